@@ -1,5 +1,4 @@
-#include "data/column_roles.hpp"
-#include "readers.hpp"
+#include "array_reader.hpp"
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -60,45 +59,19 @@ class SlabReader {
   hsize_t wanted_ = small;
 };
 
-class Hdf5Reader final : public RecordReader {
+class Hdf5Reader final : public ArrayReader {
  public:
-  Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part)
-      : input_(path), missing_(missing_rule(settings)) {
-    if (part != Part::labels) open_features(settings, part);
+  Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part) : input_(path) {
+    arrays_.columns.path = input_.path();
+    arrays_.missing = missing_rule(settings);
+    arrays_.x = "/x";
+    arrays_.y = "/y";
+    arrays_.has_x = part != Part::labels;
+    if (arrays_.has_x) open_features(settings, part);
     const bool needed = needs_labels(settings);
-    if (part == Part::labels || (part == Part::records && !roles_.label && needed)) open_labels();
-    if (!x_) records_ = static_cast<std::int64_t>(y_->rows().rows());
+    if (part == Part::labels || (part == Part::records && !arrays_.roles.label && needed)) open_labels();
+    if (!x_) arrays_.records = static_cast<std::int64_t>(y_->rows().rows());
   }
-
-  bool next(Record& record) override {
-    if (position_ == records_) return false;
-    const auto i = static_cast<hsize_t>(position_++);
-    record.sparse = false;
-    record.index.clear();
-    record.values.clear();
-    record.label = y_ ? number(y_->row(i), 0, "/y") : 0;
-    if (x_) take_row(x_->row(i), record);
-    return true;
-  }
-
-  bool next_label(Record& record) override {
-    if (roles_.label || roles_.key) return next(record);
-    if (position_ == records_) return false;
-    const auto i = static_cast<hsize_t>(position_++);
-    record.label = y_ ? number(y_->row(i), 0, "/y") : 0;
-    return true;
-  }
-
-  [[nodiscard]] std::size_t features() const override { return roles_.features.size(); }
-  [[nodiscard]] std::vector<std::string> names() const override { return feature_names(columns_, roles_); }
-  [[nodiscard]] std::string label_name() const override {
-    if (!roles_.label) return y_ ? "y" : "";
-    return columns_.names.empty() ? "" : columns_.names[*roles_.label];
-  }
-  [[nodiscard]] std::string where() const override { return fmt::format("{}: record {}", input_.path(), position_); }
-  [[nodiscard]] Mark mark() const override { return {static_cast<std::uint64_t>(position_), position_}; }
-  void seek(const Mark& mark) override { position_ = static_cast<std::int64_t>(mark.offset); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return records_; }
 
  private:
   void open_features(const ReadSettings& settings, Part part) {
@@ -108,13 +81,13 @@ class Hdf5Reader final : public RecordReader {
     check<DataError>(rows.sizes().size() == 2, "{}: /x has {} dimensions (it must have 2: records and features) {}",
                      input_.path(), rows.sizes().size(), "reshape it");
     check<DataError>(rows.width() > 0, "{}: /x has no column (a record needs a feature) check the file", input_.path());
-    columns_ = {input_.path(), static_cast<std::size_t>(rows.width()), rows.texts("names")};
-    roles_ = choose_columns(columns_, settings, DefaultLabel::none);
+    arrays_.columns = {input_.path(), static_cast<std::size_t>(rows.width()), rows.texts("names")};
+    arrays_.roles = choose_columns(arrays_.columns, settings, DefaultLabel::none);
     check_dense_dimension(input_.path(), settings, features());
-    records_ = static_cast<std::int64_t>(rows.rows());
+    arrays_.records = static_cast<std::int64_t>(rows.rows());
     x_.emplace(std::move(rows));
     const bool needed = part != Part::features && needs_labels(settings);
-    check<DataError>(!needed || roles_.label || input_.has("/y"),
+    check<DataError>(!needed || arrays_.roles.label || input_.has("/y"),
                      "{}: no dataset /y (the file holds {}) store the labels as /y, or name a column of /x by --label",
                      input_.path(), input_.contents());
   }
@@ -127,42 +100,17 @@ class Hdf5Reader final : public RecordReader {
                      "{}: /y has {} dimensions and {} values per record (a record has one label) reshape it",
                      input_.path(), rows.sizes().size(), rows.width());
     check<DataError>(!x_ || rows.rows() == x_->rows().rows(), "{}: {} rows of /x and {} of /y ({}) check the file",
-                     input_.path(), records_, rows.rows(), "each record has one label");
+                     input_.path(), arrays_.records, rows.rows(), "each record has one label");
     y_.emplace(std::move(rows));
+    arrays_.has_y = true;
   }
 
-  void take_row(View row, Record& record) const {
-    for (const std::size_t column : roles_.features) record.values.push_back(feature(row, column));
-    if (roles_.label) record.label = number(row, *roles_.label, "/x");
-    if (roles_.key) record.key = fmt::format("{}", row[*roles_.key]);
-  }
-
-  /// A feature; NaN where it is missing and --missing fills it in.
-  [[nodiscard]] double feature(View row, std::size_t column) const {
-    const bool missing = missing_ != ReadSettings::Missing::refuse && std::isnan(row[column]);
-    return missing ? row[column] : number(row, column, "/x");
-  }
-
-  [[nodiscard]] double number(View row, std::size_t column, const char* dataset) const {
-    const double value = row[column];
-    if (std::isfinite(value)) return value;
-    const auto text = [&](const std::string& shown) {
-      return fmt::format(
-          "{}: column {} (from 0) of {} is {}; every value must be a finite number) "
-          "correct or remove the record{}",
-          where(), column, dataset, shown, std::isnan(value) ? ", or let --missing fill in features" : "");
-    };
-    throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", value)));
-  }
+  [[nodiscard]] View row_of_x(std::uint64_t i) override { return x_->row(i); }
+  [[nodiscard]] double value_of_y(std::uint64_t i) override { return y_->row(i)[0]; }
 
   hdf5::Input input_;
-  ReadSettings::Missing missing_;
-  ColumnNames columns_;  // of /x
-  ColumnRoles roles_;
   std::optional<SlabReader> x_;
   std::optional<SlabReader> y_;
-  std::int64_t records_ = 0;
-  std::int64_t position_ = 0;  // of the record that next reads, from 0; that of the last one, from 1
 };
 
 }  // namespace

@@ -1,0 +1,56 @@
+#include "array_reader.hpp"
+
+#include <cmath>
+
+#include "starling/core/record_error.hpp"
+
+namespace starling {
+
+bool ArrayReader::next(Record& record) {
+  if (position_ == arrays_.records) return false;
+  const auto i = static_cast<std::uint64_t>(position_++);
+  record.sparse = false;
+  record.index.clear();
+  record.values.clear();
+  record.label = arrays_.has_y ? number(value_of_y(i), 0, arrays_.y) : 0;
+  if (arrays_.has_x) take_row(row_of_x(i), record);
+  return true;
+}
+
+bool ArrayReader::next_label(Record& record) {
+  if (arrays_.roles.label || arrays_.roles.key) return next(record);
+  if (position_ == arrays_.records) return false;
+  const auto i = static_cast<std::uint64_t>(position_++);
+  record.label = arrays_.has_y ? number(value_of_y(i), 0, arrays_.y) : 0;
+  return true;
+}
+
+std::string ArrayReader::label_name() const {
+  if (!arrays_.roles.label) return arrays_.has_y ? "y" : "";
+  return arrays_.columns.names.empty() ? "" : arrays_.columns.names[*arrays_.roles.label];
+}
+
+std::string ArrayReader::where() const {
+  return fmt::format("{}: record {}", arrays_.columns.path, position_);
+}
+
+void ArrayReader::take_row(View row, Record& record) const {
+  for (const std::size_t column : arrays_.roles.features) {
+    const bool missing = arrays_.missing != ReadSettings::Missing::refuse && std::isnan(row[column]);
+    record.values.push_back(missing ? row[column] : number(row[column], column, arrays_.x));
+  }
+  if (arrays_.roles.label) record.label = number(row[*arrays_.roles.label], *arrays_.roles.label, arrays_.x);
+  if (arrays_.roles.key) record.key = fmt::format("{}", row[*arrays_.roles.key]);
+}
+
+double ArrayReader::number(double value, std::size_t column, const char* array) const {
+  if (std::isfinite(value)) return value;
+  const auto text = [&](const std::string& shown) {
+    return fmt::format(
+        "{}: column {} (from 0) of {} is {}; every value must be a finite number) correct or remove the record{}",
+        where(), column, array, shown, std::isnan(value) ? ", or let --missing fill in features" : "");
+  };
+  throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", value)));
+}
+
+}  // namespace starling

@@ -1,0 +1,90 @@
+#include "array_reader.hpp"
+#include <map>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/data/memory_records.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::string_view memory_prefix = "memory:";
+
+std::map<std::string, MemoryRecords>& offered_records() {
+  static std::map<std::string, MemoryRecords> sources;
+  return sources;
+}
+
+class MemoryReader final : public ArrayReader {
+ public:
+  MemoryReader(const std::string& source, const ReadSettings& settings) : all_(records_in_memory(source)) {
+    arrays_.columns = {source, all_.columns, all_.names};
+    arrays_.roles = choose_columns(arrays_.columns, settings, DefaultLabel::none);
+    arrays_.missing = missing_rule(settings);
+    arrays_.records = static_cast<std::int64_t>(all_.records);
+    check_dense_dimension(source, settings, features());
+    if (arrays_.roles.label) return;
+    check<DataError>(!needs_labels(settings) || all_.y != nullptr,
+                     "{}: there are no labels (each record has one). Give them, or name a column by --label.", source);
+    arrays_.has_y = all_.y != nullptr;
+  }
+
+ private:
+  [[nodiscard]] View row_of_x(std::uint64_t i) override {
+    row_.clear();
+    for (std::size_t j = 0; j < all_.columns; ++j) row_.push_back(all_.at(i, j));
+    return row_;
+  }
+  [[nodiscard]] double value_of_y(std::uint64_t i) override { return all_.label(i); }
+
+  const MemoryRecords& all_;
+  Vector row_;
+};
+
+}  // namespace
+
+OfferedRecords::OfferedRecords(std::string name, MemoryRecords records) : name_(std::move(name)) {
+  check(!name_.empty() && name_.find_first_of(",{}") == std::string::npos,
+        "records '{}': a name has no commas and braces. Choose another.", name_);
+  check(records.columns > 0, "records '{}': there is no column (a record needs a feature). Look at the array.", name_);
+  check(offered_records().emplace(name_, std::move(records)).second,
+        "records '{}': there are some of this name. Choose another.", name_);
+}
+
+OfferedRecords::~OfferedRecords() {
+  offered_records().erase(name_);
+}
+
+bool is_in_memory(std::string_view source) {
+  return source.starts_with(memory_prefix);
+}
+
+const MemoryRecords& records_in_memory(const std::string& source) {
+  const auto found = offered_records().find(source.substr(memory_prefix.size()));
+  check(found != offered_records().end(),
+        "'{}': no such records (these live in a process that embeds starling, as Python does). Name a file.", source);
+  return found->second;
+}
+
+std::string digest_of_memory(const std::string& source) {
+  const MemoryRecords& records = records_in_memory(source);
+  Sha256 digest;
+  Vector row;
+  for (std::size_t i = 0; i < records.records; ++i) {
+    row.clear();
+    for (std::size_t j = 0; j < records.columns; ++j) row.push_back(records.at(i, j));
+    if (records.y != nullptr) row.push_back(records.label(i));
+    digest.add({reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double)});
+  }
+  for (const std::string& name : records.names) digest.add({name.c_str(), name.size() + 1});
+  return digest.digest();
+}
+
+std::unique_ptr<RecordReader> open_memory(const std::string& source, const ReadSettings& settings) {
+  refuse_text_options(source, settings);
+  return std::make_unique<MemoryReader>(source, settings);
+}
+
+}  // namespace starling

@@ -1,0 +1,105 @@
+#include "data/reading.hpp"
+#include <limits>
+
+#include "starling/core/record_error.hpp"
+#include "starling/data/memory_records.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+using testing_support::Plain;
+using testing_support::Plains;
+using testing_support::read_all;
+
+class MemoryReaders : public testing::Test {
+ protected:
+  /// Three records with two columns and labels, which stand one after the other.
+  [[nodiscard]] MemoryRecords records() {
+    MemoryRecords result;
+    result.records = 3;
+    result.columns = 2;
+    result.x = numbers_.data();
+    result.x_row = 2;
+    result.y = numbers_.data() + 6;
+    result.names = {"a", "b"};
+    return result;
+  }
+  Vector numbers_{1, 10, 2, 20, 3, 30, 1, -1, 1};
+};
+
+TEST_F(MemoryReaders, GiveTheNumbers) {
+  const OfferedRecords offered("mine", records());
+  EXPECT_EQ(read_all("memory:mine"), (Plains{{{1, 10}, {}, 1}, {{2, 20}, {}, -1}, {{3, 30}, {}, 1}}));
+  const auto reader = open_reader("memory:mine", {});
+  EXPECT_EQ(reader->names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(reader->label_name(), "y");
+  EXPECT_EQ(reader->records(), 3);
+  Record record;
+  ASSERT_TRUE(reader->next_label(record));
+  EXPECT_EQ(record.label, 1);
+  reader->seek({2, 2});
+  ASSERT_TRUE(reader->next(record));
+  EXPECT_EQ(record.values, (Vector{3, 30}));
+  EXPECT_EQ(reader->where(), "memory:mine: record 3");
+}
+
+// By columns, and from the last record to the first.
+TEST_F(MemoryReaders, FollowStrides) {
+  MemoryRecords turned = records();
+  turned.x = numbers_.data() + 4;
+  turned.x_row = -2;
+  turned.y = numbers_.data() + 8;
+  turned.y_row = -1;
+  const OfferedRecords backwards("backwards", turned);
+  EXPECT_EQ(read_all("memory:backwards"), (Plains{{{3, 30}, {}, 1}, {{2, 20}, {}, -1}, {{1, 10}, {}, 1}}));
+  MemoryRecords columns = records();
+  columns.records = 2;
+  columns.columns = 3;
+  columns.x_row = 1;
+  columns.x_column = 2;
+  columns.names = {};
+  const OfferedRecords offered("columns", columns);
+  EXPECT_EQ(read_all("memory:columns"), (Plains{{{1, 2, 3}, {}, 1}, {{10, 20, 30}, {}, -1}}));
+}
+
+TEST_F(MemoryReaders, TakeALabelFromTheColumns) {
+  MemoryRecords without = records();
+  without.y = nullptr;
+  const OfferedRecords offered("table", without);
+  EXPECT_NE(message_of<DataError>([] { read_all("memory:table"); }), "");
+  DataSettings settings;
+  settings.label = "a";
+  EXPECT_EQ(read_all("memory:table", settings), (Plains{{{10}, {}, 1}, {{20}, {}, 2}, {{30}, {}, 3}}));
+  settings.label = "c";
+  EXPECT_NE(message_of<UsageError>([&] { read_all("memory:table", settings); }), "");
+}
+
+TEST_F(MemoryReaders, RefuseWhatIsNotFiniteAndKeepTheValueFromOthers) {
+  numbers_[3] = std::numeric_limits<double>::infinity();
+  const OfferedRecords offered("mine", records());
+  try {
+    read_all("memory:mine");
+    FAIL() << "no error";
+  } catch (const RecordError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("memory:mine: record 2: column 1 (from 0) of X"));
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("inf")));
+    EXPECT_THAT(error.shown(), testing::HasSubstr("inf"));
+  }
+}
+
+TEST_F(MemoryReaders, AreKnownByANameWhileTheyAreOffered) {
+  {
+    const OfferedRecords offered("mine", records());
+    EXPECT_TRUE(is_in_memory("memory:mine"));
+    EXPECT_THROW(OfferedRecords("mine", records()), UsageError);
+    const std::string digest = digest_of_memory("memory:mine");
+    numbers_[0] = 7;
+    EXPECT_NE(digest_of_memory("memory:mine"), digest);
+  }
+  EXPECT_THROW(read_all("memory:mine"), UsageError);
+  EXPECT_THROW(OfferedRecords("a,b", records()), UsageError);
+}
+
+}  // namespace
+}  // namespace starling
