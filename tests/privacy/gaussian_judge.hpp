@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "starling/privacy/noise/gaussian_noise.hpp"
+
 namespace starling::testing_support {
 
 inline constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
@@ -90,5 +94,29 @@ class GaussianJudge {
   mpfr_t q_;
   mpfr_t scale_;
 };
+
+/// So many draws at each scale over the whole range: each is the exact rounding of what its words say. A draw that the
+/// first word does not decide takes the words that follow.
+inline void expect_correct_rounding(std::size_t draws) {
+  for (const double sigma : {16.0, 0x1p30, 0x1p41, 1.7e15, 0x1p56}) {
+    const GaussianNoise noise(sigma);
+    GaussianJudge judge(sigma, 96);
+    GaussianJudge precise(sigma, 256);
+    Keystream production(NoiseKey::from_seed(40, 0));
+    Keystream replay(NoiseKey::from_seed(40, 0));
+    std::vector<std::int64_t> integers(draws);
+    noise.add(production, integers);
+    std::size_t wrong = 0;
+    for (const std::int64_t k : integers) {
+      std::vector<std::uint64_t> words{replay()};
+      if (!noise.first_try(words[0]).decided) {
+        wrong += noise.exact(words[0], [&] { return words.emplace_back(replay()); }) != k ? 1 : 0;
+      }
+      wrong += (words.size() > 1 ? precise : judge).right(k, words) ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0U) << sigma;
+    EXPECT_EQ(production(), replay()) << "words were lost or taken twice, sigma=" << sigma;
+  }
+}
 
 }  // namespace starling::testing_support

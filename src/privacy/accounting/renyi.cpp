@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
 
 namespace starling {
 
@@ -15,7 +11,8 @@ namespace {
 /// (loss_distribution.hpp), and rounding is far below it.
 constexpr long double log_slack_per_release = 0x1.0p-40L;
 
-/// λ (r + ln(1 − 1/α) − ln(δα)/(α − 1)) with α = 1 + λ: what the conversion gives, times λ.
+/// λ times the ε of a mechanism whose Rényi divergence of order α = 1 + λ is at most r, r + ln(1 − 1/α) − ln(δα)/(α −
+/// 1) (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al. 2020, theorem 21).
 long double scaled(long double lambda, long double log_moment, long double log_delta) {
   return log_moment + lambda * (std::log(lambda) - std::log1p(lambda)) - log_delta - std::log1p(lambda);
 }
@@ -61,16 +58,6 @@ long double least(const Curve& curve, long double low, long double high) {
 }
 
 }  // namespace
-
-double renyi_to_epsilon(double order, double divergence, double delta) {
-  check(order > 1 && std::isfinite(order) && divergence >= 0 && delta > 0 && delta < 1,
-        "a renyi divergence of order {} of {} at delta={} (order > 1, divergence >= 0, 0 < delta < 1)", order,
-        divergence, delta);
-  const long double lambda = static_cast<long double>(order) - 1;
-  const long double moment = lambda * static_cast<long double>(divergence);
-  const long double epsilon = scaled(lambda, moment, std::log(static_cast<long double>(delta))) / lambda;
-  return std::max(0.0, std::nextafter(static_cast<double>(epsilon), std::numeric_limits<double>::infinity()));
-}
 
 RenyiLoss renyi_loss(const Losses& losses, double delta) {
   // Any order is valid. The search uses few classes; the final figure uses all classes.

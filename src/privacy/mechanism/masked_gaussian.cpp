@@ -89,14 +89,6 @@ std::int64_t MaskedGaussian::clients() const {
   return state_->clients;
 }
 
-Charge MaskedGaussian::charge_if_collude(double price, std::int64_t colluding) const {
-  check(colluding >= 0 && colluding <= state_->clients, "{} colluding clients of {}", colluding, state_->clients);
-  if (colluding == 0) return charge(price);
-  if (colluding == state_->clients) return Charge::unbounded();
-  const auto all = static_cast<double>(state_->clients);
-  return Charge::gaussian(price * std::sqrt(all / (all - static_cast<double>(colluding))) * (1 + 0x1p-50));
-}
-
 double MaskedGaussian::step(double price) const {
   return state_->rounding.step(price);
 }

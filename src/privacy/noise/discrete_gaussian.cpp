@@ -50,48 +50,9 @@ void rejection(Interval& result, std::int64_t k, double sigma, mpfr_prec_t preci
   result.subtract(kept);
 }
 
-/// V, known to lie in [lower, lower + 2^-digits]; exact whatever its length.
-class Uniform {
- public:
-  Uniform(std::uint64_t word, const std::function<std::uint64_t()>& more) : more_(more) {
-    mpfr_init2(lower_, 64);
-    mpfr_init2(upper_, 66);
-    mpfr_set_ui_2exp(lower_, word, -64, MPFR_RNDN);
-    update();
-  }
-  ~Uniform() { mpfr_clears(lower_, upper_, static_cast<mpfr_ptr>(nullptr)); }
-  Uniform(const Uniform&) = delete;
-  Uniform& operator=(const Uniform&) = delete;
-
-  void refine() {
-    mpfr_prec_round(lower_, digits_ + 64, MPFR_RNDN);
-    mpfr_set_prec(upper_, 64);
-    mpfr_set_ui_2exp(upper_, more_(), -digits_ - 64, MPFR_RNDN);
-    mpfr_add(lower_, lower_, upper_, MPFR_RNDN);
-    digits_ += 64;
-    update();
-  }
-  [[nodiscard]] mpfr_srcptr lower() const { return lower_; }
-  [[nodiscard]] mpfr_srcptr upper() const { return upper_; }
-
- private:
-  /// Both are multiples of 2^-digits, at most 1: no rounding.
-  void update() {
-    mpfr_set_prec(upper_, digits_ + 2);
-    mpfr_set_ui_2exp(upper_, 1, -digits_, MPFR_RNDN);
-    mpfr_add(upper_, lower_, upper_, MPFR_RNDN);
-  }
-
-  const std::function<std::uint64_t()>& more_;
-  mpfr_exp_t digits_ = 64;
-  mpfr_t lower_;
-  mpfr_t upper_;
-};
-
 }  // namespace
 
-bool DiscreteGaussian::keeps(std::int64_t proposal, std::uint64_t word,
-                             const std::function<std::uint64_t()>& more) const {
+bool DiscreteGaussian::keeps(std::int64_t proposal, std::uint64_t word, const MoreWords& more) const {
   if (proposal == 0) return true;
   // (*) times 2^64; the last factor makes up for roundings.
   const double relative = static_cast<double>(proposal) / sigma() / sigma();
@@ -100,10 +61,9 @@ bool DiscreteGaussian::keeps(std::int64_t proposal, std::uint64_t word,
   return keeps_exactly(proposal, word, more);
 }
 
-bool DiscreteGaussian::keeps_exactly(std::int64_t proposal, std::uint64_t word,
-                                     const std::function<std::uint64_t()>& more) const {
+bool DiscreteGaussian::keeps_exactly(std::int64_t proposal, std::uint64_t word, const MoreWords& more) const {
   if (proposal == 0) return true;
-  Uniform uniform(word, more);
+  LazyUniform uniform(word, more);
   for (mpfr_prec_t precision = initial_precision;; precision += 64) {
     Interval bound(precision);
     rejection(bound, std::abs(proposal), sigma(), precision);
@@ -118,7 +78,7 @@ void DiscreteGaussian::add(Keystream& words, std::span<std::int64_t> integers) {
   words_.resize(integers.size());
   proposals_.add(words, draws_);
   words.words(words_);
-  const std::function<std::uint64_t()> more = [&words] { return words(); };
+  const MoreWords more = [&words] { return words(); };
   for (std::size_t j = 0; j < integers.size(); ++j) {
     std::uint64_t word = words_[j];
     while (!keeps(draws_[j], word, more)) {

@@ -18,8 +18,8 @@
 /// the 2^34 of 100 clients' shares at μ = 10. Rejection therefore costs nothing.
 #pragma once
 
+#include "lazy_uniform.hpp"
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,10 +39,9 @@ class DiscreteGaussian {
   void add(Keystream& words, std::span<std::int64_t> integers);
 
   /// Whether a proposal is kept: `word` holds V's first 64 digits, `more` gives the next ones.
-  [[nodiscard]] bool keeps(std::int64_t proposal, std::uint64_t word, const std::function<std::uint64_t()>& more) const;
+  [[nodiscard]] bool keeps(std::int64_t proposal, std::uint64_t word, const MoreWords& more) const;
   /// The same, in MPFR from the start.
-  [[nodiscard]] bool keeps_exactly(std::int64_t proposal, std::uint64_t word,
-                                   const std::function<std::uint64_t()>& more) const;
+  [[nodiscard]] bool keeps_exactly(std::int64_t proposal, std::uint64_t word, const MoreWords& more) const;
 
  private:
   GaussianNoise proposals_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mpfr.h>
 
 #include "starling/core/check.hpp"
 
@@ -10,56 +9,10 @@ namespace starling {
 
 namespace {
 
-static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
-
-/// A number of MPFR.
-class Real {
- public:
-  explicit Real(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
-  ~Real() { mpfr_clear(value_); }
-  Real(const Real&) = delete;
-  Real& operator=(const Real&) = delete;
-  operator mpfr_ptr() { return value_; }
-  operator mpfr_srcptr() const { return value_; }
-
- private:
-  mpfr_t value_;
-};
-
-/// U, known to lie in [lower, lower + 2^-digits]; exact whatever its length.
-class TailProbability {
- public:
-  TailProbability(std::uint64_t word, const MoreWords& more) : more_(more) {
-    mpfr_set_ui_2exp(lower_, word & ~(std::uint64_t{1} << 63), -64, MPFR_RNDN);
-    update();
-  }
-  void refine() {
-    Real digits(64);
-    mpfr_prec_round(lower_, digits_ + 64, MPFR_RNDN);
-    mpfr_set_ui_2exp(digits, more_(), -digits_ - 64, MPFR_RNDN);
-    mpfr_add(lower_, lower_, digits, MPFR_RNDN);
-    digits_ += 64;
-    update();
-  }
-  [[nodiscard]] mpfr_srcptr lower() const { return lower_; }
-  [[nodiscard]] mpfr_srcptr upper() const { return upper_; }
-  /// 2^-digits is the width of the known interval.
-  [[nodiscard]] mpfr_exp_t digits() const { return digits_; }
-
- private:
-  /// Both are multiples of 2^-digits below 1: no rounding.
-  void update() {
-    Real width(2);
-    mpfr_set_ui_2exp(width, 1, -digits_, MPFR_RNDN);
-    mpfr_set_prec(upper_, digits_);
-    mpfr_add(upper_, lower_, width, MPFR_RNDN);
-  }
-
-  const MoreWords& more_;
-  mpfr_exp_t digits_ = 64;
-  Real lower_{64};
-  Real upper_{64};
-};
+/// The digits of U, of which the first is a 0.
+std::uint64_t below_half(std::uint64_t word) {
+  return word & ~(std::uint64_t{1} << 63);
+}
 
 /// A lower bound of Q(x) = erfc(x/√2)/2 for x = (m − 1/2)/σ; Q(x) is less than two units in the last place above it.
 ///
@@ -83,7 +36,7 @@ void upper_tail(Real& result, std::int64_t m, double sigma) {
 constexpr mpfr_prec_t least_precision = 96;
 
 /// Whether σ z(U) ≥ m − 1/2, for m ≥ 1: then U ≤ Q((m − 1/2)/σ), and the other way round. Equality has probability 0.
-bool reaches(std::int64_t m, double sigma, TailProbability& tail) {
+bool reaches(std::int64_t m, double sigma, LazyUniform& tail) {
   for (mpfr_prec_t precision = least_precision;;) {
     Real bound(precision);
     upper_tail(bound, m, sigma);
@@ -101,7 +54,7 @@ bool reaches(std::int64_t m, double sigma, TailProbability& tail) {
 }
 
 /// The largest m with σ z(U) ≥ m − 1/2, which lies in [lowest, highest].
-std::int64_t bisect(std::int64_t lowest, std::int64_t highest, double sigma, TailProbability& tail) {
+std::int64_t bisect(std::int64_t lowest, std::int64_t highest, double sigma, LazyUniform& tail) {
   while (lowest < highest) {
     const std::int64_t middle = highest - (highest - lowest) / 2;
     if (reaches(middle, sigma, tail)) {
@@ -117,13 +70,13 @@ std::int64_t bisect(std::int64_t lowest, std::int64_t highest, double sigma, Tai
 
 std::int64_t choose_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more, std::int64_t lowest,
                                        std::int64_t highest) {
-  TailProbability tail(word, more);
+  LazyUniform tail(below_half(word), more);
   return bisect(lowest, highest, sigma, tail);
 }
 
 std::int64_t find_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more, std::int64_t hint,
                                      std::int64_t bound) {
-  TailProbability tail(word, more);
+  LazyUniform tail(below_half(word), more);
   const auto within = [&](std::int64_t m) { return m <= 0 || reaches(m, sigma, tail); };
   std::int64_t lowest = std::clamp(hint, std::int64_t{0}, bound - 1);
   std::int64_t beyond = lowest;

@@ -5,12 +5,10 @@
 /// [1, 2^60].
 #pragma once
 
+#include "lazy_uniform.hpp"
 #include <cstdint>
-#include <functional>
 
 namespace starling {
-
-using MoreWords = std::function<std::uint64_t()>;
 
 /// Gaussian magnitude, for a result that is known to lie in [lowest, highest].
 [[nodiscard]] std::int64_t choose_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more,

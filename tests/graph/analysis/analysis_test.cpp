@@ -270,15 +270,6 @@ TEST(Analysis, ARandomGraphOfManyClientsIsResolved) {
   EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()), std::log(1e-3) / std::log(limit), 3);
 }
 
-// Its gap is 5e-10: beyond the allowed work, and said so.
-TEST(Analysis, ALongCircleNeedsNoDeepStackAndIsNotResolved) {
-  if (testing_support::sanitized) GTEST_SKIP() << "iterations on 100,000 clients take minutes with sanitizers";
-  const TopologyAnalysis analysis = analysis_of_family("directed-ring", 100'000);
-  EXPECT_EQ(analysis.joint_window, 1);
-  EXPECT_TRUE(std::isnan(analysis.contraction));
-  EXPECT_EQ(analysis.rounds_to_1e_3, std::nullopt);
-}
-
 // Eigenvalues of symmetric graphs in closed form. A path by metropolis has the waves of a circle of twice its length.
 TEST(Analysis, IterationsAreWithinTheToleranceThatTheyState) {
   const auto cosine = [](double periods) { return std::cos(2 * std::numbers::pi / periods); };

@@ -100,16 +100,6 @@ TEST_P(Shares, AreAsAccurateAsTheCentralRelease) {
 
 INSTANTIATE_TEST_SUITE_P(Clients, Shares, testing::Values(1, 2, 7));
 
-TEST(MaskedGaussian, ChargesMoreIfClientsCollude) {
-  const MaskedGaussian mechanism(settings_of(4, 3), 4);
-  EXPECT_EQ(mechanism.charge_if_collude(mu, 0), Charge::gaussian(mu));
-  EXPECT_NEAR(mechanism.charge_if_collude(mu, 1).mu, mu * std::sqrt(4.0 / 3), 1e-12);
-  EXPECT_NEAR(mechanism.charge_if_collude(mu, 2).mu, mu * std::sqrt(2.0), 1e-12);
-  EXPECT_NEAR(mechanism.charge_if_collude(mu, 3).mu, mu * 2, 1e-12);
-  EXPECT_EQ(mechanism.charge_if_collude(mu, 4), Charge::unbounded());
-  EXPECT_EQ(message_of([&] { (void)mechanism.charge_if_collude(mu, 5); }), "5 colluding clients of 4");
-}
-
 /// A colluding client takes off its own share and leaves its masks: half of the noise's variance is left.
 TEST(MaskedGaussian, ColludersTakeOffTheirOwnNoiseOnly) {
   constexpr std::size_t d = 50'000;

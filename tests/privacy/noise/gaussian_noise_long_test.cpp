@@ -1,4 +1,5 @@
 // The statistics of 10^8 draws, and proof that they would see a scale that is wrong by a thousandth.
+#include "privacy/gaussian_judge.hpp"
 #include "privacy/normal_statistics.hpp"
 #include "support/testing.hpp"
 
@@ -39,6 +40,10 @@ TEST(GaussianNoiseLong, FollowsTheNormalDistribution) {
   EXPECT_LT(right().chi_square_of_bins(), chi_square_limit(63));
   EXPECT_LT(right().kolmogorov_smirnov(), kolmogorov_limit);
   EXPECT_LT(right().kolmogorov_smirnov_of_sizes(), kolmogorov_limit);
+}
+
+TEST(GaussianNoiseLong, EveryDrawIsCorrectlyRounded) {
+  testing_support::expect_correct_rounding(200'000);
 }
 
 // Error rate 2e-4 each. Beyond 5 σ 57.3 draws are expected, beyond 6 σ 0.2: more than 4 have probability 3e-6.

@@ -48,17 +48,6 @@ struct PrivacyLoss {
 /// The largest μ whose releases are (ε, δ). Throws UsageError unless ε >= 0 and 0 < δ < 1.
 [[nodiscard]] double gaussian_mu(double epsilon, double delta);
 
-/// Laplace noise of scale b on a value that moves by Δ₁: the least δ at ε, where `ratio` = Δ₁/b (the pure ε); with
-/// x = (ratio − ε)/2 it is 1 − e^(−x) from 0 on.
-[[nodiscard]] double laplace_delta(double ratio, double epsilon);
-/// Discrete Laplace noise, P(x) ∝ e^(−a|x|), on an integer that moves by `sensitivity`. At ε = a (sensitivity − 2j),
-/// j integer, it equals laplace_delta(a·sensitivity, ε); in between it is linear in e^ε. At most 1 + a/2 times as much.
-[[nodiscard]] double discrete_laplace_delta(double a, std::int64_t sensitivity, double epsilon);
-
-/// ε of a mechanism whose Rényi divergence of order α > 1 is at most r: r + ln(1 − 1/α) − ln(δα)/(α − 1), at least 0
-/// (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), 0 < δ < 1.
-[[nodiscard]] double renyi_to_epsilon(double order, double divergence, double delta);
-
 /// The largest μ of a Gaussian release of which `releases` >= 1 come to at most (epsilon, delta), 0 < delta < 1; and
 /// the same for a total μ. Rounded down.
 [[nodiscard]] double largest_gaussian_mu(double epsilon, double delta, std::int64_t releases);

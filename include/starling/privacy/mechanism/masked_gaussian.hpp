@@ -54,9 +54,6 @@ class MaskedGaussian final : public Protection {
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] std::int64_t clients() const;
-  /// The charge to a record if `colluding` clients remove their own noise from the sum: μ √(M/(M − c)); unbounded if
-  /// nobody else is left.
-  [[nodiscard]] Charge charge_if_collude(double price, std::int64_t colluding) const;
   /// Size of an integer in the sum: C / 2^40.
   [[nodiscard]] double step(double price) const;
   /// Standard deviation of the noise in each component of the opened sum.
