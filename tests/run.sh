@@ -110,6 +110,6 @@ if [[ -z ${TMPDIR:-} && -w /dev/shm && $(df --output=avail -B1M /dev/shm | tail 
   export TMPDIR
   trap 'rm -rf -- "$TMPDIR"' EXIT
 fi
-# More at a time than there are CPUs on a small machine: many wait, for watchdogs or for mpirun. Those that take the time of
+# More at a time than there are CPUs: many wait, for watchdogs or for mpirun. Those that take the time of
 # what they do run alone.
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j 3 "${selection[@]}" "${passed_on[@]}"
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j $(($(nproc) + 2)) "${selection[@]}" "${passed_on[@]}"

@@ -1,9 +1,9 @@
 # A file that must not compile, and differs in one line from one that must:
-#   cmake -DCOMPILER=… -DFLAGS=file -DSOURCE=x.cpp -P check.cmake
+#   cmake -DCOMPILER=… -DFLAGS=file -DHEADERS=module.hpp -DSOURCE=x.cpp -P check.cmake
 # compiles SOURCE as it is (must succeed), then with STARLING_MUST_FAIL defined (must fail). The file says on a line
 # "// Expected: regex" what the compiler has to complain of in one line, so that it does not fail for another reason.
 set(ENV{LC_ALL} C)
-set(command ${COMPILER} -std=c++20 -fsyntax-only @${FLAGS})
+set(command ${COMPILER} -std=c++20 -fsyntax-only @${FLAGS} -include ${HEADERS})
 
 file(STRINGS ${SOURCE} expected REGEX "^// Expected: ")
 list(LENGTH expected count)
