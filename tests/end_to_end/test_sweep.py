@@ -141,6 +141,18 @@ class BadSpecs(SweepCase):
                 self.assertEqual((result.out, len(result.err.splitlines())), ("", 1))
                 self.assertFalse((self.folder / "out").exists())
 
+    def test_what_a_run_would_lack_is_told_before_any_runs(self):
+        for mechanism, why in (("", "no --mechanism is chosen"), ("mechanism = none | laplace\n", "run mechanism-laplace: .*--total-epsilon")):
+            with self.subTest(mechanism):
+                self.write("s.ini", HEAD.format(launcher=MPIRUN) + "source = synthetic:drift:n=20\n" + mechanism)
+                self.assertRegex(self.sweep(code=USAGE).err, why)
+                self.assertFalse((self.folder / "out").exists())
+        self.spec("source = synthetic:drift:n=20\n")
+        for metric, near in (("los", "loss"), ("metrics.test.acuracy", "metrics.test.accuracy"), ("loss,balanced acuracy", "balanced accuracy")):
+            with self.subTest(metric):
+                self.assertIn(f" {near}", self.sweep("--metric", metric, code=USAGE).err)
+                self.assertFalse((self.folder / "out").exists())
+
     def test_another_sweep_in_the_folder(self):
         self.spec("source = synthetic:drift:n=20\nseed = 1..2\n")
         self.sweep()
