@@ -203,8 +203,8 @@ class Kinds(PredictCase):
         self.same(self.predict(["infer", "--source", "two.csv"]), "score", linear_scores(infer, x)[:, 0])
 
     def test_regressions_have_the_spreads_of_their_intervals(self):
-        x = self.random.normal(2, 1, (4000, 2))
-        self.table("train.csv", ["a", "b", "cost"], zip(*x.T, 3 * x[:, 0] - x[:, 1] + self.random.normal(0, 1, 4000)))
+        x = self.random.normal(2, 1, (20000, 2))  # enough for a path that has settled
+        self.table("train.csv", ["a", "b", "cost"], zip(*x.T, 3 * x[:, 0] - x[:, 1] + self.random.normal(0, 1, 20000)))
         self.write("constants.csv", "feature,mean,sd\na,2,1\nb,2,1\ncost,4,3\n")
         words = ["--source", "train.csv", "--label", "cost", "--loss", "huber:1.345", "--clients", "2"]
         for method, more, z, sd, quantile in (("plug-in", [], x, 1, 1.959963984540054),

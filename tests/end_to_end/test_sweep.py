@@ -133,7 +133,7 @@ class BadSpecs(SweepCase):
         good = "source = synthetic:drift:n=20\n"
         for options, why in (("seed = 1 | x\n", "seed"), ("epsilom = 1\n", "s.ini:8: unknown key 'epsilom'"),
                              ("step = 1 | -2\n", "run step--2"), ("seed = 2..1\n", "is empty"), ("seed = 1 |\n", "empty value"),
-                             ("output = x\n", "set by the sweep"), ("mechanism = laplace | magic\n", "mechanism-magic")):
+                             ("output = x\n", "set by the sweep"), ("mechanism = laplace | magic\nepsilon = 1\n", "mechanism-magic")):
             with self.subTest(options):
                 self.spec(good + options)
                 result = self.sweep(code=USAGE)

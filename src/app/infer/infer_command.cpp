@@ -345,7 +345,8 @@ Command infer_command() {
           .help = infer_help,
           .options = infer_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
-          .require_complete = [](const std::vector<std::string>& words) { require_protection(parse_infer_config(words).privacy); },
+          .require_complete =
+              [](const std::vector<std::string>& words) { require_protection(parse_infer_config(words).privacy); },
           .run = run_learning<InferRun>};
 }
 

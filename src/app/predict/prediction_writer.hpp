@@ -39,8 +39,8 @@ class PredictionLines {
   bool classifies_;
   std::size_t scores_;
   PredictionColumns columns_;
-  bool has_error_ = false;           ///< whether the spread of a score is its standard error
-  std::optional<double> quantile_;   ///< of 95 % intervals, for models with spreads
+  bool has_error_ = false;            ///< whether the spread of a score is its standard error
+  std::optional<double> quantile_;    ///< of 95 % intervals, for models with spreads
   std::vector<std::string> classes_;  ///< names; of a loss of one score those of −1 and 1
 };
 

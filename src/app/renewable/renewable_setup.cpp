@@ -48,6 +48,7 @@ void RenewableRun::open_model() {
   model_ = std::make_unique<CurvedModel>(*curved_, dataset_.shape.features, config_.classes,
                                          bounded ? config_.privacy.clip.value_or(1) : infinity);
   dimension_ = model_->dimension();
+  if (!config_.curvature_file.empty()) given_curvature_ = curvature_of_file();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_rounds();
   if (config_.privacy.unit == PrivacyUnit::person) {
@@ -242,8 +243,8 @@ void RenewableRun::make_noisy_sum() {
 void RenewableRun::build_private_sums() {
   make_noisy_sum();
   std::optional<PublicCurvature> curvature;
-  if (!config_.curvature_file.empty()) {
-    curvature = PublicCurvature{.triangle = curvature_of_file()};
+  if (!given_curvature_.empty()) {
+    curvature = PublicCurvature{.triangle = given_curvature_};
     notes_.push_back(fmt::format("public curvature of a record: {}", config_.curvature_file));
   } else if (!config_.curvature_share) {
     curvature = PublicCurvature{.multiple = average_curvature()};

@@ -46,7 +46,10 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     }
     return {declare_public(std::move(models)), notes};
   }
-  const std::vector<Vector> rows = is_model_file(where) ? model_for_all(where, dimension, clients) : read_number_rows(where, fmt::format("--start '{}' (a file, as it is no word known)", where));
+  const std::vector<Vector> rows =
+      is_model_file(where)
+          ? model_for_all(where, dimension, clients)
+          : read_number_rows(where, fmt::format("--start '{}' (a file, as it is no word known)", where));
   check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
         where, rows.size(), clients);
   check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",

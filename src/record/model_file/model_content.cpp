@@ -181,9 +181,9 @@ void read_spread(const hdf5::Input& file, SavedModel& model) {
   if (!file.has("/spread")) return;
   const std::size_t d = model.parameters.size();
   ParameterSpread spread{file.text("/", "spread_method").value_or(""), {}};
-  check<DataError>(
-      model.kind == Kind::linear && model.scores == 1 && (spread.method == "plug-in" || spread.method == "random-scaling"),
-      "{}: a spread of method '{}' of such a model. Restore the file.", file.path(), spread.method);
+  check<DataError>(model.kind == Kind::linear && model.scores == 1 &&
+                       (spread.method == "plug-in" || spread.method == "random-scaling"),
+                   "{}: a spread of method '{}' of such a model. Restore the file.", file.path(), spread.method);
   const Vector square = read_numbers(file, "/spread", {d, d});
   for (std::size_t i = 0; i < d; ++i) {
     for (std::size_t j = i; j < d; ++j) spread.matrix.push_back(square[i * d + j]);

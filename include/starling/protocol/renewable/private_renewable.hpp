@@ -6,7 +6,8 @@
 
 namespace starling {
 
-/// Curvature of one record that depends on no record: `multiple` I plus a packed upper triangle, the same for each class.
+/// Curvature of one record that depends on no record: `multiple` I plus a packed upper triangle, the same for each
+/// class.
 struct PublicCurvature {
   double multiple = 0;
   Vector triangle{};  ///< empty for none
