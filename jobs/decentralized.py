@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Who sends to whom in the rounds of a run, as the MPI library itself counts it.
 
-  jobs/decentralized.py --ranks 6 -- omd --topology my.topo --source synthetic:drift --mechanism laplace
+  jobs/decentralized.py --ranks 6 -- omd --topology my.topo --source synthetic:drift --mechanism laplace --epsilon 1
 
 It plays the run twice under Open MPI's monitoring, for 870 and for 990 rounds, with --exchange messages: MPI does not see
 what a rank reads in the memory of a neighbour on its host, which is the same vectors. All that ranks do together before the

@@ -4,8 +4,10 @@ distance-weighted discriminant) beside ours, and what the private variants reach
 
 Reading under which the paper's tables come out: 20 records per client and batch, q = 1, lambda = 0.1 on intercept and
 slopes alike, start at zero, a test set of equal classes even where the stream has four to one; OffWP is one step from
-zero, OnWDP the paper's noise with C2 = 1, C_{p-1} = 0, rho = 0, epsilon = 0.8, delta = 1e-5. "expected" is what an
-independent prototype has under that reading; a cell holds if ours is within 0.3 points of it (1 point for `private`,
+zero, OnWDP the paper's noise with C2 = 1, C_{p-1} = 0, rho = 0, epsilon = 0.8, delta = 1e-5. OffNP, the package kerndwd
+on all records in one place, is `offline` with a free intercept and lambda = 0.2, which is 0.1 in the package: of the values
+tried the one that comes near all imbalanced columns. "expected" is what an independent prototype has under that
+reading; a cell holds if ours is within 0.3 points of it (1 point for `private`,
 whose noise differs more between runs). Times are of whole runs, records drawn on the way included, while others run
 beside them (--workers 1 measures them undisturbed); the paper's are of its program on its machine.
 
@@ -23,7 +25,8 @@ from experiment import error_of_mean, mean
 
 BATCH = 20
 RATIOS = ("1/1", "4/1")
-VARIANTS = {"OffWP": ["--variant", "offline-one-step"],
+VARIANTS = {"OffNP": ["--variant", "offline", "--penalty", "slopes", "--l2", 0.2],
+            "OffWP": ["--variant", "offline-one-step"],
             "OnWP": ["--variant", "online"],
             "OnWDP": ["--variant", "private-paper", "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5, "--c2", 1,
                       "--cp", 0, "--rho", 0]}
@@ -65,24 +68,27 @@ HEADER = ["table", "setting", "ratio", "variant", "ours", "error", "expected", "
 
 # Settings (p, M, b); by ratio and variant (paper's accuracy, paper's seconds, expected).
 PRINTED = {
-    ("1", 50, 10, 100): {"1/1": [(92.1, 2.14, 92.1), (92.1, 0.10, 92.1), (91.6, 0.10, 91.6)],
-                         "4/1": [(90.2, 2.28, 90.3), (89.6, 0.11, 89.6), (88.6, 0.11, 88.8)]},
-    ("1", 50, 10, 1000): {"1/1": [(92.1, 3.13, 92.1), (92.1, 0.10, 92.1), (92.0, 0.10, 92.1)],
-                          "4/1": [(90.3, 3.24, 90.3), (89.7, 0.10, 89.6), (89.4, 0.10, 89.5)]},
-    ("1", 50, 10, 2000): {"1/1": [(92.2, 9.57, 92.1), (92.2, 0.11, 92.1), (92.0, 0.11, 92.1)],
-                          "4/1": [(90.3, 10.41, 90.3), (89.7, 0.11, 89.6), (89.4, 0.11, 89.6)]},
-    ("2", 10, 50, 100): {"1/1": [(73.7, 2.47, 73.6), (73.7, 0.21, 73.6), (73.6, 0.21, 73.6)],
-                         "4/1": [(66.0, 2.67, 66.0), (61.0, 0.22, 61.1), (60.9, 0.22, 61.1)]},
-    ("2", 20, 50, 100): {"1/1": [(81.5, 4.12, 81.4), (81.5, 0.28, 81.4), (81.4, 0.28, 81.4)],
-                         "4/1": [(76.5, 4.74, 76.5), (74.2, 0.26, 74.3), (74.2, 0.26, 74.3)]},
-    ("2", 100, 50, 100): {"1/1": [(97.7, 26.73, 97.7), (97.7, 1.00, 97.7), (97.7, 1.01, 97.7)],
-                          "4/1": [(97.2, 26.31, 97.2), (97.1, 0.97, 97.1), (97.0, 0.98, 97.0)]},
+    ("1", 50, 10, 100): {"1/1": [(92.1, 2.31, 92.1), (92.1, 2.14, 92.1), (92.1, 0.10, 92.1), (91.6, 0.10, 91.6)],
+                         "4/1": [(85.7, 2.79, 85.5), (90.2, 2.28, 90.3), (89.6, 0.11, 89.6), (88.6, 0.11, 88.8)]},
+    ("1", 50, 10, 1000): {"1/1": [(92.1, 27.01, 92.1), (92.1, 3.13, 92.1), (92.1, 0.10, 92.1), (92.0, 0.10, 92.1)],
+                          "4/1": [(85.9, 32.83, 85.5), (90.3, 3.24, 90.3), (89.7, 0.10, 89.6), (89.4, 0.10, 89.5)]},
+    ("1", 50, 10, 2000): {"1/1": [(92.1, 53.01, 92.1), (92.2, 9.57, 92.1), (92.2, 0.11, 92.1), (92.0, 0.11, 92.1)],
+                          "4/1": [(85.8, 65.92, 85.5), (90.3, 10.41, 90.3), (89.7, 0.11, 89.6), (89.4, 0.11, 89.6)]},
+    ("2", 10, 50, 100): {"1/1": [(73.7, 2.87, 73.6), (73.7, 2.47, 73.6), (73.7, 0.21, 73.6), (73.6, 0.21, 73.6)],
+                         "4/1": [(52.6, 3.56, 53.4), (66.0, 2.67, 66.0), (61.0, 0.22, 61.1), (60.9, 0.22, 61.1)]},
+    ("2", 20, 50, 100): {"1/1": [(81.5, 4.58, 81.4), (81.5, 4.12, 81.4), (81.5, 0.28, 81.4), (81.4, 0.28, 81.4)],
+                         "4/1": [(66.2, 6.31, 66.6), (76.5, 4.74, 76.5), (74.2, 0.26, 74.3), (74.2, 0.26, 74.3)]},
+    ("2", 100, 50, 100): {"1/1": [(97.7, 40.59, 97.7), (97.7, 26.73, 97.7), (97.7, 1.00, 97.7), (97.7, 1.01, 97.7)],
+                          "4/1": [(95.6, 42.78, 95.2), (97.2, 26.31, 97.2), (97.1, 0.97, 97.1), (97.0, 0.98, 97.0)]},
 }
 # By range of mu and ratio: the paper's accuracy and seconds. The prototype has no figures but for the first.
 HETEROGENEOUS = {
-    "0..0.3": {"1/1": [(81.3, 4.33), (81.2, 0.27), (81.1, 0.26)], "4/1": [(78.4, 4.75), (72.4, 0.27), (72.2, 0.27)]},
-    "0..0.4": {"1/1": [(88.5, 4.07), (88.3, 0.26), (88.2, 0.26)], "4/1": [(85.8, 4.63), (82.3, 0.26), (82.0, 0.26)]},
-    "0.1..0.4": {"1/1": [(93.6, 4.20), (93.5, 0.27), (93.4, 0.27)], "4/1": [(92.7, 4.25), (90.3, 0.26), (90.2, 0.26)]},
+    "0..0.3": {"1/1": [(81.2, 4.39), (81.3, 4.33), (81.2, 0.27), (81.1, 0.26)],
+               "4/1": [(60.7, 5.68), (78.4, 4.75), (72.4, 0.27), (72.2, 0.27)]},
+    "0..0.4": {"1/1": [(88.3, 4.43), (88.5, 4.07), (88.3, 0.26), (88.2, 0.26)],
+               "4/1": [(74.8, 5.28), (85.8, 4.63), (82.3, 0.26), (82.0, 0.26)]},
+    "0.1..0.4": {"1/1": [(93.5, 4.98), (93.6, 4.20), (93.5, 0.27), (93.4, 0.27)],
+                 "4/1": [(85.7, 5.50), (92.7, 4.25), (90.3, 0.26), (90.2, 0.26)]},
 }
 # What `private` reaches over a whole stream at (0.8, 1e-5): central and local; masked is to equal central.
 EXPECTED_PRIVATE = {
@@ -206,11 +212,11 @@ def picture(folder, cells):
     experiment.draw(folder, "accuracy", "\n".join(lines) + "\n")
 
 
-def sections(text):
+def sections(text, known=SECTIONS):
     names = text.split(",")
-    unknown = [name for name in names if name not in SECTIONS]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise experiment.argparse.ArgumentTypeError(f"{unknown[0]} (known: {', '.join(SECTIONS)})")
+        raise experiment.argparse.ArgumentTypeError(f"{unknown[0]} (known: {', '.join(known)})")
     return names
 
 

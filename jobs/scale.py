@@ -30,7 +30,7 @@ import experiment
 
 GRAPHS = {"ring": "ring", "exponential": "exponential", "random regular, degree 4": "random-regular degree=4",
           "one-peer exponential": "one-peer-exponential"}
-NOISES = {"noise": ["--mechanism", "laplace", "--tuning", "off"], "no noise": ["--mechanism", "none"]}
+NOISES = {"noise": ["--mechanism", "laplace", "--epsilon", 1, "--tuning", "off"], "no noise": ["--mechanism", "none"]}
 COST_GRAPH = "random-regular degree=8"
 DIMENSIONS = (10, 30, 100, 300, 1000)
 FITTED_FROM = 100
@@ -91,8 +91,8 @@ class Scale:
         name = f"cost-{clients}-{dimension}"
         summary = self.runs.run(name, ["--topology", self.topology(COST_GRAPH, clients), "--clients", clients, "--source",
                                        f"synthetic:drift:d={dimension}", "--mirror", "entropic", "--step", "0.1",
-                                       "--mechanism", "laplace", "--tuning", "off", "--noise-key", "seed", "--rounds", rounds, "--record-clients",
-                                       1, "--record-every", 10 ** 6, "--metrics", "local"])
+                                       "--mechanism", "laplace", "--epsilon", 1, "--tuning", "off", "--noise-key", "seed",
+                                       "--rounds", rounds, "--record-clients", 1, "--record-every", 10 ** 6, "--metrics", "local"])
         shutil.rmtree(self.scratch / name)
         shares = summary["time"]["shares"]
         seconds = summary["time"]["wall"] / rounds

@@ -109,7 +109,7 @@ class Results(PythonCase):
 
     def test_errors_have_the_class_and_code_of_the_program(self):
         with self.assertRaisesRegex(starling.UsageError, "unknown topology family 'nonsense'") as caught:
-            starling.omd(topology="nonsense", clients=3, source="synthetic:drift", mechanism="laplace")
+            starling.omd(topology="nonsense", clients=3, source="synthetic:drift", mechanism="laplace", epsilon=1)
         self.assertEqual((caught.exception.code, caught.exception.path), (2, None))
         self.write("bad.csv", "a,b,y\n1,2,1\n3,x,1\n")
         with self.assertRaises(starling.DataError) as caught:
@@ -133,7 +133,7 @@ class Results(PythonCase):
         self.assertIn("source = synthetic:drift", starling.omd(source="synthetic:drift", print_config=True))
 
     def test_reports(self):
-        options = dict(source="synthetic:drift:n=20", clients=2, mechanism="laplace", tuning="off", progress="off")
+        options = dict(source="synthetic:drift:n=20", clients=2, mechanism="laplace", epsilon=1, tuning="off", progress="off")
         runs = [starling.omd(**options, seed=seed, output=f"run-{seed}") for seed in (1, 2)]
         self.assertIn("2 clients on 1 ranks", starling.report(runs[0], pictures="off"))
         self.assertEqual(starling.report(runs[0], json=True), runs[0].summary)
@@ -145,7 +145,7 @@ class Results(PythonCase):
     def test_sweeps_start_the_program(self):
         path = os.environ["PATH"]
         self.addCleanup(os.environ.__setitem__, "PATH", path)
-        self.write("sweep.ini", "[sweep]\ncommand = omd\nlauncher = env\n[options]\nsource = synthetic:drift:n=20\nmechanism = laplace\n"
+        self.write("sweep.ini", "[sweep]\ncommand = omd\nlauncher = env\n[options]\nsource = synthetic:drift:n=20\nmechanism = laplace\nepsilon = 1\n"
                                 "tuning = off\nclients = 1\nseed = 1..2\n")
         os.environ["PATH"] = "/nowhere"
         with self.assertRaisesRegex(starling.UsageError, "no program starling on the PATH"):

@@ -22,7 +22,7 @@ OPTIONS = dict(clients=4, topology="ring", partition="iid", mechanism="gaussian"
 """
 ENDLESS = HEAD + """
 try:
-    run = starling.omd(source="synthetic:drift:n=1000000", clients=2, topology="complete", mechanism="laplace", tuning="off",
+    run = starling.omd(source="synthetic:drift:n=1000000", clients=2, topology="complete", mechanism="laplace", epsilon=1, tuning="off",
                        progress="off", output="run", seed=1)
 except KeyboardInterrupt as stopped:
     print("stopped", type(stopped).__name__, stopped.path)

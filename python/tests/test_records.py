@@ -165,7 +165,7 @@ class Runs(PythonCase):
             self.assertEqual(run.model.shape, (run.summary["dimension"],))
 
     def test_the_directory_of_a_run_without_output(self):
-        run = starling.omd(source="synthetic:drift:n=20", clients=1, topology="complete", mechanism="laplace", tuning="off",
+        run = starling.omd(source="synthetic:drift:n=20", clients=1, topology="complete", mechanism="laplace", epsilon=1, tuning="off",
                            progress="off")
         self.assertRegex(run.path, rf"^{self.folder}/run-omd-\d{{8}}-\d{{6}}$")
 

@@ -76,7 +76,7 @@ class Program:
             began = time.perf_counter()
             run([*launch, self.starling, "omd", "--tuning", "off", "--clients", clients, "--topology", self.topology(spec, clients), "--source",
                  self.records(clients, dimension), "--batch", BATCH, "--epochs", rounds, "--rounds", rounds, "--mirror",
-                 "entropic", "--step", "0.05", "--mechanism", "laplace", "--noise-key", "seed", "--metrics", "local",
+                 "entropic", "--step", "0.05", "--mechanism", "laplace", "--epsilon", "1", "--noise-key", "seed", "--metrics", "local",
                  "--record-every", 10 ** 6, "--record-clients", "1", "--memory", 4000, "--progress", "off", "--output",
                  Path(output) / "run"])
             return time.perf_counter() - began

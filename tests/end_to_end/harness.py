@@ -205,7 +205,7 @@ class TestCase(unittest.TestCase):
         command = [MPIRUN, "--oversubscribe"]
         for i, (ranks, words, more) in enumerate(parts):
             command += [":"] if i > 0 else []
-            command += ["-n", str(ranks), *more, *wrapper, STARLING, *last_given(untuned(words))]
+            command += ["-n", str(ranks), *more, *wrapper, STARLING, *last_given(completed(words))]
         if script is None and len(parts) == 1 and parts[0][0] == 1:
             command = command[command.index(STARLING):]
         job = Job(command, self.folder, log)
@@ -247,7 +247,7 @@ class TestCase(unittest.TestCase):
         """Runs `starling WORDS` without mpirun. Of an option that stands there twice the last counts, unless words are taken as they
         are."""
         began = time.monotonic()
-        words = map(str, words) if as_they_are else last_given(untuned(words))
+        words = map(str, words) if as_they_are else last_given(completed(words))
         done = subprocess.run([STARLING, *words], cwd=cwd or self.folder, env=environment(),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
@@ -274,13 +274,18 @@ class TestCase(unittest.TestCase):
         return arrays
 
 
-def untuned(words):
-    """Words of a run with the defaults that --help gives, where a test says nothing of --tuning: what a rule chooses from a few
-    records would hide what the test is about. Configurations say it themselves."""
+def completed(words):
+    """Words of a run with what a test says nothing of. Without --tuning the defaults that --help gives: what a rule chooses from a
+    few records would hide what the test is about. Without a price of noise an epsilon of 1. Configurations say it themselves."""
     words = [str(word) for word in words]
-    if words[:1] != ["omd"] or not {"--tuning", "--config", "--resume", "--help"}.isdisjoint(words):
+    if words[:1] not in (["omd"], ["fedavg"], ["renewable"], ["infer"], ["vertical"]):
         return words
-    return ["omd", "--tuning", "off", *words[1:]]
+    if not {"--config", "--resume", "--help"}.isdisjoint(words):
+        return words
+    with_noise = "--mechanism" in words[:-1] and words[words.index("--mechanism") + 1] != "none"
+    if with_noise and {"--epsilon", "--mu", "--total-epsilon"}.isdisjoint(word.split("=")[0] for word in words):
+        words[1:1] = ["--epsilon", "1"]
+    return ["omd", "--tuning", "off", *words[1:]] if words[0] == "omd" and "--tuning" not in words else words
 
 
 def bits(value):

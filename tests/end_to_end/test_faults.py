@@ -112,6 +112,8 @@ OPTIONS = [
     usage("a word without dashes", [*DRIFT, "fast"], ["options only"]),
     usage("a word for a number", [*DRIFT, "--step", "fast"], ["--step", "fast", "not a number"]),
     usage("a fraction of a count", [*DRIFT, "--batch", "1.5"], ["--batch", "1.5", "whole"]),
+    usage("noise without a price", ["--config", "c.ini"], ["--mechanism laplace without a price", "--total-epsilon"],
+          {"c.ini": "source = synthetic:drift:n=20\nmechanism = laplace\n"}),
     usage("out of range", [*DRIFT, "--epsilon", "0"], ["--epsilon", "out of range"]),
     usage("mu for laplace", [*DRIFT, "--mu", "1"], ["--mu", "laplace", "gaussian"]),
     usage("epsilon and mu", ["--mechanism", "gaussian", "--mu", "1", "--epsilon", "1", "--rounds", "5"], ["--epsilon", "--mu"]),
@@ -388,7 +390,7 @@ class Beside(TestCase):
         self.good(2, [*DRIFT, "--output", "empty"])
 
     def test_a_file_of_options_with_byte_order_mark(self):
-        (self.folder / "c.ini").write_bytes(b"\xef\xbb\xbfmechanism = laplace\r\nsource = synthetic:drift:n=50\r\n")
+        (self.folder / "c.ini").write_bytes(b"\xef\xbb\xbfmechanism = laplace\r\nepsilon = 1\r\nsource = synthetic:drift:n=50\r\n")
         self.good(2, ["--config", "c.ini", "--output", "out"])
 
     def test_a_value_that_ends_the_run(self):

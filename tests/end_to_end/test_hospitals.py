@@ -1,4 +1,5 @@
-"""From tables of patients to a scored model: five hospitals learn, and a sixth one is predicted."""
+"""From raw tables to a scored model: five hospitals learn and a sixth one is predicted; twelve people with a sensor on the
+chest learn when somebody moves, and three others are predicted."""
 
 import csv
 import unittest
@@ -64,6 +65,62 @@ class Hospitals(TestCase):
         self.assertEqual(sorted(group["value"] for group in metrics["groups"]), ["no", "yes"])
         # The labels are drawn: the true risk has an AUC of 0.83.
         self.assertGreater(metrics["metrics"]["auc"], 0.8)
+
+
+@needs_h5py
+@unittest.skipUnless((DATA / "har_chest_uci287").exists(), "the data set har_chest_uci287 is not beside the project")
+class Movements(TestCase):
+    """Seconds of acceleration. Three sites have four people each; the last three people are held out."""
+
+    CONSTANTS = SOURCE / "jobs" / "renewable-har-windows.csv"
+
+    def setUp(self):
+        super().setUp()
+        made = self.run_alone(["data", "convert", DATA / "har_chest_uci287" / "{client:1}.csv.gz", "--clients", "15", "--drop", "0",
+                               "--positive", "2,4,5,6", "--ignore", "0", "--window", "52", "--output", "{client}.csv",
+                               "--progress", "off"])
+        self.assertEqual(made.code, 0, made)
+        people = [(self.folder / f"{i}.csv").read_text().splitlines() for i in range(15)]
+        for name, members in {**{f"site-{s}.csv": range(4 * s, 4 * s + 4) for s in range(3)}, "held-out.csv": range(12, 15)}.items():
+            self.write(name, "\n".join(["person," + people[0][0], *(f"{p},{line}" for p in members for line in people[p][1:])]) + "\n")
+
+    def learn(self, output, *words):
+        result = self.run_command(3, ["omd", "--source", "site-{client}.csv", "--standardise", str(self.CONSTANTS), "--intercept",
+                                      "--mechanism", "gaussian", "--total-epsilon", str(EPSILON), "--tuning", "auto", "--noise-key", "seed",
+                                      "--seed", "3", "--progress", "off", "--json", "--output", output, *words])
+        self.assertEqual(result.code, 0, result)
+        return result.summary()["privacy"]
+
+    def metrics(self, run):
+        scored = self.run_alone(["score", run, "--source", "held-out.csv", "--by", "person", "--json"])
+        self.assertEqual(scored.code, 0, scored)
+        found = json.loads(scored.out)
+        self.assertEqual([group["value"] for group in found["groups"]], ["12", "13", "14"])
+        return found["metrics"]
+
+    def scores_by_hand(self, run):
+        """Scores and labels of the held-out people, from the model file alone."""
+        table = numpy.loadtxt(self.folder / "held-out.csv", delimiter=",", skiprows=1)
+        with h5py.File(self.folder / run / "model.h5") as file:
+            x = (table[:, 1:-1] - file["preparation/mean"][()]) / file["preparation/sd"][()]
+            return x @ file["parameters/weights"][0] + file["parameters/intercept"][0, 0], table[:, -1]
+
+    def test_people_who_were_held_out_are_predicted(self):
+        for run, unit, words in (("seconds", "record", ["--drop", "person"]),
+                                 ("people", "person", ["--unit", "person", "--person", "person"])):
+            with self.subTest(unit):
+                privacy = self.learn(run, *words)
+                self.assertEqual(privacy["unit"], unit)
+                self.assertLessEqual(privacy["epsilon"], EPSILON)
+                self.assertGreater(privacy["epsilon"], EPSILON * (1 - 1e-6))
+                scores, labels = self.scores_by_hand(run)
+                predicted = self.run_alone(["predict", run, "--source", "held-out.csv", "--columns", "score"])
+                rows = list(csv.DictReader(predicted.out.splitlines()))
+                numpy.testing.assert_allclose([float(row["score"]) for row in rows], scores, rtol=1e-12, atol=1e-12)
+                metrics = self.metrics(run)
+                self.assertAlmostEqual(metrics["accuracy"], numpy.mean(numpy.sign(scores) == labels), 12)
+                if unit == "record":  # noise of twelve people at epsilon = 2 leaves no more than chance
+                    self.assertGreater(metrics["auc"], 0.85)
 
 
 if __name__ == "__main__":

@@ -283,7 +283,7 @@ class Progress(MessageCase):
         return text.decode()
 
     def test_the_bar_fits_and_comes_before_the_table(self):
-        words = ["omd", "--source", "synthetic:drift", "--clients", "4", "--mechanism", "laplace", "--rounds", "3000"]
+        words = ["omd", "--source", "synthetic:drift", "--clients", "4", "--mechanism", "laplace", "--epsilon", "1", "--rounds", "3000"]
         for columns in (40, 60, 100):
             text = self.on_a_terminal(columns, [*words, *self.output()])
             bars = [bar.split("\x1b[K")[0].rstrip("\r\n") for bar in text.split("\r[")[1:]]

@@ -202,6 +202,40 @@ class Kinds(PredictCase):
         infer = self.learn("infer", ["--source", "two.csv", "--clients", "2", "--loss", "logistic"], "infer")
         self.same(self.predict(["infer", "--source", "two.csv"]), "score", linear_scores(infer, x)[:, 0])
 
+    def test_regressions_have_the_spreads_of_their_intervals(self):
+        x = self.random.normal(2, 1, (20000, 2))  # enough for a path that has settled
+        self.table("train.csv", ["a", "b", "cost"], zip(*x.T, 3 * x[:, 0] - x[:, 1] + self.random.normal(0, 1, 20000)))
+        self.write("constants.csv", "feature,mean,sd\na,2,1\nb,2,1\ncost,4,3\n")
+        words = ["--source", "train.csv", "--label", "cost", "--loss", "huber:1.345", "--clients", "2"]
+        for method, more, z, sd, quantile in (("plug-in", [], x, 1, 1.959963984540054),
+                                              ("random-scaling", ["--standardise", "constants.csv"], x - 2, 3, 6.74733)):
+            with self.subTest(method):
+                model = self.learn("infer", [*words, *more, "--intervals", method], method)
+                with h5py.File(model) as file:
+                    spread = file["spread"][()]
+                self.assertEqual(attributes(model)["spread_method"], method)
+                rows = self.predict([method, "--source", "train.csv"])
+                z = numpy.column_stack([z, numpy.ones(len(z))])
+                length = sd * numpy.sqrt(numpy.einsum("ij,jk,ik->i", z, spread, z))
+                predicted = numpy.array([float(row["prediction"]) for row in rows])
+                high = numpy.array([float(row["high"]) for row in rows])
+                numpy.testing.assert_allclose(high - predicted, quantile * length, rtol=1e-5)
+                numpy.testing.assert_allclose([float(row["low"]) for row in rows], 2 * predicted - high, rtol=1e-9)
+                self.assertEqual("standard_error" in rows[0], method == "plug-in")
+                if method == "plug-in":
+                    self.same(rows, "standard_error", length)
+                    with open(self.folder / method / "coefficients.csv", newline="") as file:
+                        errors = [float(row["standard_error"]) for row in csv.DictReader(file)]
+                    numpy.testing.assert_allclose(numpy.sqrt(numpy.diag(spread)), errors, rtol=1e-12)
+        self.assertEqual([*self.predict(["plug-in", "--source", "train.csv", "--columns", "interval"])[0]],
+                         ["record", "standard_error", "low", "high"])
+        with h5py.File(self.folder / "plug-in" / "model.h5", "a") as file:
+            file.attrs["spread_method"] = "guess"
+        self.refused(UNREADABLE, ["plug-in", "--source", "train.csv"], "spread of method 'guess'")
+        plain = self.learn("omd", [*words, "--loss", "squared"], "plain")
+        self.assertNotIn("spread_method", attributes(plain))
+        self.assertEqual([*self.predict(["plain", "--source", "train.csv"])[0]], ["record", "prediction"])
+
 
 class Uses(PredictCase):
     def setUp(self):

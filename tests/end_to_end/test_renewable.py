@@ -120,6 +120,29 @@ class Variants(RenewableCase):
         self.assertAlmostEqual(means["masked"], means["central"], delta=0.03)
         self.assertGreater(means["central"], 0.66)  # of 73.6 % without noise
 
+    def test_a_given_curvature(self):
+        """One batch, the same noise: n (H + lambda I) theta is the same vector for the average c I and for any other H."""
+        private = ["--variant", "private", *GAUSSIAN, "--l2", "0.1", "--loss", "logistic", "--clip", "1", "--rounds", "1"]
+        average = self.summary([*STREAM, *private], "average")["final_model"]
+        rows = [[0.3 if i == j else 0.02 * (i + j) for j in range(5)] for i in range(5)]
+        self.csv("h.csv", ["# of a record", *(",".join(map(str, row)) for row in rows)])
+        for trust in ("local", "masked"):
+            same = self.summary([*STREAM, *private, "--trust", trust], f"average-{trust}")["final_model"]
+            given = self.summary([*STREAM, *private, "--trust", trust, "--curvature-model", "file:h.csv"], trust)["final_model"]
+            c = 0.25 / 2 / 5
+            for i in range(5):
+                self.assertAlmostEqual(sum(h * x for h, x in zip(rows[i], given)) + 0.1 * given[i], (c + 0.1) * same[i], places=9)
+        self.assertNotEqual(average, given)
+        self.csv("few.csv", ["1,0", "0,1"])
+        self.csv("lopsided.csv", [",".join("1" if i <= j else "0" for j in range(5)) for i in range(5)])
+        self.csv("negative.csv", [",".join(str(-(i == j)) for j in range(5)) for i in range(5)])
+        for name, why in (("few", "2 rows of 2 numbers.*takes 5"), ("lopsided", "symmetric"), ("negative", "positive definite"),
+                          ("none", "none.csv")):
+            with self.subTest(name):
+                result = self.renew([*STREAM, *private, "--curvature-model", f"file:{name}.csv", "--output", f"bad-{name}"])
+                self.assertIn(result.code, (UNUSABLE, UNREADABLE), result)
+                self.assertRegex(result.messages()[0], why)
+
     def test_fingerprints_of_mask_keys(self):
         """What each rank's clients received is said, stored in their own folders, and told by rank 0 in the summary."""
         words = [*STREAM, *VARIANTS["private masked"]]

@@ -133,12 +133,24 @@ class BadSpecs(SweepCase):
         good = "source = synthetic:drift:n=20\n"
         for options, why in (("seed = 1 | x\n", "seed"), ("epsilom = 1\n", "s.ini:8: unknown key 'epsilom'"),
                              ("step = 1 | -2\n", "run step--2"), ("seed = 2..1\n", "is empty"), ("seed = 1 |\n", "empty value"),
-                             ("output = x\n", "set by the sweep"), ("mechanism = laplace | magic\n", "mechanism-magic")):
+                             ("output = x\n", "set by the sweep"), ("mechanism = laplace | magic\nepsilon = 1\n", "mechanism-magic")):
             with self.subTest(options):
                 self.spec(good + options)
                 result = self.sweep(code=USAGE)
                 self.assertIn(why, result.err)
                 self.assertEqual((result.out, len(result.err.splitlines())), ("", 1))
+                self.assertFalse((self.folder / "out").exists())
+
+    def test_what_a_run_would_lack_is_told_before_any_runs(self):
+        for mechanism, why in (("", "no --mechanism is chosen"), ("mechanism = none | laplace\n", "run mechanism-laplace: .*--total-epsilon")):
+            with self.subTest(mechanism):
+                self.write("s.ini", HEAD.format(launcher=MPIRUN) + "source = synthetic:drift:n=20\n" + mechanism)
+                self.assertRegex(self.sweep(code=USAGE).err, why)
+                self.assertFalse((self.folder / "out").exists())
+        self.spec("source = synthetic:drift:n=20\n")
+        for metric, near in (("los", "loss"), ("metrics.test.acuracy", "metrics.test.accuracy"), ("loss,balanced acuracy", "balanced accuracy")):
+            with self.subTest(metric):
+                self.assertIn(f" {near}", self.sweep("--metric", metric, code=USAGE).err)
                 self.assertFalse((self.folder / "out").exists())
 
     def test_another_sweep_in_the_folder(self):

@@ -35,6 +35,8 @@ struct Command {
   std::vector<Option> (*options)() = nullptr;
   /// The effective configuration, for --print-config; null if the command has no such option.
   std::function<std::string(const std::vector<std::string>&)> configuration = nullptr;
+  /// Throws UsageError if a run with these words would lack what has no default; null if nothing can be lacking.
+  std::function<void(const std::vector<std::string>&)> require_complete = nullptr;
   /// Returns the exit code.
   std::function<int(const Call&)> run = nullptr;
   /// Commands below this one. A command with some has nothing of its own but `help`, which may be null.

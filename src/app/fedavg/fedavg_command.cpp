@@ -36,6 +36,8 @@ Command fedavg_command() {
           .help = fedavg_help,
           .options = fedavg_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_fedavg_config(words).text; },
+          .require_complete =
+              [](const std::vector<std::string>& words) { require_protection(parse_fedavg_config(words).privacy); },
           .run = run_learning<FedAvgRun>};
 }
 

@@ -307,7 +307,17 @@ std::optional<SavedModel> InferRun::model_of_results() const {
   model.loss = config_.loss;
   model.features = dataset_.shape.features;
   model.intercept = config_.intercept;
+  model.spread = spread_of_parameters();
   return model;
+}
+
+/// Of the aggregator's path, where it has settled and predictions are numbers. Rank 0's.
+std::optional<ParameterSpread> InferRun::spread_of_parameters() const {
+  if (schedule_ || model_->classifies() || config_.bias == BiasChoice::remove) return std::nullopt;
+  if (plug_in_ && plug_in_->undetermined.empty()) return ParameterSpread{"plug-in", plug_in_->covariance};
+  const std::optional<Settling> settling = intervals_->settling(0);
+  if (!config_.random_scaling || !settling || !settling->settled()) return std::nullopt;
+  return ParameterSpread{"random-scaling", intervals_->scaling(0)};
 }
 
 OwnResults InferRun::own_results(const Summary& summary) {
@@ -335,6 +345,8 @@ Command infer_command() {
           .help = infer_help,
           .options = infer_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
+          .require_complete =
+              [](const std::vector<std::string>& words) { require_protection(parse_infer_config(words).privacy); },
           .run = run_learning<InferRun>};
 }
 

@@ -104,6 +104,7 @@ class InferRun final : public LearningRun {
                                      const std::vector<Interval>& intervals);
   void note_unsettled(const RunSettling& settling);
   [[nodiscard]] std::vector<MethodSpread> own_spreads_of_aggregator(const InferEngine& engine) const;
+  [[nodiscard]] std::optional<ParameterSpread> spread_of_parameters() const;
   [[nodiscard]] std::vector<Interval> intervals_in_own_units(const InferEngine& engine);
 
   void check_truth() const;

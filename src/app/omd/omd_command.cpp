@@ -229,6 +229,11 @@ Command omd_command() {
           .help = omd_help,
           .options = omd_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_omd_config(words).text; },
+          .require_complete =
+              [](const std::vector<std::string>& words) {
+                const OmdConfig config = parse_omd_config(words);
+                if (config.learns()) require_protection(config.privacy);
+              },
           .run = run_learning<OmdRun>};
 }
 

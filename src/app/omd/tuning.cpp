@@ -66,7 +66,7 @@ std::string why_not_tuned(const OmdConfig& config) {
   if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
   const std::string& price = config.privacy.mu
                                  ? *config.privacy.mu
-                                 : config.privacy.epsilon.value_or(config.privacy.total_epsilon.value_or("1"));
+                                 : config.privacy.epsilon.value_or(config.privacy.total_epsilon.value_or(""));
   if (price.starts_with("schedule:")) return "prices that change over the rounds";
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;

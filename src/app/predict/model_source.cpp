@@ -174,6 +174,10 @@ bool ScoredSource::read(ScoredRecords& next) {
 
 void ScoredSource::score(ScoredRecords& read) {
   scorer_.score(read.records, read.scores);
+  read.spreads.clear();
+  for (std::size_t i = 0; model_.spread && i < read.size(); ++i) {
+    read.spreads.push_back(units_.own_length(model_.spread->of(read.records.row(i), model_.intercept)));
+  }
   if (!units_.differ()) return;
   for (double& score : read.scores) score = units_.own(score);
 }

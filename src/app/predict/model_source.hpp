@@ -46,6 +46,8 @@ class LabelUnits {
   }
   [[nodiscard]] bool differ() const { return units_.has_value(); }
   [[nodiscard]] double own(double value) const { return units_ ? value * units_->deviation + units_->mean : value; }
+  /// A length, such as a standard error.
+  [[nodiscard]] double own_length(double length) const { return units_ ? length * units_->deviation : length; }
   [[nodiscard]] double standardised(double value) const {
     if (!units_) return value;
     return clipped_ ? std::clamp(units_->of(value), -1.0, 1.0) : units_->of(value);
@@ -63,6 +65,7 @@ struct ScoredRecords {
   Vector labels;                  ///< of a regression on a standardised label in the label's own units; else the same
   std::vector<std::string> keys;  ///< texts of the column `ReadSettings::key`; empty without such a column
   Vector scores;                  ///< K for each record; of a regression in the same units as `labels`
+  Vector spreads;                 ///< of the scores, as ParameterSpread::of; empty where the model has none
   [[nodiscard]] std::size_t size() const { return labels.size(); }
 };
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <unistd.h>
 
 #include <fmt/ranges.h>
@@ -47,8 +48,8 @@ Options predict_options(Predict& predict) {
       {.name = "columns",
        .argument = "LIST",
        .initial = "all",
-       .help = "columns of the table, separated by commas: score, probability (where the loss has some), class; "
-               "or all"},
+       .help = "columns of the table, separated by commas: score, probability (where the loss has some), class, "
+               "interval (of a regression of infer: standard error and 95 % interval, where they are known); or all"},
       predict.columns);
   add_last_options(options, predict.progress);
   return options;
@@ -66,11 +67,15 @@ std::string predict_help() {
 
 PredictionColumns parse_columns(const std::vector<std::string>& words) {
   if (words.size() == 1 && words.front() == "all") return {};
-  PredictionColumns columns{false, false, false};
+  PredictionColumns columns{false, false, false, false};
+  const std::map<std::string, bool*> known{{"score", &columns.scores},
+                                           {"probability", &columns.probabilities},
+                                           {"class", &columns.classes},
+                                           {"interval", &columns.intervals}};
   for (const std::string& word : words) {
-    check(word == "score" || word == "probability" || word == "class",
-          "--columns '{}': it must be score, probability, class or all.", word);
-    (word == "score" ? columns.scores : word == "class" ? columns.classes : columns.probabilities) = true;
+    const auto found = known.find(word);
+    check(found != known.end(), "--columns '{}': it must be score, probability, class, interval or all.", word);
+    *found->second = true;
   }
   return columns;
 }
@@ -123,7 +128,8 @@ void add_lines(const ScoredRecords& records, std::size_t scores, const Predictio
     lines.add(text,
               records.keys.empty() ? std::to_string(records.first + static_cast<std::int64_t>(i) + 1)
                                    : csv_text(records.keys[i]),
-              View(records.scores).subspan(i * scores, scores));
+              View(records.scores).subspan(i * scores, scores),
+              records.spreads.empty() ? std::nullopt : std::optional(records.spreads[i]));
   }
 }
 

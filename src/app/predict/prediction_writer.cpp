@@ -8,10 +8,13 @@
 
 #include "starling/core/numerics/logistic.hpp"
 #include "starling/files/text_files.hpp"
+#include "starling/record/intervals/interval_recorder.hpp"
 
 namespace starling {
 
 namespace {
+
+constexpr double level_of_predictions = 0.95;
 
 /// Class of a label of the source, in the order of PredictionLines; none for a label that the loss does not take.
 std::optional<std::size_t> class_of_label(const SavedModel& model, const Loss& loss, double raw) {
@@ -61,13 +64,20 @@ PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, cons
       classifies_(loss.classifies()),
       scores_(loss.scores()),
       columns_(columns) {
+  if (model.spread && columns.intervals) {
+    has_error_ = model.spread->method == "plug-in";
+    quantile_ = interval_quantile(model.spread->method, level_of_predictions);
+  }
   if (classifies_) classes_ = names_of_classes(model, loss);
   for (std::string& name : classes_) name = csv_text(name);
 }
 
 std::string PredictionLines::header() const {
   std::string line = csv_text(id_);
-  if (!classifies_) return line + (columns_.scores ? ",prediction\n" : "\n");
+  if (!classifies_) {
+    line += columns_.scores ? ",prediction" : "";
+    return line + (has_error_ ? ",standard_error" : "") + (quantile_ ? ",low,high\n" : "\n");
+  }
   for (std::size_t k = 0; columns_.scores && k < scores_; ++k) {
     line += scores_ == 1 ? ",score" : fmt::format(",score_{}", classes_[k]);
   }
@@ -78,10 +88,15 @@ std::string PredictionLines::header() const {
   return line + (columns_.classes ? ",class\n" : "\n");
 }
 
-void PredictionLines::add(std::string& text, std::string_view id, View scores) const {
+void PredictionLines::add(std::string& text, std::string_view id, View scores, std::optional<double> spread) const {
   text += id;
   if (columns_.scores) {
     for (const double score : scores) append(text, score);
+  }
+  if (has_error_) append(text, *spread);
+  if (quantile_) {
+    append(text, scores[0] - *quantile_ * *spread);
+    append(text, scores[0] + *quantile_ * *spread);
   }
   if (!classifies_) {
     text += '\n';

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct PredictionColumns {
   bool scores = true;
   bool probabilities = true;  ///< where the loss has some
   bool classes = true;        ///< where the loss tells classes apart
+  bool intervals = true;      ///< of a regression with known spreads: standard error (plug-in), 95 % interval
 };
 
 /// Makes lines of a CSV file: the record's identifier, and what the model predicts.
@@ -24,8 +26,9 @@ class PredictionLines {
   PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns, std::string id);
 
   [[nodiscard]] std::string header() const;
-  /// Appends the line of a record with these scores to `text`; `id` is a field of a CSV file.
-  void add(std::string& text, std::string_view id, View scores) const;
+  /// Appends the line of a record with these scores to `text`; `id` is a field of a CSV file. `spread` is that of the
+  /// score of a model with spreads.
+  void add(std::string& text, std::string_view id, View scores, std::optional<double> spread) const;
 
  private:
   [[nodiscard]] std::string name_of_class(std::size_t k) const;
@@ -36,6 +39,8 @@ class PredictionLines {
   bool classifies_;
   std::size_t scores_;
   PredictionColumns columns_;
+  bool has_error_ = false;            ///< whether the spread of a score is its standard error
+  std::optional<double> quantile_;    ///< of 95 % intervals, for models with spreads
   std::vector<std::string> classes_;  ///< names; of a loss of one score those of −1 and 1
 };
 

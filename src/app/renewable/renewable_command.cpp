@@ -119,6 +119,8 @@ Command renewable_command() {
           .help = renewable_help,
           .options = renewable_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_renewable_config(words).text; },
+          .require_complete =
+              [](const std::vector<std::string>& words) { require_protection(parse_renewable_config(words).privacy); },
           .run = run_learning<RenewableRun>};
 }
 

@@ -109,8 +109,10 @@ void add_trust_options(Options& options, RenewableConfig& config) {
       {.name = "curvature-model",
        .argument = "HOW",
        .initial = "average",
-       .help = "with --variant private: average (public: n (c + lambda) I; costs nothing), or released:SHARE (noisy "
-               "curvature for that share of the price)",
+       .help = "with --variant private: average (public: n (c + lambda) I; costs nothing), file:FILE (public: "
+               "n (H + lambda I), H a CSV matrix of a row for each feature and a last one for the intercept), or "
+               "released:SHARE (noisy curvature for that share of the price)",
+       .files = named::spec,
        .relations = {needs("variant=private", "no other variant releases curvatures with noise")}},
       config.curvature_model);
   options.add({.name = "c1",
@@ -163,7 +165,12 @@ void read_classes(RenewableConfig& config) {
 void read_curvature_model(RenewableConfig& config) {
   if (config.curvature_model == "average") return;
   Spec spec = Spec::parse(config.curvature_model);
-  check(spec.name() == "released", "--curvature-model '{}' (average and released:SHARE are known)",
+  if (spec.name() == "file") {
+    spec.bind({{"file", "CSV matrix of one record's curvature"}});
+    config.curvature_file = spec.require("file");
+    return;
+  }
+  check(spec.name() == "released", "--curvature-model '{}' (average, file:FILE and released:SHARE are known)",
         config.curvature_model);
   spec.bind({{"share", "of the price, between 0 and 1"}});
   const double share = spec.number("share", 0.5);
@@ -277,7 +284,8 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   check_protection(config);
   const std::unique_ptr<Codec> codec = make_curvature_codec(config.curvature, 1, 1);  // for its errors
   check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
-        "--curvature {} with --curvature-model average (no curvature travels) leave it out", config.curvature);
+        "--curvature {} with --curvature-model {} (no curvature travels) leave it out", config.curvature,
+        config.curvature_model);
   check(
       config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
       "--curvature {} with released curvature (noise may have made it indefinite, and what is quantised is relative to "

@@ -33,6 +33,8 @@ struct RenewableConfig : LearningConfig {
   std::size_t classes = 1;
   /// Of the price, where curvature is released; none for public curvature.
   std::optional<double> curvature_share;
+  /// Of public curvature; empty for the average.
+  std::string curvature_file;
 
   [[nodiscard]] bool offline() const {
     return variant == RenewableVariant::offline || variant == RenewableVariant::offline_one_step;

@@ -24,6 +24,7 @@ class RenewableRun final : public AggregatedRun {
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
   [[nodiscard]] std::string why_not_resumable() const override;
+  [[nodiscard]] std::string digest_of_inputs() const override;
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.variant == RenewableVariant::private_paper ? "its noise was made" : "";
   }
@@ -48,6 +49,7 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] TrustModel trust_model() const;
   [[nodiscard]] PaperTerms paper_terms() const;
   [[nodiscard]] double average_curvature() const;
+  [[nodiscard]] Vector curvature_of_file() const;
   void build_private_sums();
   void make_noisy_sum();
   [[nodiscard]] std::vector<Masker> agree_on_masks();
@@ -61,6 +63,7 @@ class RenewableRun final : public AggregatedRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<CurvedModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
+  Vector given_curvature_;              ///< K packed triangles of a record, from a file; empty without it
   std::optional<Released<Vector>> start_;
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;

@@ -7,6 +7,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/files/number_rows.hpp"
 #include "starling/privacy/mechanism/masking.hpp"
 
 namespace starling {
@@ -47,6 +48,7 @@ void RenewableRun::open_model() {
   model_ = std::make_unique<CurvedModel>(*curved_, dataset_.shape.features, config_.classes,
                                          bounded ? config_.privacy.clip.value_or(1) : infinity);
   dimension_ = model_->dimension();
+  if (!config_.curvature_file.empty()) given_curvature_ = curvature_of_file();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_rounds();
   if (config_.privacy.unit == PrivacyUnit::person) {
@@ -89,10 +91,43 @@ double RenewableRun::average_curvature() const {
   return curved_->most_curvature() / 2 * bound * bound / static_cast<double>(model_->order());
 }
 
+/// H of the file: symmetric, and positive definite with the penalty.
+Vector RenewableRun::curvature_of_file() const {
+  const std::string& file = config_.curvature_file;
+  const auto rows = read_number_rows(file, fmt::format("--curvature-model '{}'", file));
+  const std::size_t order = model_->order();
+  check(rows.size() == order && rows.front().size() == order,
+        "--curvature-model {}: {} rows of {} numbers, where a model of {} features takes {} rows of {}, the last for "
+        "the intercept",
+        file, rows.size(), rows.empty() ? 0 : rows.front().size(), order - 1, order, order);
+  Vector triangle;
+  for (std::size_t i = 0; i < order; ++i) {
+    for (std::size_t j = i; j < order; ++j) {
+      check(std::abs(rows[i][j] - rows[j][i]) <= 1e-9 * std::abs(rows[i][j]),
+            "--curvature-model {}: row {} and row {} differ where they meet ({} and {}), and a curvature is symmetric",
+            file, i + 1, j + 1, rows[i][j], rows[j][i]);
+      triangle.push_back(rows[i][j]);
+    }
+  }
+  BlockCurvature whole(1, order);
+  whole.add(triangle);
+  whole.add_identity(config_.settings.l2);
+  static_cast<void>(whole.solve(Vector(order), "--curvature-model " + file));
+  Vector of_classes;
+  for (std::size_t k = 0; k < config_.classes; ++k)
+    of_classes.insert(of_classes.end(), triangle.begin(), triangle.end());
+  return of_classes;
+}
+
+std::string RenewableRun::digest_of_inputs() const {
+  const std::string inputs = LearningRun::digest_of_inputs();
+  return config_.curvature_file.empty() ? inputs : sha256(inputs + sha256_of_file(config_.curvature_file));
+}
+
 PaperTerms RenewableRun::paper_terms() const {
   PaperTerms terms;
   terms.noise = config_.privacy.mechanism_row().gaussian() ? PaperTerms::Noise::gaussian : PaperTerms::Noise::laplace;
-  terms.epsilon = parse_number(config_.privacy.epsilon.value_or("1"), "--epsilon with private-paper");
+  terms.epsilon = parse_number(*config_.privacy.epsilon, "--epsilon with private-paper");
   terms.delta = config_.privacy.delta.value_or(1e-5);
   terms.c1 = config_.c1.value_or(1);
   terms.c2 = config_.c2.value_or(1);
@@ -207,10 +242,13 @@ void RenewableRun::make_noisy_sum() {
 /// **Collective.**
 void RenewableRun::build_private_sums() {
   make_noisy_sum();
-  std::optional<double> curvature;
-  if (!config_.curvature_share) {
-    curvature = average_curvature();
-    notes_.push_back(fmt::format("public curvature: {:.6g} I per record", *curvature));
+  std::optional<PublicCurvature> curvature;
+  if (!given_curvature_.empty()) {
+    curvature = PublicCurvature{.triangle = given_curvature_};
+    notes_.push_back(fmt::format("public curvature of a record: {}", config_.curvature_file));
+  } else if (!config_.curvature_share) {
+    curvature = PublicCurvature{.multiple = average_curvature()};
+    notes_.push_back(fmt::format("public curvature: {:.6g} I per record", curvature->multiple));
   }
   protocol_ =
       std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, config_.settings, *start_, *sum_, curvature);

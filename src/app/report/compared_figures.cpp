@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -160,6 +161,19 @@ ComparedFigure figure_named(const std::string& name, const std::vector<ComparedR
   check(!found.empty(), "--metric '{}': no run has such a figure. Near: {}; `starling report RUN --json` shows all.",
         name, near(name, paths));
   return figure_at(found.front());
+}
+
+void require_known_figure(const std::string& name) {
+  std::string part = name;
+  std::replace(part.begin(), part.end(), ' ', '_');
+  std::set<std::string> known{"loss"};
+  for (const ComparedFigure& figure : usual_figures()) known.insert({figure.name, figure.path});
+  std::istringstream keys(STARLING_SUMMARY_KEYS);
+  for (std::string key; keys >> key;) known.insert(key);
+  const bool found = known.count(name) > 0 || std::any_of(known.begin(), known.end(), [&](const std::string& key) {
+                       return key.ends_with("." + part);
+                     });
+  check(found, "--metric '{}': no run has such a figure. Near: {}.", name, near(name, known));
 }
 
 void require_key(const std::string& key, const std::vector<ComparedRun>& runs) {

@@ -35,6 +35,10 @@ struct ComparedRun {
 /// UsageError, with names that are near, for what no run has and for what could be several.
 [[nodiscard]] ComparedFigure figure_named(const std::string& name, const std::vector<ComparedRun>& runs);
 
+/// Throws UsageError, with names that are near, for a name that `figure_named` can find in no run: neither a usual
+/// figure nor a key of summary.json (docs/reference/summary.md), whole or in its last part.
+void require_known_figure(const std::string& name);
+
 /// Checks that some run has the key: an option of config.ini, or a path of summary.json. Throws UsageError.
 void require_key(const std::string& key, const std::vector<ComparedRun>& runs);
 /// The run's value of such a key; "-" without one. An option may have a path before it: mechanism.epsilon is epsilon.

@@ -107,8 +107,6 @@ class LearningRun : public RunSteps {
   /// Assigns the topology's clients to ranks, or those asked for, or one client per rank. Throws UsageError if a rank
   /// would host several clients and nobody asked for that.
   void place_clients(std::optional<Client> of_topology);
-  /// Throws UsageError unless a mechanism is chosen.
-  void require_mechanism() const;
   /// Opens this rank's streams. `data` belongs to the configuration, and is completed.
   void open_streams(DataSettings& data);
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.

@@ -37,16 +37,8 @@ void LearningRun::place_clients(std::optional<Client> of_topology) {
       fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(layout_->clients())));
 }
 
-void LearningRun::require_mechanism() const {
-  check(common().privacy.mechanism.has_value(),
-        "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
-        "choose one "
-        "of: {}",
-        mechanism_table().names());
-}
-
 void LearningRun::open_streams(DataSettings& data) {
-  require_mechanism();
+  require_protection(common().privacy);
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
   source_digest_ = digest_of_source();

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "starling/files/text.hpp"
+#include "starling/files/number_rows.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
@@ -10,35 +10,6 @@ namespace starling {
 namespace {
 
 constexpr double tolerance = 1e-9;
-
-Vector parse_row(const std::string& line, const std::string& where) {
-  Vector row;
-  std::size_t from = 0;
-  while (true) {
-    const auto comma = line.find(',', from);
-    std::string field = line.substr(from, comma == std::string::npos ? std::string::npos : comma - from);
-    const auto begin = field.find_first_not_of(" \t\r");
-    const auto end = field.find_last_not_of(" \t\r");
-    field = begin == std::string::npos ? "" : field.substr(begin, end - begin + 1);
-    row.push_back(parse_number(field, where));
-    check(std::isfinite(row.back()), "{}: '{}' is not finite", where, field);
-    if (comma == std::string::npos) return row;
-    from = comma + 1;
-  }
-}
-
-std::vector<Vector> read_rows(const std::string& path) {
-  std::vector<Vector> rows;
-  int number = 0;
-  for (const std::string& line : read_lines(path, fmt::format("--start '{}' (a file, as it is no word known)", path))) {
-    ++number;
-    if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
-    rows.push_back(parse_row(line, fmt::format("{}:{}", path, number)));
-    check(rows.back().size() == rows.front().size(), "{}:{}: {} numbers where the first row has {}", path, number,
-          rows.back().size(), rows.front().size());
-  }
-  return rows;
-}
 
 /// The model of a file, for each of so many clients.
 std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension, Client clients) {
@@ -75,7 +46,10 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     }
     return {declare_public(std::move(models)), notes};
   }
-  const std::vector<Vector> rows = is_model_file(where) ? model_for_all(where, dimension, clients) : read_rows(where);
+  const std::vector<Vector> rows =
+      is_model_file(where)
+          ? model_for_all(where, dimension, clients)
+          : read_number_rows(where, fmt::format("--start '{}' (a file, as it is no word known)", where));
   check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
         where, rows.size(), clients);
   check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",

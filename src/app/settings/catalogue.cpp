@@ -62,7 +62,7 @@ const std::vector<Option>& catalogue() {
        .most = 1'000'000'000},
       {.name = "epsilon",
        .argument = "E",
-       .help = "privacy loss per release (Prices, below); default: 1. Under gaussian, epsilon at --delta",
+       .help = "privacy loss per release (Prices, below). Under gaussian, epsilon at --delta",
        .files = named::spec,
        .relations = {excludes("mu", "either says what a release costs", "Give one of them.")}},
       {.name = "gossip-steps",

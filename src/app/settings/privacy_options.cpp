@@ -6,6 +6,7 @@
 
 #include "starling/core/limits.hpp"
 #include "starling/files/round_values.hpp"
+#include "starling/privacy/statement/statement.hpp"
 
 namespace starling {
 
@@ -212,6 +213,17 @@ void check_privacy_options(const PrivacyOptions& privacy) {
   check(!privacy.ledger || privacy.noise_key != "seed",
         "--ledger with --noise-key seed: anybody who knows the seed can take the noise off, so the ledger's figures "
         "would be wrong. Leave one of them out.");
+}
+
+void require_protection(const PrivacyOptions& privacy) {
+  check(privacy.mechanism.has_value(),
+        "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
+        "choose one of: {}",
+        mechanism_table().names());
+  check(!privacy.protects() || privacy.epsilon || privacy.mu || privacy.total_epsilon,
+        "--mechanism {} without a price: how much a {} may lose is yours to say. Give --total-epsilon (in the whole "
+        "run), or --epsilon (in each release).",
+        *privacy.mechanism, name_of(privacy.unit));
 }
 
 MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data, SharedFigures* log) {

@@ -56,6 +56,8 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);
+/// Throws UsageError unless a mechanism is chosen and, if it protects, a price.
+void require_protection(const PrivacyOptions& privacy);
 
 /// Where numbers computed from records may be shown: everywhere if that harms nobody, or if the user says so.
 [[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,

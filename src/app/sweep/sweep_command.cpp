@@ -153,6 +153,7 @@ int run_sweep(const Call& call) {
   options_of(request).parse(call.words);
   check(!request.spec.empty(), "no sweep is named. Name its file: starling sweep SPEC --output DIR");
   check(!request.output.empty(), "--output is missing: each run has a directory there. Name a folder.");
+  for (const std::string& metric : request.metrics) require_known_figure(metric);
   const Sweep sweep = sweep_of(request);
   for (const SweepRun& run : sweep.runs) static_cast<void>(state_of(request.output, run));
   if (request.dry_run) {

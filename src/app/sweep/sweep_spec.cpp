@@ -172,7 +172,7 @@ const Command& command_of(const Sweep& sweep, const std::vector<Command>& comman
   return *command;
 }
 
-/// Makes names differ, and reads the options of every run as the command does.
+/// Makes names differ, and reads the options of every run as the command does, with what a run needs.
 void complete_runs(Sweep& sweep, const Command& command) {
   std::set<std::string> names;
   for (SweepRun& run : sweep.runs) {
@@ -180,6 +180,7 @@ void complete_runs(Sweep& sweep, const Command& command) {
     for (int i = 2; !names.insert(run.name).second; ++i) run.name = fmt::format("{}-{}", name, i);
     try {
       run.configuration = command.configuration(run.words);
+      if (command.require_complete) command.require_complete(run.words);
     } catch (const UsageError& error) {
       const bool comma = fmt::format("{}", fmt::join(run.words, " ")).find(',') != std::string::npos;
       throw UsageError(fmt::format("{}, run {}: {}{}", sweep.path, run.name, error.what(),

@@ -187,6 +187,8 @@ Command vertical_command() {
           .help = vertical_help,
           .options = vertical_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_vertical_config(words).text; },
+          .require_complete =
+              [](const std::vector<std::string>& words) { require_protection(parse_vertical_config(words).privacy); },
           .run = run_learning<VerticalRun>};
 }
 

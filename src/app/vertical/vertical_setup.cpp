@@ -79,7 +79,7 @@ std::string VerticalRun::digest_of_source() const {
 }
 
 void VerticalRun::open_data() {
-  require_mechanism();
+  require_protection(config_.privacy);
   layout_ = Layout::with_centre(number_of_parties(), world_.size());
   if (world_.size() > layout_->clients()) {
     notes_.push_back(fmt::format("{} rank(s) host no party and stay idle", world_.size() - layout_->clients()));

@@ -1,6 +1,7 @@
 #include "starling/protocol/renewable/private_renewable.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "starling/core/numerics/kernels.hpp"
 
@@ -8,10 +9,10 @@ namespace starling {
 
 PrivateRenewable::PrivateRenewable(Root& root, RenewableClients& clients, CurvedModel& model,
                                    const RenewableSettings& settings, const Released<Vector>& start, NoisySum& sum,
-                                   std::optional<double> public_curvature)
+                                   std::optional<PublicCurvature> public_curvature)
     : Renewable(root, clients, model, settings, start),
       sum_(sum),
-      public_curvature_(public_curvature),
+      public_curvature_(std::move(public_curvature)),
       j_(model.classes(), model.order()) {}
 
 // docs/methods/renewable.md, "Privacy".
@@ -32,8 +33,12 @@ void PrivateRenewable::run(const std::vector<Observer*>& observers) {
 void PrivateRenewable::renew(View total, double records) {
   const std::size_t d = model_.dimension();
   j_.scale(settings_.forget);
-  j_.add_identity(records * (settings_.l2 + public_curvature_.value_or(0)));
-  if (!public_curvature_) j_.add(total.subspan(d));
+  j_.add_identity(records * (settings_.l2 + (public_curvature_ ? public_curvature_->multiple : 0)));
+  if (!public_curvature_) {
+    j_.add(total.subspan(d));
+  } else if (!public_curvature_->triangle.empty()) {
+    j_.add(public_curvature_->triangle, records);
+  }
   Vector gradient = penalty_gradient(theta_.value(), records);
   axpy(1, total.first(d), gradient);
   const Vector step = timed(&TimeShares::mixing, [&] {

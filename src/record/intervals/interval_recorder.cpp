@@ -66,6 +66,12 @@ std::vector<MethodSpread> IntervalRecorder::spreads(std::size_t k) const {
   return methods;
 }
 
+Vector IntervalRecorder::scaling(std::size_t k) const {
+  Vector matrix = paths_[k].scaling();
+  for (double& entry : matrix) entry /= static_cast<double>(paths_[k].count());
+  return matrix;
+}
+
 Vector IntervalRecorder::estimate(std::size_t k, const RoundView& view) const {
   if (paths_[k].count() > 0) return paths_[k].mean();
   const View theta = view.model(k);

@@ -1,12 +1,14 @@
 #include "model_content.hpp"
 
 #include "preparation_file.hpp"
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/gram.hpp"
 
 namespace starling {
 
@@ -90,6 +92,16 @@ void write_parameters(const hdf5::File& file, const std::string& where, const Sa
   }
 }
 
+void write_spread(const hdf5::File& file, const ParameterSpread& spread, std::size_t d) {
+  Vector square(d * d);
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t j = 0; j < d; ++j)
+      square[i * d + j] = spread.matrix[triangle_at(std::min(i, j), std::max(i, j), d)];
+  }
+  file.attribute("/", "spread_method", spread.method);
+  file.write("/spread", {d, d}, square);
+}
+
 /// What an embedding says beside its network.
 void write_party(const hdf5::File& file, const std::string& where, const SavedModel& model) {
   file.attribute(object_at(where), "party", static_cast<double>(model.party));
@@ -121,6 +133,7 @@ void write_model_at(const hdf5::File& file, const std::string& where, const Save
   if (has_layers(model.kind)) write_network(file, where, model);
   if (model.kind == Kind::embedding) write_party(file, where, model);
   write_parameters(file, where, model);
+  if (model.spread) write_spread(file, *model.spread, model.parameters.size());
   file.attribute(object, "own_constants", std::string(model.own_constants ? "yes" : "no"));
   write_preparation(file, where, model.constants);
 }
@@ -163,6 +176,21 @@ void read_parameters(const hdf5::Input& file, const std::string& where, SavedMod
   }
 }
 
+/// Random scaling and plug-in are the methods that know how coefficients go together.
+void read_spread(const hdf5::Input& file, SavedModel& model) {
+  if (!file.has("/spread")) return;
+  const std::size_t d = model.parameters.size();
+  ParameterSpread spread{file.text("/", "spread_method").value_or(""), {}};
+  check<DataError>(model.kind == Kind::linear && model.scores == 1 &&
+                       (spread.method == "plug-in" || spread.method == "random-scaling"),
+                   "{}: a spread of method '{}' of such a model. Restore the file.", file.path(), spread.method);
+  const Vector square = read_numbers(file, "/spread", {d, d});
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t j = i; j < d; ++j) spread.matrix.push_back(square[i * d + j]);
+  }
+  model.spread = std::move(spread);
+}
+
 void read_party(const hdf5::Input& file, const std::string& where, SavedModel& model) {
   model.party = read_count(file, object_at(where), "party", 1);
   check<DataError>(model.party <= model.party_count, "{}: the part of party {} of {}. Restore the file.", file.path(),
@@ -199,6 +227,7 @@ SavedModel read_model_at(const hdf5::Input& file, const std::string& where) {
     model.parameters.resize(read_count(file, object, "dimension", 1));
   }
   read_parameters(file, where, model);
+  if (where.empty()) read_spread(file, model);
   model.constants = read_preparation(file, where, model.kind == Kind::head ? 0 : 1);
   if (model.kind == Kind::embedding) {
     read_party(file, where, model);

@@ -3,6 +3,7 @@
 #include "model_content.hpp"
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -11,10 +12,29 @@
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/gram.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {
+
+double ParameterSpread::of(const Row& x, bool intercept) const {
+  const std::size_t entries = x.values.size() + (intercept ? 1 : 0);
+  const auto d = static_cast<std::size_t>((std::sqrt(8 * static_cast<double>(matrix.size()) + 1) - 1) / 2);
+  const auto place = [&](std::size_t i) {
+    if (i == x.values.size()) return d - 1;
+    return x.sparse() ? static_cast<std::size_t>(x.index[i]) : i;
+  };
+  const auto value = [&](std::size_t i) { return i == x.values.size() ? 1.0 : x.values[i]; };
+  double variance = 0;
+  for (std::size_t i = 0; i < entries; ++i) {
+    variance += value(i) * value(i) * matrix[triangle_at(place(i), place(i), d)];
+    for (std::size_t j = i + 1; j < entries; ++j) {
+      variance += 2 * value(i) * value(j) * matrix[triangle_at(place(i), place(j), d)];
+    }
+  }
+  return std::sqrt(std::max(0.0, variance));
+}
 
 std::vector<ParameterBlock> SavedModel::blocks() const {
   if (has_layers(kind)) return parameter_blocks(architecture);

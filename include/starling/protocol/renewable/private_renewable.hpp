@@ -6,13 +6,20 @@
 
 namespace starling {
 
+/// Curvature of one record that depends on no record: `multiple` I plus a packed upper triangle, the same for each
+/// class.
+struct PublicCurvature {
+  double multiple = 0;
+  Vector triangle{};  ///< empty for none
+};
+
 /// Renewable estimation from noisy sums of gradients. Each record enters one sum, and the models are post-processing.
 /// Construct, then call run() once.
 class PrivateRenewable final : public Renewable {
  public:
-  /// `public_curvature` is c of H̄ = n_b (c + λ) I. Without a value, curvature comes with the sums.
+  /// `public_curvature` is H of H̄ = n_b (H + λ I). Without a value, curvature comes with the sums.
   PrivateRenewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
-                   const Released<Vector>& start, NoisySum& sum, std::optional<double> public_curvature);
+                   const Released<Vector>& start, NoisySum& sum, std::optional<PublicCurvature> public_curvature);
   void run(const std::vector<Observer*>& observers) override;
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
@@ -23,7 +30,7 @@ class PrivateRenewable final : public Renewable {
   void renew(View total, double records);
 
   NoisySum& sum_;
-  std::optional<double> public_curvature_;
+  std::optional<PublicCurvature> public_curvature_;
   BlockCurvature j_;
 };
 

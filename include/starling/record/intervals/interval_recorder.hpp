@@ -57,6 +57,8 @@ class IntervalRecorder final : public Observer {
   [[nodiscard]] std::vector<MethodSpread> spreads(std::size_t k) const;
   /// Number of models of local client k that count: those that a step after the burn-in led to.
   [[nodiscard]] Round counted(std::size_t k) const { return paths_[k].count(); }
+  /// V̂/n of local client k's path by random scaling, a packed upper triangle; at least one model must count.
+  [[nodiscard]] Vector scaling(std::size_t k) const;
   /// The statistic n θ̄' V̂⁻¹ θ̄ of these coordinates on local client k's path; none where V̂ is singular.
   [[nodiscard]] std::optional<double> joint_statistic(std::size_t k,
                                                       const std::vector<std::size_t>& coordinates) const {

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "starling/core/batch.hpp"
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
 #include "starling/data/constants.hpp"
@@ -16,6 +18,15 @@
 #include "starling/model/network/network.hpp"
 
 namespace starling {
+
+/// How sure the parameters θ of a linear regression are: with S = `matrix` the interval of a prediction z·θ is z·θ ±
+/// quantile · √(z' S z), as `interval_quantile` of the method has it (docs/methods/inference.md, "Intervals").
+struct ParameterSpread {
+  std::string method;  ///< plug-in: S is the covariance of θ; random-scaling: V̂/n, which is none
+  Vector matrix;       ///< packed upper triangle, row by row
+  /// √(z' S z) of a row z = x, or (x, 1) for an intercept. `x` may be sparse.
+  [[nodiscard]] double of(const Row& x, bool intercept) const;
+};
 
 /// Parameters, architecture, preparation and origin of a model. docs/reference/model-h5.md describes the file.
 struct SavedModel {
@@ -37,6 +48,7 @@ struct SavedModel {
   std::string code;                       ///< of an own model, as `--model`
   std::string code_identity;              ///< of an own model: what tells its code from other code
   Vector parameters;                      ///< d
+  std::optional<ParameterSpread> spread;  ///< of a run of `infer` that knew it
   PublicConstants constants;
   bool own_constants = false;  ///< clients prepared their records by constants of their own, which are not saved
   std::vector<std::pair<std::string, std::string>> origin;  ///< run, unit, privacy statement, versions, digests

@@ -53,6 +53,7 @@ Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, do
     const Prices prices = Prices::parse(*options.mu, "--mu", rounds, clients, tiny, most_mu);
     return factor == 1 ? prices : prices.converted([factor](double mu) { return factor * mu; });
   }
+  // A release without noise has no price.
   const Prices prices = Prices::parse(options.epsilon.value_or("1"), "--epsilon", rounds, clients, tiny, most_epsilon);
   if (!options.mechanism_row().gaussian()) return prices;
   // Nearly always the same ε again: calibration takes longer than a small release.
