@@ -20,6 +20,7 @@ namespace {
 constexpr auto between_flushes = std::chrono::milliseconds(500);
 constexpr std::size_t most_waiting_arrivals = std::size_t{1} << 20;
 constexpr std::size_t spread_figures = 5;
+constexpr std::size_t rows_at_once = 256;  // that are written again
 
 Score since(const Score& now, const Score& before) {
   return {now.loss - before.loss, now.correct - before.correct, now.records - before.records,
@@ -97,7 +98,7 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       rounds_(rounds),
       scores_(scores),
       flushed_(std::chrono::steady_clock::now()),
-      present_(count, 0),
+      absent_(count, 0),
       before_(count) {
   if (directory.goes_on()) return;
   go_back(0, 0);
@@ -145,6 +146,26 @@ void ModelRecorder::make_file() {
   file.write("/clients", {count_}, clients);
 }
 
+struct ModelRecorder::Row {
+  /// Numbers of one client.
+  struct OfClient {
+    Client client = 0;
+    Vector numbers;
+    void persist(Snapshot& snapshot) { snapshot(client, numbers); }
+  };
+  void persist(Snapshot& snapshot) {
+    const auto client_of = [](const OfClient& each) { return each.client; };
+    snapshot(done);
+    snapshot.by_client(models, client_of);
+    snapshot.by_client(figures, client_of);
+    snapshot.of_group(spreads);
+  }
+  Round done = 0;
+  std::vector<OfClient> models;   ///< of recorded clients
+  std::vector<OfClient> figures;  ///< of listed clients: mass, presence and, if shared, loss and accuracy
+  Vector spreads;                 ///< empty where none are kept, or those that were kept are of other clients
+};
+
 /// Leaves the files as they were when they had so many bytes. The HDF5 file, which the end of the process may have
 /// torn, is made again.
 void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
@@ -152,26 +173,70 @@ void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
   std::filesystem::remove(file_);
   make_file();
   journal_.go_back(journal, [this](Snapshot& entry) {
-    persist_waiting(entry);
-    write_waiting();
+    Row row;
+    entry(row);
+    wait_again(row);
+    if (done_.size() >= rows_at_once || models_.size() >= most_numbers_of_models) write_waiting();
   });
+  if (!done_.empty()) write_waiting();
 }
 
-void ModelRecorder::persist_waiting(Snapshot& entry) {
-  entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
-  if (!all_one_by_one()) entry(spreads_);
+/// The waiting record number r.
+ModelRecorder::Row ModelRecorder::waiting_row(std::size_t r) const {
+  Row row;
+  row.done = done_[r];
+  for (std::size_t i = 0; i < recorded_.size(); ++i) {
+    const auto from = models_.begin() + static_cast<std::ptrdiff_t>((r * recorded_.size() + i) * dimension_);
+    row.models.push_back(
+        {first_ + static_cast<Client>(recorded_[i]), Vector(from, from + static_cast<std::ptrdiff_t>(dimension_))});
+  }
+  for (std::size_t i = 0; i < listed(); ++i) {
+    const std::size_t at = r * listed() + i;
+    const std::size_t k = all_one_by_one() ? i : listed_[i];
+    row.figures.push_back({first_ + static_cast<Client>(k), {masses_[at], presences_[at]}});
+    if (losses_.empty()) continue;
+    row.figures.back().numbers.insert(row.figures.back().numbers.end(), {losses_[at], accuracies_[at]});
+  }
+  const std::size_t spreads = spreads_.size() / done_.size();
+  const auto from = spreads_.begin() + static_cast<std::ptrdiff_t>(r * spreads);
+  row.spreads.assign(from, from + static_cast<std::ptrdiff_t>(spreads));
+  return row;
+}
+
+/// The record waits to be written once more.
+void ModelRecorder::wait_again(const Row& row) {
+  const bool fits = row.models.size() == recorded_.size() && row.figures.size() == listed();
+  check<DataError>(fits, "a record of {} models and figures of {} clients, of {} and {}", row.models.size(),
+                   row.figures.size(), recorded_.size(), listed());
+  done_.push_back(row.done);
+  for (const auto& [client, model] : row.models) {
+    check<DataError>(model.size() == dimension_, "a model of {} numbers, of {}", model.size(), dimension_);
+    models_.insert(models_.end(), model.begin(), model.end());
+  }
+  for (const auto& [client, figures] : row.figures) {
+    check<DataError>(figures.size() == 2 || figures.size() == 4, "{} figures of a client", figures.size());
+    masses_.push_back(figures[0]);
+    presences_.push_back(figures[1]);
+    if (figures.size() == 2) continue;
+    losses_.push_back(figures[2]);
+    accuracies_.push_back(figures[3]);
+  }
+  if (all_one_by_one()) return;
+  Vector spreads = row.spreads;
+  spreads.resize(spread_figures * numbers_of_a_spread, unknown);
+  spreads_.insert(spreads_.end(), spreads.begin(), spreads.end());
 }
 
 void ModelRecorder::persist(Snapshot& snapshot) {
-  std::int64_t journal = 0;
-  std::int64_t owners = 0;
   if (!snapshot.reading()) {
     if (!done_.empty() || !arrivals_.empty()) flush();
-    journal = journal_.settle();
-    owners = owners_.settle();
+    static_cast<void>(journal_.settle());
+    static_cast<void>(owners_.settle());
   }
-  snapshot(journal, owners, rounds_, last_, watched_, present_, before_);
-  if (snapshot.reading()) go_back(journal, owners);
+  snapshot(rounds_, last_);
+  snapshot.of_any_rank(watched_);
+  snapshot.of_clients(absent_, before_);
+  if (snapshot.reading()) go_back(snapshot.length_of(journal_.path()), snapshot.length_of(owners_.path()));
 }
 
 ModelRecorder::~ModelRecorder() {
@@ -192,7 +257,7 @@ void ModelRecorder::after(const RoundView& view) {
 
 void ModelRecorder::note_presence(const RoundView& view) {
   ++watched_;
-  for (std::size_t k = 0; k < count_; ++k) present_[k] += view.was_present(k) ? 1 : 0;
+  for (std::size_t k = 0; k < count_; ++k) absent_[k] += view.was_present(k) ? 0 : 1;
 }
 
 /// Every rank has records of the same rounds; one whose clock skips some has the same twice.
@@ -248,10 +313,10 @@ void ModelRecorder::record_models(const RoundView& view) {
 void ModelRecorder::record_presences() {
   Vector shares(count_, unknown);
   for (std::size_t k = 0; k < count_ && watched_ > 0; ++k) {
-    shares[k] = static_cast<double>(present_[k]) / static_cast<double>(watched_);
+    shares[k] = static_cast<double>(watched_ - absent_[k]) / static_cast<double>(watched_);
   }
   keep(shares, presences_);
-  std::fill(present_.begin(), present_.end(), 0);
+  std::fill(absent_.begin(), absent_.end(), 0);
   watched_ = 0;
 }
 
@@ -340,9 +405,12 @@ void ModelRecorder::record_spread_of_metrics(Round round) {
 void ModelRecorder::flush() {
   owners_.append(owners_rows_);
   owners_rows_ = Secret<std::string>();
-  Snapshot entry;
-  persist_waiting(entry);
-  journal_.append(entry);
+  for (std::size_t r = 0; r < done_.size(); ++r) {
+    Snapshot entry;
+    Row row = waiting_row(r);
+    entry(row);
+    journal_.append(entry);
+  }
   write_waiting();
 }
 
