@@ -3,6 +3,7 @@
 #include "ledger_samples.hpp"
 #include "support/testing.hpp"
 
+#include "starling/files/durable_file.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
 namespace starling {
@@ -10,9 +11,9 @@ namespace {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
+using ::testing::HasSubstr;
 using testing_support::message_of;
 using testing_support::TemporaryFolder;
-using ::testing::HasSubstr;
 
 /// The ledger of clients 4r … 4r + 3, whose client 4r is ahead of the others.
 void write_ledger(const std::string& path, Client r, int resumed) {
@@ -76,8 +77,10 @@ TEST(LedgerRegrouping, RefusesDamageAndOtherRuns) {
     return message_of<DataError>([&] { regroup_ledgers({folder / "0", second}, {0, 7}, folder / "new"); });
   };
   EXPECT_THAT(complaint(folder / "1"), HasSubstr("has other runs than"));
-  std::ofstream(folder / "1", std::ios::app) << "{}\n";
-  EXPECT_THAT(complaint(folder / "1"), HasSubstr("line 3"));
+  std::string text = *read_whole_file(folder / "1");
+  text[text.find("laplace")] = 'x';
+  folder.write("1", text);
+  EXPECT_THAT(complaint(folder / "1"), HasSubstr("line 2: the row is not what its hash says"));
   EXPECT_FALSE(std::filesystem::exists(folder / "new"));
 }
 
