@@ -1,6 +1,8 @@
 #include "starling/core/snapshot.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "starling/core/check.hpp"
 
@@ -20,6 +22,84 @@ std::string Snapshot::of_another_length(std::size_t found, std::size_t expected)
 
 void Snapshot::require_end() const {
   if (at_ != size_) refuse(fmt::format("{} bytes are left that nothing belongs to", size_ - at_));
+}
+
+std::int64_t Snapshot::length_of(const std::string& path) const {
+  const auto found = lengths_.find(std::filesystem::path(path).filename().string());
+  if (found == lengths_.end()) refuse(fmt::format("nothing says how long '{}' was", path));
+  return found->second;
+}
+
+/// Opens a section of any other kind than the one for values that all ranks share, which opens by itself.
+void Snapshot::open(SectionKind kind) {
+  if (section_ && section_ != SectionKind::same) refuse("a section within another");
+  if (reading_) {
+    if (section_ && at_ != end_) refuse(fmt::format("{} bytes of a section are left", end_ - at_));
+    char found = 0;
+    std::uint64_t bytes = 0;
+    constexpr std::size_t head = sizeof found + sizeof bytes;
+    if (size_ - at_ < head) refuse("it ends before a section");
+    content_.update([&](const std::string& text) {
+      found = text[at_];
+      std::memcpy(&bytes, text.data() + at_ + sizeof found, sizeof bytes);
+    });
+    if (found != static_cast<char>(kind)) {
+      refuse(fmt::format("a section of kind '{}' where '{}' was expected", found, static_cast<char>(kind)));
+    }
+    at_ += head;
+    if (bytes > size_ - at_) refuse(fmt::format("a section of {} bytes", bytes));
+    end_ = at_ + static_cast<std::size_t>(bytes);
+  } else {
+    content_.update([&](std::string& text) {
+      text += static_cast<char>(kind);
+      text.append(sizeof(std::uint64_t), '\0');
+      at_ = text.size();
+    });
+  }
+  begin_ = at_;
+  section_ = kind;
+}
+
+void Snapshot::close() {
+  if (reading_ && at_ != end_) refuse(fmt::format("{} bytes of a section are left", end_ - at_));
+  section_.reset();
+}
+
+std::size_t Snapshot::count_of_entries(std::size_t count) {
+  const std::size_t found = length(count, 1);
+  if (found != count && count != 0) refuse(of_another_length(found, count));
+  return found;
+}
+
+void Snapshot::end_entries(const std::vector<std::uint64_t>& sizes) {
+  const bool alike = std::all_of(sizes.begin(), sizes.end(), [&](std::uint64_t size) { return size == sizes[0]; });
+  std::vector<std::uint64_t> tail;
+  if (!alike) tail = sizes;
+  tail.push_back(!alike ? sizes_differ : sizes.empty() ? 0 : sizes[0]);
+  const std::vector<std::uint64_t> written = tail;
+  bytes(tail.data(), tail.size() * sizeof(std::uint64_t));
+  if (tail != written) refuse("entries of other sizes");
+  close();
+}
+
+void Snapshot::number(SumKind kind, void* value) {
+  char found = static_cast<char>(kind);
+  bytes(&found, 1);
+  if (found != static_cast<char>(kind)) refuse(fmt::format("a number of kind '{}'", found));
+  bytes(value, sizeof(std::uint64_t));
+}
+
+void Snapshot::entries(Columns& columns) {
+  std::size_t rows = columns.rows();
+  item(rows);
+  open(SectionKind::clients);
+  const std::size_t count = length(columns.size(), std::max<std::size_t>(rows, 1));
+  if (reading_ && (rows != columns.rows() || count != columns.size())) {
+    if (count > 0 && rows > (end_ - at_) / sizeof(double) / count) refuse(fmt::format("{} x {} numbers", rows, count));
+    columns = Columns(rows, count);
+  }
+  bytes(columns.flat().data(), rows * count * sizeof(double));
+  end_entries(std::vector<std::uint64_t>(count, rows * sizeof(double)));
 }
 
 void Snapshot::part(const std::string& name) {
@@ -47,7 +127,7 @@ void Snapshot::item(Columns& columns) {
   bytes(&rows, sizeof rows);
   bytes(&count, sizeof count);
   if (reading_) {
-    const std::size_t room = (size_ - at_) / sizeof(double);
+    const std::size_t room = (end_ - at_) / sizeof(double);
     if (count > 0 && rows > room / count) refuse(fmt::format("{} x {} numbers", rows, count));
     columns = Columns(rows, count);
   }
@@ -57,17 +137,23 @@ void Snapshot::item(Columns& columns) {
 std::size_t Snapshot::length(std::size_t size, std::size_t least) {
   std::uint64_t count = size;
   bytes(&count, sizeof count);
-  if (reading_ && count > (size_ - at_) / least) refuse(fmt::format("a length of {}", count));
+  if (reading_ && count > (end_ - at_) / least) refuse(fmt::format("a length of {}", count));
   return static_cast<std::size_t>(count);
 }
 
 void Snapshot::bytes(void* data, std::size_t size) {
   if (size == 0) return;
+  if (!section_ || (reading_ && section_ == SectionKind::same && at_ == end_)) open(SectionKind::same);
   if (!reading_) {
-    content_.update([&](std::string& text) { text.append(static_cast<const char*>(data), size); });
+    content_.update([&](std::string& text) {
+      text.append(static_cast<const char*>(data), size);
+      at_ = text.size();
+      const std::uint64_t bytes = at_ - begin_;
+      std::memcpy(text.data() + begin_ - sizeof bytes, &bytes, sizeof bytes);
+    });
     return;
   }
-  if (size > size_ - at_) refuse(fmt::format("it ends before {} more bytes", size));
+  if (size > end_ - at_) refuse(fmt::format("it ends before {} more bytes", size));
   content_.update([&](const std::string& text) { std::memcpy(data, text.data() + at_, size); });
   at_ += size;
 }

@@ -70,7 +70,8 @@ std::vector<EdgeCounts::Count> EdgeCounts::recent() const {
 void EdgeCounts::persist(Snapshot& snapshot) {
   merge(known_, recent());
   recent_.clear();
-  snapshot(known_, others_);
+  snapshot.by_client(known_, [](const Count& count) { return count.edge.first; });
+  snapshot.sums(others_);
 }
 
 std::vector<EdgeTraffic> EdgeCounts::list(std::int64_t bytes_per_message) const {

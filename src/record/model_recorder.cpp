@@ -1,10 +1,10 @@
 #include "starling/record/model_recorder.hpp"
 
+#include "data_sets.hpp"
 #include "spread.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <filesystem>
 
 #include "starling/core/limits.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto between_flushes = std::chrono::milliseconds(500);
 constexpr std::size_t most_waiting_arrivals = std::size_t{1} << 20;
-constexpr std::size_t spread_figures = 5;
+constexpr std::size_t rows_at_once = 256;  // that are written again
 
 Score since(const Score& now, const Score& before) {
   return {now.loss - before.loss, now.correct - before.correct, now.records - before.records,
@@ -30,15 +30,6 @@ double mean_loss(const Score& score) {
 }
 double accuracy(const Score& score) {
   return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
-}
-
-/// The time in the form 2030-01-31T23:59:59Z.
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 32> stamp{};
-  return {stamp.data(), std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 void append(const Spread& spread, Vector& numbers) {
@@ -52,18 +43,6 @@ std::vector<std::size_t> those_here(const std::vector<Client>& clients, Client f
     if (u >= first && u < first + static_cast<Client>(count)) here.push_back(static_cast<std::size_t>(u - first));
   }
   return here;
-}
-
-/// Data sets of progressive scores, with what they mean.
-std::vector<std::pair<std::string, std::string>> score_sets(Scores scores, Figures figures) {
-  std::vector<std::pair<std::string, std::string>> sets;
-  if (scores == Scores::none) return sets;
-  const std::string who = figures == Figures::of_all ? "client" : "listed client";
-  sets.emplace_back("/loss", "mean progressive loss per record since the record before: record x " + who);
-  if (scores == Scores::losses_and_accuracies) {
-    sets.emplace_back("/accuracy", "progressive accuracy since the record before: record x " + who);
-  }
-  return sets;
 }
 
 }  // namespace
@@ -97,7 +76,7 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       rounds_(rounds),
       scores_(scores),
       flushed_(std::chrono::steady_clock::now()),
-      present_(count, 0),
+      absent_(count, 0),
       before_(count) {
   if (directory.goes_on()) return;
   go_back(0, 0);
@@ -145,6 +124,26 @@ void ModelRecorder::make_file() {
   file.write("/clients", {count_}, clients);
 }
 
+struct ModelRecorder::Row {
+  /// Numbers of one client.
+  struct OfClient {
+    Client client = 0;
+    Vector numbers;
+    void persist(Snapshot& snapshot) { snapshot(client, numbers); }
+  };
+  void persist(Snapshot& snapshot) {
+    const auto client_of = [](const OfClient& each) { return each.client; };
+    snapshot(done);
+    snapshot.by_client(models, client_of);
+    snapshot.by_client(figures, client_of);
+    snapshot.of_group(spreads);
+  }
+  Round done = 0;
+  std::vector<OfClient> models;   ///< of recorded clients
+  std::vector<OfClient> figures;  ///< of listed clients: mass, presence and, if shared, loss and accuracy
+  Vector spreads;                 ///< empty where none are kept, or those that were kept are of other clients
+};
+
 /// Leaves the files as they were when they had so many bytes. The HDF5 file, which the end of the process may have
 /// torn, is made again.
 void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
@@ -152,26 +151,70 @@ void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
   std::filesystem::remove(file_);
   make_file();
   journal_.go_back(journal, [this](Snapshot& entry) {
-    persist_waiting(entry);
-    write_waiting();
+    Row row;
+    entry(row);
+    wait_again(row);
+    if (done_.size() >= rows_at_once || models_.size() >= most_numbers_of_models) write_waiting();
   });
+  if (!done_.empty()) write_waiting();
 }
 
-void ModelRecorder::persist_waiting(Snapshot& entry) {
-  entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
-  if (!all_one_by_one()) entry(spreads_);
+/// The waiting record number r.
+ModelRecorder::Row ModelRecorder::waiting_row(std::size_t r) const {
+  Row row;
+  row.done = done_[r];
+  for (std::size_t i = 0; i < recorded_.size(); ++i) {
+    const auto from = models_.begin() + static_cast<std::ptrdiff_t>((r * recorded_.size() + i) * dimension_);
+    row.models.push_back(
+        {first_ + static_cast<Client>(recorded_[i]), Vector(from, from + static_cast<std::ptrdiff_t>(dimension_))});
+  }
+  for (std::size_t i = 0; i < listed(); ++i) {
+    const std::size_t at = r * listed() + i;
+    const std::size_t k = all_one_by_one() ? i : listed_[i];
+    row.figures.push_back({first_ + static_cast<Client>(k), {masses_[at], presences_[at]}});
+    if (losses_.empty()) continue;
+    row.figures.back().numbers.insert(row.figures.back().numbers.end(), {losses_[at], accuracies_[at]});
+  }
+  const std::size_t spreads = spreads_.size() / done_.size();
+  const auto from = spreads_.begin() + static_cast<std::ptrdiff_t>(r * spreads);
+  row.spreads.assign(from, from + static_cast<std::ptrdiff_t>(spreads));
+  return row;
+}
+
+/// The record waits to be written once more.
+void ModelRecorder::wait_again(const Row& row) {
+  const bool fits = row.models.size() == recorded_.size() && row.figures.size() == listed();
+  check<DataError>(fits, "a record of {} models and figures of {} clients, of {} and {}", row.models.size(),
+                   row.figures.size(), recorded_.size(), listed());
+  done_.push_back(row.done);
+  for (const auto& [client, model] : row.models) {
+    check<DataError>(model.size() == dimension_, "a model of {} numbers, of {}", model.size(), dimension_);
+    models_.insert(models_.end(), model.begin(), model.end());
+  }
+  for (const auto& [client, figures] : row.figures) {
+    check<DataError>(figures.size() == 2 || figures.size() == 4, "{} figures of a client", figures.size());
+    masses_.push_back(figures[0]);
+    presences_.push_back(figures[1]);
+    if (figures.size() == 2) continue;
+    losses_.push_back(figures[2]);
+    accuracies_.push_back(figures[3]);
+  }
+  if (all_one_by_one()) return;
+  Vector spreads = row.spreads;
+  spreads.resize(spread_figures * numbers_of_a_spread, unknown);
+  spreads_.insert(spreads_.end(), spreads.begin(), spreads.end());
 }
 
 void ModelRecorder::persist(Snapshot& snapshot) {
-  std::int64_t journal = 0;
-  std::int64_t owners = 0;
   if (!snapshot.reading()) {
     if (!done_.empty() || !arrivals_.empty()) flush();
-    journal = journal_.settle();
-    owners = owners_.settle();
+    static_cast<void>(journal_.settle());
+    static_cast<void>(owners_.settle());
   }
-  snapshot(journal, owners, rounds_, last_, watched_, present_, before_);
-  if (snapshot.reading()) go_back(journal, owners);
+  snapshot(rounds_, last_);
+  snapshot.of_any_rank(watched_);
+  snapshot.of_clients(absent_, before_);
+  if (snapshot.reading()) go_back(snapshot.length_of(journal_.path()), snapshot.length_of(owners_.path()));
 }
 
 ModelRecorder::~ModelRecorder() {
@@ -192,7 +235,7 @@ void ModelRecorder::after(const RoundView& view) {
 
 void ModelRecorder::note_presence(const RoundView& view) {
   ++watched_;
-  for (std::size_t k = 0; k < count_; ++k) present_[k] += view.was_present(k) ? 1 : 0;
+  for (std::size_t k = 0; k < count_; ++k) absent_[k] += view.was_present(k) ? 0 : 1;
 }
 
 /// Every rank has records of the same rounds; one whose clock skips some has the same twice.
@@ -248,10 +291,10 @@ void ModelRecorder::record_models(const RoundView& view) {
 void ModelRecorder::record_presences() {
   Vector shares(count_, unknown);
   for (std::size_t k = 0; k < count_ && watched_ > 0; ++k) {
-    shares[k] = static_cast<double>(present_[k]) / static_cast<double>(watched_);
+    shares[k] = static_cast<double>(watched_ - absent_[k]) / static_cast<double>(watched_);
   }
   keep(shares, presences_);
-  std::fill(present_.begin(), present_.end(), 0);
+  std::fill(absent_.begin(), absent_.end(), 0);
   watched_ = 0;
 }
 
@@ -340,9 +383,12 @@ void ModelRecorder::record_spread_of_metrics(Round round) {
 void ModelRecorder::flush() {
   owners_.append(owners_rows_);
   owners_rows_ = Secret<std::string>();
-  Snapshot entry;
-  persist_waiting(entry);
-  journal_.append(entry);
+  for (std::size_t r = 0; r < done_.size(); ++r) {
+    Snapshot entry;
+    Row row = waiting_row(r);
+    entry(row);
+    journal_.append(entry);
+  }
   write_waiting();
 }
 
@@ -385,96 +431,6 @@ void ModelRecorder::finish(const RoundView& view, Round done, const Released<Col
   const hdf5::File file(file_, hdf5::File::Mode::append);
   file.write_block("/final_model", {count_, dimension_}, final_models.value().flat());
   file.attribute("/final_model", "meaning", "released model at the end: client of this rank x coordinate");
-}
-
-namespace {
-
-using Part = hdf5::File::Part;
-
-/// The ranks with `wanted` clients (ascending), and the position of these clients in the ranks' files.
-std::vector<Part> parts_of(const Layout& layout, const std::vector<Client>& wanted) {
-  std::vector<Part> parts;
-  for (int r = 0; r < layout.ranks(); ++r) {
-    const auto from = std::lower_bound(wanted.begin(), wanted.end(), layout.first(r));
-    const auto count = std::lower_bound(from, wanted.end(), layout.first(r) + layout.count(r)) - from;
-    if (count > 0) parts.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(count)});
-  }
-  return parts;
-}
-
-/// The rows of all clients in each rank's file: one for each client, or a single row.
-std::vector<Part> parts_of_ranks(const Layout& layout, bool one_each) {
-  std::vector<Part> parts;
-  for (int r = 0; r < layout.ranks(); ++r) {
-    if (layout.count(r) == 0) continue;
-    parts.push_back({RunDirectory::clients_name(r), one_each ? 1 : static_cast<hsize_t>(layout.count(r))});
-  }
-  return parts;
-}
-
-/// Figures of clients one by one: of all, or of those listed.
-void join_figures(const hdf5::File& file, const RunLayout& run) {
-  const bool of_all = run.recorded.figures == Figures::of_all;
-  const std::vector<Part> parts =
-      of_all ? parts_of_ranks(run.layout, false) : parts_of(run.layout, run.recorded.listed);
-  if (parts.empty()) return;
-  const auto who = of_all ? static_cast<hsize_t>(run.layout.clients()) : run.recorded.listed.size();
-  const std::string axes = of_all ? "record x client" : "record x listed client";
-  file.join("/mass", {0, who}, 1, true, parts);
-  file.join("/presence", {0, who}, 1, true, parts);
-  file.attribute("/mass", "meaning", "push-sum mass: " + axes);
-  file.attribute("/presence", "meaning",
-                 "share of the rounds since the record before in which a client took part: " + axes);
-  for (const auto& [name, meaning] : score_sets(run.shared_scores, run.recorded.figures)) {
-    file.join(name, {0, who}, 1, true, parts);
-    file.attribute(name, "meaning", meaning);
-  }
-}
-
-/// How they are spread over the clients of each rank.
-void join_spreads(const hdf5::File& file, const RunLayout& run) {
-  if (run.recorded.figures == Figures::of_all) return;
-  const std::vector<Part> ranks = parts_of_ranks(run.layout, true);
-  file.join("/spread", {0, ranks.size(), spread_figures, numbers_of_a_spread}, 1, true, ranks);
-  file.attribute("/spread", "meaning",
-                 "how figures are spread over the clients of a rank (NaN where they are private or there are none): "
-                 "record x rank x figure x number");
-  file.attribute("/spread", "figures", std::string(figures_of_a_spread));
-  file.attribute("/spread", "numbers", std::string(names_of_a_spread));
-}
-
-}  // namespace
-
-void write_run_file(const RunDirectory& directory, const RunLayout& run,
-                    const std::vector<std::pair<std::string, std::string>>& provenance) {
-  std::filesystem::remove(directory.run_file());  // of a run that goes on
-  const hdf5::File file(directory.run_file(), hdf5::File::Mode::create);
-  const std::vector<Part> clients = parts_of_ranks(run.layout, false);
-  const std::vector<Client>& recorded = run.recorded.clients;
-  const auto all = static_cast<hsize_t>(run.layout.clients());
-  file.link_external("/rounds", clients.front().file);
-  if (!recorded.empty()) {
-    file.join("/model", {0, recorded.size(), run.dimension}, 1, true, parts_of(run.layout, recorded));
-    file.attribute("/model", "meaning", "released model: record x recorded client x coordinate");
-  }
-  join_figures(file, run);
-  join_spreads(file, run);
-  if (run.recorded.final_models) {
-    file.join("/final_model", {all, run.dimension}, 0, false, clients);
-    file.attribute("/final_model", "meaning",
-                   "released model at the end: client x coordinate (0 until the run has ended)");
-  } else {
-    file.attribute("/", "clients", std::to_string(run.layout.clients()));
-    file.attribute("/", "dimension", std::to_string(run.dimension));
-  }
-  if (run.shared_scores != Scores::none && !file.has("/loss")) file.attribute("/", "shares_losses", "yes");
-  file.write<std::int64_t>("/recorded_clients", {recorded.size()}, {recorded.begin(), recorded.end()});
-  if (run.recorded.figures == Figures::of_some) {
-    const std::vector<Client>& listed = run.recorded.listed;
-    file.write<std::int64_t>("/listed_clients", {listed.size()}, {listed.begin(), listed.end()});
-  }
-  file.attribute("/", "started", utc_now());
-  for (const auto& [name, value] : provenance) file.attribute("/", name, value);
 }
 
 }  // namespace starling

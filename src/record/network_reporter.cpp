@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "starling/record/report_tree.hpp"
 #include "starling/record/rounds.hpp"
 #include "starling/regret/models_in_turn.hpp"
 
@@ -13,11 +13,9 @@ namespace starling {
 
 namespace {
 
-/// Head of a report; the sum of the rank's models follows.
+/// Figures of a node of the tree; the sum of its models follows.
 enum Field : std::size_t {
-  f_done,
-  f_clients,
-  f_mass,
+  f_mass = ReportTree::figures,
   f_in_flight,
   f_present,
   f_records,
@@ -26,7 +24,6 @@ enum Field : std::size_t {
   f_tests,
   f_test_loss,
   f_test_correct,
-  f_spread,
   f_head
 };
 
@@ -40,11 +37,12 @@ Round next_landmark(Round done) {
 
 }  // namespace
 
-NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
-                                 Scores scores, TestScore test, ProgressPrinter* printer,
+NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first,
+                                 const MetricsPolicy& policy, Scores scores, TestScore test, ProgressPrinter* printer,
                                  const std::string& history_file, Models models, std::size_t most_numbers)
     : agreement_(agreement),
       rank_(rank),
+      first_(first),
       active_(std::move(active)),
       policy_(policy),
       scores_(scores),
@@ -101,80 +99,75 @@ void NetworkReporter::leave_out(Round end) {
 }
 
 void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
-  const std::size_t clients = view.masses().size();
-  if (clients == 0) return;
-  // Progressive metrics leave only as the policy allows; all else is a function of released models and the public
-  // graph.
-  Score shared;
-  bool any_shared = false;
-  for (const Secret<Score>& tally : view.tallies()) {
-    if (const auto score = policy_.share(tally, SharedFigure::scores_of_reports)) {
-      shared += score->value();
-      any_shared = true;
-    }
-  }
-  double present = 0;
-  for (std::size_t k = 0; k < clients; ++k) present += view.was_present(k) ? 1 : 0;
-  Vector head(f_head, 0.0);
-  head[f_done] = static_cast<double>(round);
-  head[f_clients] = static_cast<double>(clients);
-  head[f_mass] = sum(view.masses());
-  head[f_in_flight] = view.mass_in_flight();
-  head[f_present] = present;
-  if (any_shared) {
-    head[f_records] = static_cast<double>(shared.records - before_.records);
-    head[f_loss] = shared.loss - before_.loss;
-    head[f_correct] = static_cast<double>(shared.correct - before_.correct);
-  }
-  Released<Vector> report = declare_public(std::move(head));
-  add_models(view, test_ && with_test, report);
-  before_ = shared;
+  if (view.masses().empty()) return;
+  Released<std::vector<Vector>> report = report_of(view, test_ && with_test);
   last_sent_ = round;
   if (journal_) {
     Snapshot entry;
-    entry(report);
+    persist_report(entry, round, report);
     journal_->append(entry);
   }
-  hand_in(report);
+  hand_in(round, report);
 }
 
-/// Puts the sum of this rank's models behind a report's head and, into that, their spread around their own mean,
-/// Σ ‖x_u − mean‖², and what they score. Centring here keeps digits that Σ‖x‖² − ‖Σx‖²/n would lose.
-void NetworkReporter::add_models(const RoundView& view, bool with_test, Released<Vector>& report) const {
-  report.update([&](Vector& numbers) { numbers.resize(f_head + view.model(0).size(), 0.0); });
+/// Figures of local client k. Progressive metrics leave only as the policy allows; all else is a function of released
+/// models and the public graph.
+Vector NetworkReporter::figures_of(const RoundView& view, std::size_t k) {
+  Vector figures(f_head, 0.0);
+  figures[ReportTree::clients] = 1;
+  figures[f_mass] = view.masses()[k];
+  figures[f_in_flight] = view.mass_in_flight(k);
+  figures[f_present] = view.was_present(k) ? 1 : 0;
+  if (view.tallies().empty()) return figures;
+  if (const auto score = policy_.share(view.tallies()[k], SharedFigure::scores_of_reports)) {
+    before_.resize(view.tallies().size());
+    const Score& now = score->value();
+    figures[f_records] = static_cast<double>(now.records - before_[k].records);
+    figures[f_loss] = now.loss - before_[k].loss;
+    figures[f_correct] = static_cast<double>(now.correct - before_[k].correct);
+    before_[k] = now;
+  }
+  return figures;
+}
+
+/// The nodes of the tree whose clients are all of this rank. Spreads around the means of nodes keep digits that
+/// Σ‖x‖² − ‖Σx‖²/n would lose.
+Released<std::vector<Vector>> NetworkReporter::report_of(const RoundView& view, bool with_test) {
+  ReportTree tree(f_head);
+  Released<std::vector<Vector>> report = declare_public(std::vector<Vector>());
   ModelsInTurn models(view, most_numbers_);
-  models.each([&](std::size_t, const Released<Columns>& some) {
+  models.each([&](std::size_t from, const Released<Columns>& some) {
     report.update(
-        [&](Vector& numbers, const Columns& x) {
-          for (std::size_t k = 0; k < x.size(); ++k) axpy(1, x[k], MutableView(numbers).subspan(f_head));
-          for (std::size_t k = 0; with_test && k < x.size(); ++k) {
-            const Score score = test_(x[k]);
-            numbers[f_tests] += static_cast<double>(score.records);
-            numbers[f_test_loss] += score.loss;
-            numbers[f_test_correct] += static_cast<double>(score.correct);
+        [&](std::vector<Vector>& nodes, const Columns& x) {
+          for (std::size_t k = 0; k < x.size(); ++k) {
+            Vector node = figures_of(view, from + k);
+            node[ReportTree::first] = static_cast<double>(first_ + static_cast<Client>(from + k));
+            if (with_test) {
+              const Score score = test_(x[k]);
+              node[f_tests] = static_cast<double>(score.records);
+              node[f_test_loss] = score.loss;
+              node[f_test_correct] = static_cast<double>(score.correct);
+            }
+            node.insert(node.end(), x[k].begin(), x[k].end());
+            tree.add(std::move(node));
           }
+          nodes = tree.nodes();
         },
         some);
   });
-  const auto mean = post_process(
-      [](const Vector& numbers) {
-        Vector sums(numbers.begin() + f_head, numbers.end());
-        scale(1 / numbers[f_clients], sums);
-        return sums;
-      },
-      report);
-  models.each([&](std::size_t, const Released<Columns>& some) {
-    report.update(
-        [](Vector& numbers, const Columns& x, const Vector& centre) {
-          for (std::size_t k = 0; k < x.size(); ++k) numbers[f_spread] += squared_distance(x[k], centre);
-        },
-        some, mean);
-  });
+  return report;
 }
 
-void NetworkReporter::hand_in(const Released<Vector>& report) {
+/// The k-th reports of all ranks belong together, so that the round is said once.
+void NetworkReporter::hand_in(Round round, const Released<std::vector<Vector>>& report) {
   ++sent_;
-  agreement_.report(report);
+  agreement_.report(post_process(
+      [round](const std::vector<Vector>& nodes) {
+        Vector numbers{static_cast<double>(round), static_cast<double>(nodes.size())};
+        for (const Vector& node : nodes) numbers.insert(numbers.end(), node.begin(), node.end());
+        return numbers;
+      },
+      report));
 }
 
 void NetworkReporter::keep_in(const std::string& journal_file, bool afresh) {
@@ -182,14 +175,25 @@ void NetworkReporter::keep_in(const std::string& journal_file, bool afresh) {
   if (afresh) journal_->go_back(0, [](Snapshot&) {});
 }
 
+/// Each round's nodes belong to clients, so that a run with other clients on each rank finds them.
+void NetworkReporter::persist_report(Snapshot& entry, Round& round, Released<std::vector<Vector>>& report) {
+  entry(round);
+  report.update([&](std::vector<Vector>& nodes) {
+    entry.by_client(nodes, [](const Vector& node) { return static_cast<Client>(node[ReportTree::first]); });
+  });
+}
+
 void NetworkReporter::persist(Snapshot& snapshot) {
-  std::int64_t size = snapshot.reading() ? 0 : journal_->settle();
-  snapshot(size, rounds_, last_sent_, seen_, before_);
+  if (!snapshot.reading()) static_cast<void>(journal_->settle());
+  snapshot(rounds_, last_sent_);
+  snapshot.of_any_rank(seen_);
+  snapshot.of_clients(before_);
   if (!snapshot.reading()) return;
-  journal_->go_back(size, [this](Snapshot& entry) {
-    Released<Vector> report = declare_public(Vector());
-    entry(report);
-    hand_in(report);
+  journal_->go_back(snapshot.length_of(journal_->path()), [this](Snapshot& entry) {
+    Round round = 0;
+    Released<std::vector<Vector>> report = declare_public(std::vector<Vector>());
+    persist_report(entry, round, report);
+    hand_in(round, report);
   });
   if (printer_ != nullptr) printer_->go_on_after(seen_);
 }
@@ -205,28 +209,24 @@ void NetworkReporter::collect(bool wait) {
 }
 
 NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const {
-  Vector head(f_head, 0.0);
-  Vector mean(reports.front().size() - f_head, 0.0);
+  ReportTree tree(f_head);
   for (const Vector& report : reports) {
-    for (std::size_t i = f_clients; i < f_head; ++i) head[i] += report[i];
-    axpy(1, View(report).subspan(f_head), mean);
+    const std::size_t nodes = static_cast<std::size_t>(report[1]);
+    const std::size_t length = nodes == 0 ? 0 : (report.size() - 2) / nodes;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const auto node = report.begin() + 2 + static_cast<std::ptrdiff_t>(i * length);
+      tree.add(Vector(node, node + static_cast<std::ptrdiff_t>(length)));
+    }
   }
-  const double clients = head[f_clients];
-  scale(1 / clients, mean);
-  // Σ‖x_u − x̄‖² = Σ_ranks (own spread + count · ‖own mean − x̄‖²)  (Chan, Golub and LeVeque 1979)
-  double spread = head[f_spread];
-  for (const Vector& report : reports) {
-    Vector own(report.begin() + f_head, report.end());
-    scale(1 / report[f_clients], own);
-    spread += report[f_clients] * squared_distance(own, mean);
-  }
+  const Vector head = tree.total();
+  const double clients = head[ReportTree::clients];
   NetworkFigures figures;
-  figures.done = static_cast<Round>(reports.front()[f_done]);
+  figures.done = static_cast<Round>(reports.front()[0]);
   if (models_ == Models::one_each) {
     figures.mass = head[f_mass];
     figures.in_flight = head[f_in_flight];
     figures.present = head[f_present] / clients;
-    figures.consensus_error = spread / clients;
+    figures.consensus_error = head[ReportTree::spread] / clients;
   }
   const bool classes = scores_ == Scores::losses_and_accuracies;
   if (head[f_records] > 0) {

@@ -94,7 +94,6 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
                    local.shares.mixing,
                    local.shares.observing,
                    static_cast<double>(agreement.bytes()),
-                   local.in_flight,
                    static_cast<double>(local.played_rounds.value_or(-1))};
   bool first = true;
   for (const Vector& rank : agreement.gather(Released<Vector>(declare_public(own)))) {
@@ -106,9 +105,8 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
     summary.shares.mixing += rank[5];
     summary.shares.observing += rank[6];
     summary.evaluation_bytes += static_cast<std::int64_t>(rank[7]);
-    summary.in_flight += rank[8];
-    if (rank[9] < 0) continue;
-    const auto played = static_cast<Round>(rank[9]);
+    if (rank[8] < 0) continue;
+    const auto played = static_cast<Round>(rank[8]);
     summary.least_rounds = first ? played : std::min(summary.least_rounds, played);
     summary.most_rounds = std::max(summary.most_rounds, played);
     first = false;
@@ -122,6 +120,8 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
   add_models(agreement, local, summary);
   summary.mass =
       agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
+  summary.in_flight =
+      agreement.ordered_sum(public_row(local.in_flight.size(), [&](std::size_t k) { return local.in_flight[k]; }))[0];
   add_model_by_mass(agreement, local, summary);
   if (summary.learned) summary.progressive = add_scores(agreement, local, policy);
   if (local.test) {

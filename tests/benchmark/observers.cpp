@@ -42,7 +42,7 @@ class Watched {
                   who_is_recorded(static_cast<Client>(world.size()), {}, d), policy_, RecordRounds(record_every),
                   Scores::losses_and_accuracies),
         printer_(ProgressStyle::lines, no_end, 1),
-        reporter_(agreement_, world.rank(), all_ranks(world), policy_, Scores::losses_and_accuracies, {},
+        reporter_(agreement_, world.rank(), all_ranks(world), world.rank(), policy_, Scores::losses_and_accuracies, {},
                   world.rank() == 0 ? &printer_ : nullptr,
                   world.rank() == 0 ? directory_.path() + "/history.csv" : "") {
     ledger_.begin(ledger_run(world, d));

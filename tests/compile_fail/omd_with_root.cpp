@@ -11,5 +11,5 @@ using Door = starling::Neighbours;
 #endif
 
 double mass_in_flight(Door& door, const starling::Schedule& schedule) {
-  return starling::SynchronousMixer(door, schedule, starling::MixingSettings()).in_flight();
+  return starling::SynchronousMixer(door, schedule, starling::MixingSettings()).in_flight(0);
 }

@@ -166,9 +166,6 @@ class Resume(TestCase):
         self.refused(["--resume", "run", "--config", "run/config.ini"], 2, "--resume with --config")
         self.refused(["--resume", "nothing"], 2, "no such directory")
         self.refused(["--resume", "run", "--rounds", "10"], 2, "rounds are not taken back")
-        result = self.run_ranks(3, ["--resume", "run"])
-        self.assertEqual(result.code, 2, result)
-        self.assertIn("start as many ranks as the run had", result.err)
         self.write("data.csv", "\n".join(csv_rows(4000, seed=2)) + "\n")
         self.refused(["--resume", "run"], 2, "would not be the same")
 
@@ -177,9 +174,6 @@ class Resume(TestCase):
         words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
                  "--checkpoint-every", "200"]
         self.stopped(2, words)
-        result = self.run_ranks(3, ["--resume", "run"])
-        self.assertEqual(result.code, 2, result)
-        self.assertIn("had 2 ranks, and these are 3", result.err)
         key = self.folder / "run/private/1/key-1"
         content = key.read_text()
         key.unlink()
@@ -192,7 +186,7 @@ class Resume(TestCase):
         self.refused(["--resume", "run"], 2, "has no folder 'private'")
         (self.folder / "elsewhere").rename(self.folder / "run/private")
         (self.folder / "run/private/1").rename(self.folder / "run/private/1.kept")
-        self.refused(["--resume", "run"], 2, "had 1 ranks")
+        self.refused(["--resume", "run"], 2, "private/1' is gone")
         (self.folder / "run/private/1.kept").rename(self.folder / "run/private/1")
         shutil.rmtree(self.folder / "run/clients")
         (self.folder / "run").rename(self.folder / "moved")

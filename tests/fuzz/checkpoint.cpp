@@ -1,5 +1,6 @@
 // Checkpoints as bytes. The first byte of an input chooses what the others are: "0" a file, "1" a state, "2" a state
-// that is put into a file of which one bit is turned.
+// that is put into a file of which one bit is turned, "3" two states of two clients each, one after the other, that are
+// made states of one and three clients.
 #include "starling/record/checkpoints/checkpoint.hpp"
 
 #include "target.hpp"
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/regrouping.hpp"
 #include "starling/core/snapshot.hpp"
 
 namespace {
@@ -27,8 +29,15 @@ struct Everything {
   Secret<Vector> secret;
   Released<Vector> released = declare_public(Vector());
   void persist(Snapshot& snapshot) {
-    snapshot(flag, number, text, vector, texts, some, map, columns, secret, released);
+    snapshot(flag, number, text, vector, texts, some, map);
+    snapshot.of_clients(columns, secret);
+    snapshot.sums(count, number);
+    snapshot(released);
+    snapshot.by_client(texts, [](const std::string& each) { return static_cast<Client>(each.size()); });
+    snapshot.of_any_rank(text);
+    snapshot.of_group(vector);
   }
+  std::int64_t count = 0;
 };
 
 std::string text_of(const Secret<std::string>& secret) {
@@ -72,16 +81,29 @@ void turn_a_bit(std::string_view bytes) {
   fuzz::require(refused, "a checkpoint with a bit turned was taken");
 }
 
+/// What is made of two states can be regrouped once more.
+void regroup_states(std::string_view bytes) {
+  const std::size_t half = bytes.size() / 2;
+  std::vector<GroupSnapshot> parts;
+  parts.push_back({{0, 2}, Secret<std::string>(std::string(bytes.substr(0, half)))});
+  parts.push_back({{2, 2}, Secret<std::string>(std::string(bytes.substr(half)))});
+  const ClientGroup one{0, 1};
+  const ClientGroup three{1, 3};
+  std::vector<GroupSnapshot> again{{one, regroup(parts, one)}, {three, regroup(parts, three)}};
+  static_cast<void>(regroup(again, {0, 4}));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (bytes.empty()) return -1;
-  const std::size_t kind = fuzz::choose(bytes, 3);
+  const std::size_t kind = fuzz::choose(bytes, 4);
   fuzz::answers([&] {
     if (kind == 0) read_file(bytes);
     if (kind == 1) read_state(bytes);
     if (kind == 2) turn_a_bit(bytes);
+    if (kind == 3) regroup_states(bytes);
   });
   return 0;
 }

@@ -126,7 +126,9 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
   }
   double debt = 0;
   for (const double owed : omd.debts()) debt += owed;
-  const Vector figures{debt, omd.mass_in_flight()};
+  double in_flight = 0;
+  for (std::size_t k = 0; k < count; ++k) in_flight += omd.mass_in_flight(k);
+  const Vector figures{debt, in_flight};
   for (const Vector& part : agreement.gather(Released<Vector>(declare_public(figures)))) {
     result.debt += part[0];
     result.in_flight += part[1];

@@ -30,7 +30,7 @@ class FakeView : public RoundView {
   [[nodiscard]] bool stepped(std::size_t) const override { return true; }
   [[nodiscard]] View masses() const override { return masses_; }
   [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
+  [[nodiscard]] double mass_in_flight(std::size_t /*k*/) const override { return 0; }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }

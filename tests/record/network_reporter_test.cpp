@@ -56,7 +56,8 @@ Reports reports_of(std::size_t most_numbers) {
   std::vector<int> active;
   for (int r = 0; r < world().size(); ++r) active.push_back(r);
   const TestScore test = [](View x) { return Score{x[0] * x[0] + x[1] / 3, x[2] > 0 ? 1 : 0, 1}; };
-  NetworkReporter reporter(agreement, world().rank(), active, MetricsPolicy(MetricsPolicy::Sharing::local),
+  const auto first = static_cast<Client>(clients) * world().rank();
+  NetworkReporter reporter(agreement, world().rank(), active, first, MetricsPolicy(MetricsPolicy::Sharing::local),
                            Scores::losses_and_accuracies, test, nullptr, "", Models::one_each, most_numbers);
   Places view;
   reporter.after(view);
@@ -87,10 +88,10 @@ TEST(NetworkReporter, LooksAtAFewModelsAtATimeForTheSameBits) {
   for (const std::size_t at_once : {1U, 2U, 4U, 10U}) {
     const Reports some = reports_of(8 * at_once * d + d - 1);
     EXPECT_EQ(bits_of(some.history), bits_of(whole.history)) << at_once;
-    EXPECT_EQ(some.blocks, 3 * 2 * ((clients + at_once - 1) / at_once)) << at_once;
-    EXPECT_EQ(some.given, 3 * 2 * clients) << at_once;
+    EXPECT_EQ(some.blocks, 3 * ((clients + at_once - 1) / at_once)) << at_once;
+    EXPECT_EQ(some.given, 3 * clients) << at_once;
   }
-  EXPECT_EQ(reports_of(1).blocks, 3 * 2 * clients) << "a model may exceed the limit";
+  EXPECT_EQ(reports_of(1).blocks, 3 * clients) << "a model may exceed the limit";
 }
 
 TEST(NetworkReporter, TellsHowFarModelsAreApart) {

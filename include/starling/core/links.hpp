@@ -42,8 +42,13 @@ class Layout {
   /// a single rank all clients are together.
   [[nodiscard]] static Layout with_centre(Client others, int ranks) {
     Layout layout(others + 1, ranks);
+    layout.centre_ = true;
     layout.apart_ = ranks > 1 ? 1 : 0;
     return layout;
+  }
+  /// The same clients on another number of ranks.
+  [[nodiscard]] Layout on(int ranks) const {
+    return centre_ ? with_centre(clients_ - 1, ranks) : Layout(clients_, ranks);
   }
 
   [[nodiscard]] Client clients() const { return clients_; }
@@ -63,6 +68,7 @@ class Layout {
  private:
   Client clients_;
   int ranks_;
+  bool centre_ = false;
   int apart_ = 0;  ///< number of clients, and of ranks, before the blocks begin
 };
 

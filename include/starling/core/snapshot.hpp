@@ -8,7 +8,21 @@
 /// so the whole content is a Secret. Reading restores each member to its type: a Secret again, or a Released that a
 /// mechanism had made.
 ///
-/// Bytes have the machine's representation: only the build that wrote a checkpoint can read it.
+/// The calls also say whose each value is, so that a run can go on with other clients on each rank
+/// (core/regrouping.hpp):
+///
+/// | call | value |
+/// | --- | --- |
+/// | `snapshot(…)` | the same on all ranks |
+/// | `of_clients`, `each_client` | one entry for each client of the rank, in order |
+/// | `by_client` | entries that name their client, ascending: any number for each client |
+/// | `sums` | numbers of a rank whose sum over all ranks counts; bits of which any rank's count |
+/// | `of_any_rank` | differs between ranks, and that of any rank will do |
+/// | `of_first_rank` | says something on rank 0 alone |
+/// | `of_group` | true of exactly these clients together; lost where they are not together any more |
+///
+/// Content is a sequence of sections, each with its kind, its size and its bytes. Bytes have the machine's
+/// representation: only the build that wrote a checkpoint can read it.
 #pragma once
 
 #include <array>
@@ -22,10 +36,25 @@
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/core/links.hpp"
 
 namespace starling {
 
 class Snapshot;
+
+/// Kinds of sections.
+enum class SectionKind : char {
+  same = 's',
+  clients = 'c',
+  by_client = 'k',
+  sums = 'n',
+  any_rank = 'a',
+  group = 'g',
+};
+/// How a number of a section of sums is combined with that of another rank.
+enum class SumKind : char { real = 'r', integer = 'i', bits = 'b' };
+/// Stands for the common size of a section's entries where their sizes differ and are listed.
+constexpr std::uint64_t sizes_differ = ~std::uint64_t{0};
 
 template <class T>
 concept Persistent = requires(T& object, Snapshot& snapshot) {
@@ -46,14 +75,82 @@ class Snapshot {
   /// Throws DataError if unread content is left.
   void require_end() const;
 
+  /// States the length in bytes of a file that the snapshot depends on, before reading.
+  void note_length(const std::string& file_name, std::int64_t bytes) { lengths_[file_name] = bytes; }
+  /// The stated length of a file, by the last part of its path. Throws DataError if none was stated.
+  [[nodiscard]] std::int64_t length_of(const std::string& path) const;
+
   /// Begins a named part. A part must be read under the name under which it was written. Throws DataError otherwise.
   void part(const std::string& name);
 
   /// Writes or reads the values in this order. Accepted are numbers, enumerations, strings, containers of these,
   /// vectors of a block, secrets and releases of any of these, and every class with persist().
+  /// The values are the same on all ranks.
   template <class... T>
   void operator()(T&... values) {
     (item(values), ...);
+  }
+
+  /// Containers with one entry for each client of the rank, in order; or all of them empty, on all ranks.
+  template <class... T>
+  void of_clients(T&... values) {
+    (entries(values), ...);
+  }
+
+  /// Calls entry(k), which passes the state of local client k to this snapshot, for each of `count` clients.
+  template <class F>
+  void each_client(std::size_t count, F&& entry) {
+    open(SectionKind::clients);
+    const std::size_t found = count_of_entries(count);
+    if (found != count) refuse(of_another_length(found, count));
+    each_entry(count, entry);
+  }
+
+  /// A container of entries that belong to client_of(entry), ascending.
+  template <class T, class F>
+  void by_client(std::vector<T>& values, F&& client_of) {
+    open(SectionKind::by_client);
+    const std::size_t count = length(values.size(), 1);
+    if (reading_) values.resize(count);
+    for (T& value : values) {
+      Client client = reading_ ? Client{0} : client_of(value);
+      bytes(&client, sizeof client);
+    }
+    each_entry(count, [&](std::size_t k) { item(values[k]); });
+  }
+
+  /// Numbers of this rank; the sum of those of all ranks is what counts.
+  template <class... T>
+  void sums(T&... values) {
+    open(SectionKind::sums);
+    (number(values), ...);
+    close();
+  }
+
+  template <class... T>
+  void of_any_rank(T&... values) {
+    open(SectionKind::any_rank);
+    (item(values), ...);
+    close();
+  }
+
+  /// Values of rank 0 alone, which say something on no other rank.
+  template <class... T>
+  void of_first_rank(bool is_first, T&... values) {
+    open(SectionKind::any_rank);
+    if (is_first) (item(values), ...);
+    if (!is_first) at_ = reading_ ? end_ : at_;
+    close();
+  }
+
+  /// Whether there are values: reading leaves them as they are if the clients of the rank are others now.
+  template <class... T>
+  bool of_group(T&... values) {
+    open(SectionKind::group);
+    const bool lost = reading_ && at_ == end_;
+    if (!lost) (item(values), ...);
+    close();
+    return !lost;
   }
 
  private:
@@ -115,6 +212,62 @@ class Snapshot {
     released.update([this](T& value) { item(value); });
   }
 
+  // Entries of clients.
+
+  template <class T>
+  void entries(std::vector<T>& values) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      flat_entries(values, sizeof(T));
+    } else {
+      open(SectionKind::clients);
+      const std::size_t count = count_of_entries(values.size());
+      if constexpr (std::is_default_constructible_v<T>) {
+        values.resize(count);
+      } else {
+        if (count != values.size()) refuse(of_another_length(count, values.size()));
+      }
+      each_entry(count, [&](std::size_t k) { item(values[k]); });
+    }
+  }
+  void entries(Columns& columns);
+  template <class T>
+  void entries(Secret<T>& secret) {
+    secret.update([this](T& value) { entries(value); });
+  }
+  template <class T>
+  void entries(Released<T>& released) {
+    released.update([this](T& value) { entries(value); });
+  }
+  template <class T>
+  void flat_entries(std::vector<T>& values, std::size_t size) {
+    open(SectionKind::clients);
+    values.resize(count_of_entries(values.size()));
+    bytes(values.data(), values.size() * size);
+    end_entries(std::vector<std::uint64_t>(values.size(), size));
+  }
+  template <class F>
+  void each_entry(std::size_t count, F&& entry) {
+    std::vector<std::uint64_t> sizes(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t before = at_;
+      entry(k);
+      sizes[k] = at_ - before;
+    }
+    end_entries(sizes);
+  }
+  /// Number of entries in a section. That which is read must be `count`, unless that is 0: of what is made later.
+  [[nodiscard]] std::size_t count_of_entries(std::size_t count);
+  /// The sizes of the entries end their section. They let entries be told apart by whoever does not know their types.
+  void end_entries(const std::vector<std::uint64_t>& sizes);
+
+  void number(double& value) { number(SumKind::real, &value); }
+  void number(std::int64_t& value) { number(SumKind::integer, &value); }
+  void number(std::uint64_t& value) { number(SumKind::bits, &value); }
+  void number(SumKind kind, void* value);
+
+  void open(SectionKind kind);
+  void close();
+
   template <class Map>
   void pairs_of(Map& map) {
     std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>> pairs;
@@ -130,9 +283,13 @@ class Snapshot {
   [[noreturn]] void refuse(const std::string& what) const;
 
   Secret<std::string> content_;
-  std::size_t at_ = 0;    ///< reading: position
-  std::size_t size_ = 0;  ///< reading: size of the content
+  std::size_t at_ = 0;     ///< position
+  std::size_t size_ = 0;   ///< reading: size of the content
+  std::size_t begin_ = 0;  ///< of the open section, behind its head
+  std::size_t end_ = 0;    ///< reading: end of the open section
+  std::optional<SectionKind> section_;
   bool reading_ = false;
+  std::map<std::string, std::int64_t> lengths_;
 };
 
 }  // namespace starling

@@ -22,7 +22,7 @@ struct EdgeTraffic {
 struct WireTraffic {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
-  void persist(Snapshot& snapshot) { snapshot(messages, bytes); }
+  void persist(Snapshot& snapshot) { snapshot.sums(messages, bytes); }
 };
 
 }  // namespace starling

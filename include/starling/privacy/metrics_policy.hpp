@@ -63,7 +63,7 @@ class SharedFigures {
   /// Keeps the figures over a resumption: a figure shared before a process was killed stays named.
   void persist(Snapshot& snapshot) {
     std::uint64_t kept = bits_;
-    snapshot(kept);
+    snapshot.sums(kept);
     bits_ |= kept;
   }
 

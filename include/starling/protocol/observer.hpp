@@ -48,8 +48,8 @@ class RoundView {
   [[nodiscard]] virtual View masses() const = 0;
   /// Whether local client k participated in the last round.
   [[nodiscard]] virtual bool was_present(std::size_t k) const = 0;
-  /// Mass of local clients in messages that have not been received, as far as it is known here.
-  [[nodiscard]] virtual double mass_in_flight() const = 0;
+  /// Mass of local client k in messages that have not been received, as far as it is known here.
+  [[nodiscard]] virtual double mass_in_flight(std::size_t k) const = 0;
   /// Messages mixed in the last round; empty where rounds are in step.
   [[nodiscard]] virtual std::span<const Arrival> arrivals() const = 0;
   /// Progressive score of each client since the start. Private.

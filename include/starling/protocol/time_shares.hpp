@@ -15,7 +15,7 @@ struct TimeShares {
   double exchange = 0;
   double mixing = 0;
   double observing = 0;
-  void persist(Snapshot& snapshot) { snapshot(learning, exchange, mixing, observing); }
+  void persist(Snapshot& snapshot) { snapshot.sums(learning, exchange, mixing, observing); }
 };
 
 /// A stopwatch that splits a round's time over its parts. Only some rounds are timed, since reading a clock costs as

@@ -29,7 +29,10 @@ class ModelAverage final : public Observer {
   /// The means, d × clients of this rank. A client without mass in the rounds that count has its model of `view`; so
   /// has every client if no round counts yet.
   [[nodiscard]] Released<Columns> models(const RoundView& view) const;
-  void persist(Snapshot& snapshot) { snapshot(counted_, sums_, weights_); }
+  void persist(Snapshot& snapshot) {
+    snapshot(counted_);
+    snapshot.of_clients(sums_, weights_);
+  }
 
  private:
   Round after_;  ///< rounds up to this one do not count

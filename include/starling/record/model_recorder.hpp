@@ -45,7 +45,7 @@ class ModelRecorder final : public Observer {
   /// Records the last round and `final_models` (d × clients of this rank), and writes all waiting records. `done` is
   /// the last round of the whole run. A rank that has played fewer rounds records its state for the missing ones.
   void finish(const RoundView& view, Round done, const Released<Columns>& final_models);
-  /// Writes or reads the position in the files. Writing makes all records so far durable; reading restores them.
+  /// Writes or reads the state. Writing makes all records so far durable; reading restores them from the journal.
   void persist(Snapshot& snapshot);
   /// Skips records of rounds before `end` that were not played.
   void leave_out(Round end);
@@ -54,6 +54,8 @@ class ModelRecorder final : public Observer {
 
  private:
   void make_file();
+  /// A record as the journal has it: numbers of clients, each with its client.
+  struct Row;
   void go_back(std::int64_t journal, std::int64_t owners);
   void record_up_to(const RoundView& view, Round done);
   void record(const RoundView& view, Round round);
@@ -68,7 +70,8 @@ class ModelRecorder final : public Observer {
   [[nodiscard]] bool lists(Client u) const;
   [[nodiscard]] bool all_one_by_one() const { return figures_ == Figures::of_all; }
   [[nodiscard]] std::size_t listed() const { return all_one_by_one() ? count_ : listed_.size(); }
-  void persist_waiting(Snapshot& entry);
+  [[nodiscard]] Row waiting_row(std::size_t r) const;
+  void wait_again(const Row& row);
   void flush();
   void write_waiting();
 
@@ -99,7 +102,7 @@ class ModelRecorder final : public Observer {
   bool has_arrivals_ = false;           ///< whether the file has arrivals
   std::optional<Round> last_;           ///< record
   Round watched_ = 0;                   ///< observed rounds since the last record
-  std::vector<Round> present_;          ///< number of these in which each client took part
+  std::vector<Round> absent_;           ///< number of these that each client sat out
   Secret<std::string> owners_rows_;     ///< waiting lines of the owners' file
   std::vector<Secret<Score>> before_;   ///< tallies at the record before
   Secret<Vector> interval_losses_;      ///< of all clients since the last record; only their spread is kept

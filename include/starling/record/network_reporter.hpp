@@ -1,5 +1,6 @@
 /// The reporter of network-wide figures during a run. At recorded rounds every rank sends rank 0 a short report,
-/// without waiting. Rank 0 adds up the reports, shows them and keeps them in history.csv.
+/// without waiting. Rank 0 adds up the reports, shows them and keeps them in history.csv. The figures do not depend on
+/// the layout (record/report_tree.hpp).
 #pragma once
 
 #include <functional>
@@ -29,12 +30,12 @@ enum class Models { one_each, one_for_all };
 /// The observer that reports one rank's figures.
 class NetworkReporter final : public Observer {
  public:
-  /// `active` are the ranks that host clients. `printer` and `history_file` (the path of history.csv) are rank 0's;
-  /// they are null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. With one model
-  /// for all clients there is neither consensus error nor mass. A report copies at most `most_numbers` numbers of
-  /// models at once.
-  NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, Scores scores,
-                  TestScore test, ProgressPrinter* printer, const std::string& history_file,
+  /// `active` are the ranks that host clients, and `first` is this rank's first client. `printer` and `history_file`
+  /// (the path of history.csv) are rank 0's; they are null and empty elsewhere. Test scores are taken at rounds 0, 1,
+  /// 2, 4, 8, … and at the end. With one model for all clients there is neither consensus error nor mass. A report
+  /// copies at most `most_numbers` numbers of models at once.
+  NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first, const MetricsPolicy& policy,
+                  Scores scores, TestScore test, ProgressPrinter* printer, const std::string& history_file,
                   Models models = Models::one_each, std::size_t most_numbers = most_numbers_of_models);
 
   void after(const RoundView& view) override;
@@ -57,8 +58,10 @@ class NetworkReporter final : public Observer {
   [[nodiscard]] Round next_report() const;
   void send_up_to(const RoundView& view, Round done);
   void send(const RoundView& view, Round round, bool with_test);
-  void add_models(const RoundView& view, bool with_test, Released<Vector>& report) const;
-  void hand_in(const Released<Vector>& report);
+  [[nodiscard]] Vector figures_of(const RoundView& view, std::size_t k);
+  [[nodiscard]] Released<std::vector<Vector>> report_of(const RoundView& view, bool with_test);
+  void hand_in(Round round, const Released<std::vector<Vector>>& report);
+  static void persist_report(Snapshot& entry, Round& round, Released<std::vector<Vector>>& report);
   void collect(bool wait);
   /// Whether it is time to receive reports and to write the file.
   [[nodiscard]] bool looks();
@@ -66,6 +69,7 @@ class NetworkReporter final : public Observer {
 
   Agreement& agreement_;
   int rank_;
+  Client first_;
   std::vector<int> active_;
   MetricsPolicy policy_;
   Scores scores_;
@@ -79,7 +83,7 @@ class NetworkReporter final : public Observer {
   std::size_t sent_ = 0;
   std::optional<Journal> journal_;  ///< this rank's reports
   std::int64_t looked_ = 0;         ///< time of the last look, in milliseconds of the coarse clock
-  Score before_;                    ///< shared totals at the report before
+  std::vector<Score> before_;       ///< shared totals of each client at the report before; empty if none are shared
   std::vector<NetworkFigures> history_;
   std::optional<HistoryFile> file_;  ///< rank 0's
 };

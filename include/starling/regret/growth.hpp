@@ -46,7 +46,10 @@ class PlayedRecorder final : public Observer {
   [[nodiscard]] const std::vector<Round>& marks() const { return marks_; }
   /// Σ f_u,t(x_u,t) of each client over the rounds before each mark reached.
   [[nodiscard]] const std::vector<Secret<Vector>>& played() const { return played_; }
-  void persist(Snapshot& snapshot) { snapshot(reached_, played_); }
+  void persist(Snapshot& snapshot) {
+    snapshot(reached_);
+    snapshot.of_clients(played_);
+  }
 
  private:
   std::vector<Round> marks_;

@@ -101,15 +101,15 @@ struct Summary {
 /// One rank's share of the results, after its last round.
 struct LocalResults {
   Released<Columns> models;
-  Vector masses;
-  Vector debts;
-  std::vector<Secret<Score>> tallies;
-  std::vector<EdgeTraffic> edges;
-  WireTraffic wire;
-  TimeShares shares;
-  std::optional<std::vector<Score>> test;  ///< score on --test of the model of each local client
-  double in_flight = 0;
-  std::optional<Round> played_rounds;  ///< none on a rank without clients
+  Vector masses = {};
+  Vector debts = {};
+  std::vector<Secret<Score>> tallies = {};
+  std::vector<EdgeTraffic> edges = {};
+  WireTraffic wire = {};
+  TimeShares shares = {};
+  std::optional<std::vector<Score>> test = {};  ///< score on --test of the model of each local client
+  Vector in_flight = {};                        ///< mass of each local client in messages that have not arrived
+  std::optional<Round> played_rounds = {};      ///< none on a rank without clients
 };
 
 /// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`. Sums are taken in client order: the

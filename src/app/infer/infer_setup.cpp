@@ -236,7 +236,8 @@ IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::si
   methods.alpha = config_.sgd.step_power;
   methods.steps = config_.sgd.steps;
   methods.burn_in = config_.burn_in;
-  return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every)};
+  const PathsOf whose = schedule_ ? PathsOf::clients : PathsOf::aggregator;
+  return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every), whose};
 }
 
 }  // namespace starling

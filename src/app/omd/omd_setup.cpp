@@ -193,7 +193,7 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
              of_run.seed,
              of_run.configuration,
              of_run.public_inputs,
-             of_run.fingerprint + " " + of_run.source_digest,
+             of_run.data,
              of_run.replayable,
              {},
              1};

@@ -141,7 +141,7 @@ void LearningRun::make_directory() {
   agreement_.together([&] {
     if (!first_rank()) return;
     if (goes_on_) return require_same_inputs();
-    if (is_resumable()) directory_->begin({run_id_, digest_of_inputs()});
+    if (is_resumable()) directory_->begin({run_id_, digest_of_inputs(), layout_->clients(), world_.size()});
     directory_->has_begun();
   });
 }

@@ -23,6 +23,8 @@
 
 namespace starling {
 
+class FolderRegrouping;
+
 /// Seconds that the rounds of a run have taken, in all processes of the run.
 class RoundClock {
  public:
@@ -32,7 +34,7 @@ class RoundClock {
   }
   void persist(Snapshot& snapshot) {
     double now = snapshot.reading() ? 0 : seconds();
-    snapshot(now);
+    snapshot.of_any_rank(now);
     if (snapshot.reading()) before_ = now;
   }
 
@@ -73,6 +75,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual std::string why_no_round_is_left_out() const {
     return "its records come through a pipe, and are gone";
   }
+  /// The reason why a resumed run must have as many ranks as before; empty if it need not.
+  [[nodiscard]] virtual std::string why_as_many_ranks() const { return ""; }
   /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
   /// The own model that the run learns; null for a model of starling.
@@ -113,6 +117,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
   /// SHA-256 of every byte of the source's files and memory. Pipes are left out.
   [[nodiscard]] virtual std::string digest_of_source() const;
+  /// Likewise of each of sources().
+  [[nodiscard]] std::vector<std::string> digests_of_sources() const;
   [[nodiscard]] std::vector<std::string> sources() const;
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
@@ -158,6 +164,7 @@ class LearningRun : public RunSteps {
   std::unique_ptr<Loss> loss_;
   Dataset dataset_;
   std::string source_digest_;
+  std::vector<std::string> source_digests_;  ///< of each client's own source; empty where all clients share one
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<RunPrivacy> privacy_;  ///< of runs that learn
@@ -179,6 +186,8 @@ class LearningRun : public RunSteps {
   void end_after_early_release() const;
 
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  [[nodiscard]] static std::vector<std::string> files_of_source(const std::string& source);
+  [[nodiscard]] std::vector<std::string> digests_of_data() const;
   void note_clients_without_records();
   [[nodiscard]] std::string digest_of_start() const;
   [[nodiscard]] std::string model_identity() const;
@@ -195,6 +204,7 @@ class LearningRun : public RunSteps {
   void require_same_inputs() const;
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   void choose_checkpoint();
+  void go_on_with_other_ranks(const FolderRegrouping& regrouping);
   void find_checkpoint(Round rounds);
   void start_checkpoints(KeptParts parts);
   void leave_out_rounds();

@@ -1,6 +1,7 @@
 // Resumption and checkpoints of a run.
 #include "app/console/print.hpp"
 #include "app/console/version.hpp"
+#include "folder_regrouping.hpp"
 #include "learning_run.hpp"
 #include <algorithm>
 #include <filesystem>
@@ -43,7 +44,7 @@ bool LearningRun::is_finished() {
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_->finished_rounds();
     if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = true;
-    check(!rounds || finished || directory_->has_checkpoints(world_.rank()) || !first_rank(),
+    check(!rounds || finished || !first_rank() || directory_->has_checkpoints(0),
           "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
           "--checkpoint-every) start a run of its own",
           directory_->path(), rounds.value_or(0));
@@ -120,8 +121,13 @@ void LearningRun::choose_checkpoint() {
       if (first_rank()) require_same_inputs();
     });
   }
+  const FolderRegrouping regrouping(*directory_, run_id_, layout_->on(directory_->identity().ranks), *layout_,
+                                    world_.rank());
+  const bool same_ranks = directory_->identity().ranks == world_.size();
+  std::vector<CheckpointFolder> folders = same_ranks ? std::vector<CheckpointFolder>() : regrouping.taken();
+  if (same_ranks && plays(world_.rank())) folders.push_back(checkpoint_folder());
   std::vector<std::string> complaints;
-  resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
+  resumed_from_ = newest_common_checkpoint(agreement_, folders, complaints);
   for (const std::string& complaint : complaints) {
     notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
   }
@@ -132,6 +138,27 @@ void LearningRun::choose_checkpoint() {
         "away to play the run from its beginning",
         directory_->path(), fmt::join(complaints, "; "));
   });
+  if (!same_ranks) go_on_with_other_ranks(regrouping);
+}
+
+/// Moves private files to where their clients are now. **Collective.**
+void LearningRun::go_on_with_other_ranks(const FolderRegrouping& regrouping) {
+  const int before = directory_->identity().ranks;
+  agreement_.together([&] {
+    const std::string why_not = why_as_many_ranks();
+    check(why_not.empty(), "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had",
+          directory_->path(), before, world_.size(), why_not);
+    check(!plays(world_.rank()) || client_count() > 0,
+          "--resume '{}': {} ranks for {} clients (a rank without clients would have nothing to go on from) start at "
+          "most {} ranks",
+          directory_->path(), world_.size(), layout_->clients(), layout_->clients());
+    regrouping.make_folder(resumed_from_);
+  });
+  agreement_.together([&] {
+    if (first_rank()) directory_->take_next_folders(world_.size());
+  });
+  notes_.push_back(fmt::format("the run goes on with {} ranks, after {}: results do not depend on their number",
+                               world_.size(), before));
 }
 
 /// Settles whether a resumed run goes on from a checkpoint, once the run is to have `rounds` rounds. **Collective.**

@@ -16,6 +16,7 @@
 namespace starling {
 
 Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
+  if (goes_on_) return directory_->identity().clients;  // on any number of ranks
   std::optional<Client> asked = common().clients;
   if (common().clients_per_rank) asked = *common().clients_per_rank * static_cast<Client>(world_.size());
   check(
@@ -41,7 +42,8 @@ void LearningRun::open_streams(DataSettings& data) {
   require_protection(common().privacy);
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
-  source_digest_ = digest_of_source();
+  source_digests_ = digests_of_sources();
+  source_digest_ = fmt::format("{}", fmt::join(source_digests_, ""));
   if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
 }
@@ -156,24 +158,44 @@ std::vector<std::string> LearningRun::sources() const {
   return own;
 }
 
+/// Empty for generators, memory and standard input.
+std::vector<std::string> LearningRun::files_of_source(const std::string& source) {
+  return is_synthetic(source) || source == "-" ? std::vector<std::string>() : files_of(source);
+}
+
 std::vector<std::string> LearningRun::source_files() const {
-  if (is_synthetic(common().data.source) || common().data.source == "-") return {};
   std::vector<std::string> files;
   for (const std::string& source : sources()) {
-    for (const std::string& file : files_of(source)) files.push_back(file);
+    for (const std::string& file : files_of_source(source)) files.push_back(file);
   }
   return files;
 }
 
-std::string LearningRun::digest_of_source() const {
-  std::string text;
+std::vector<std::string> LearningRun::digests_of_sources() const {
+  std::vector<std::string> digests;
   for (const std::string& source : sources()) {
+    std::string text;
     if (is_in_memory(source)) text += digest_of_memory(source) + " ";
+    for (const std::string& file : files_of_source(source)) {
+      if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+    }
+    digests.push_back(std::move(text));
   }
-  for (const std::string& file : source_files()) {
-    if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+  return digests;
+}
+
+std::string LearningRun::digest_of_source() const {
+  return fmt::format("{}", fmt::join(digests_of_sources(), ""));
+}
+
+/// Digests of each client's records, or of those that all clients share. They are the same for any layout.
+std::vector<std::string> LearningRun::digests_of_data() const {
+  if (dataset_.fingerprints.empty()) return {dataset_.fingerprint + " " + source_digest_};
+  std::vector<std::string> digests;
+  for (std::size_t k = 0; k < dataset_.fingerprints.size(); ++k) {
+    digests.push_back(dataset_.fingerprints[k] + " " + source_digests_[k]);
   }
-  return text;
+  return digests;
 }
 
 RunFacts LearningRun::common_facts(Round rounds) const {
@@ -190,8 +212,7 @@ RunFacts LearningRun::common_facts(Round rounds) const {
   for (const std::string& constants : constants_files(common().data)) {
     if (!is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
   }
-  facts.fingerprint = dataset_.fingerprint;
-  facts.source_digest = source_digest_;
+  facts.data = digests_of_data();
   check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
                    "{}: it has changed while it was read (the ledger could not say what was released) start again",
                    common().data.source);

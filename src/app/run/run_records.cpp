@@ -40,9 +40,9 @@ void RunRecords::open_reporter(Agreement& agreement, const Recording& recording,
   for (int r = 0; r < agreement.ranks(); ++r) {
     if (facts.layout.count(r) > 0) active.push_back(r);
   }
-  reporter_.emplace(agreement, agreement.rank(), std::move(active), facts.policy, recording.scores, recording.test,
-                    first_rank ? &*printer_ : nullptr, first_rank ? facts.directory.path() + "/history.csv" : "",
-                    recording.models);
+  reporter_.emplace(agreement, agreement.rank(), std::move(active), facts.layout.first(agreement.rank()), facts.policy,
+                    recording.scores, recording.test, first_rank ? &*printer_ : nullptr,
+                    first_rank ? facts.directory.path() + "/history.csv" : "", recording.models);
   agreement.together([&] {
     if (models_here_ == 0) return;
     reporter_->keep_in(facts.directory.private_folder(agreement.rank()) + "/reports", !facts.resumed);

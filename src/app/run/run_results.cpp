@@ -111,16 +111,12 @@ TestScore LearningRun::test_score_of(Model& model) const {
 
 LocalResults LearningRun::local_results(Released<Columns> models, Model* model) const {
   const View masses = view().masses();
-  LocalResults local{std::move(models),
-                     Vector(masses.begin(), masses.end()),
-                     Vector(masses.size(), 0.0),
-                     view().tallies(),
-                     {},
-                     {},
-                     {},
-                     std::nullopt,
-                     view().mass_in_flight(),
-                     recorded_here() > 0 ? std::optional(view().done()) : std::nullopt};
+  LocalResults local{std::move(models)};
+  local.masses.assign(masses.begin(), masses.end());
+  local.debts.assign(masses.size(), 0.0);
+  local.tallies = view().tallies();
+  for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view().mass_in_flight(k));
+  if (recorded_here() > 0) local.played_rounds = view().done();
   if (!test_ || model == nullptr) return local;
   local.test.emplace();
   for (std::size_t k = 0; k < local.models.value().size(); ++k) {

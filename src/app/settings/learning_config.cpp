@@ -112,7 +112,7 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
       {.name = "resume",
        .argument = "DIR",
        .help = "go on with the run in DIR from its newest checkpoint (from the start if there is none), with its "
-               "configuration; as many ranks as it had. A run that reads pipes goes on with other records, after the "
+               "configuration; on any number of ranks. A run that reads pipes goes on with other records, after the "
                "last round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
                "may be given besides",
        .about_configuration = true},

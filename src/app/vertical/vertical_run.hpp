@@ -31,6 +31,9 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] std::string digest_of_source() const override;
   [[nodiscard]] std::string digest_of_inputs() const override;
 
+  [[nodiscard]] std::string why_as_many_ranks() const override {
+    return "ranks are parties, each with its own columns and networks";
+  }
   /// Ranks without parties play rounds too.
   [[nodiscard]] bool plays(int) const override { return true; }
   [[nodiscard]] std::string why_no_more_rounds() const override {

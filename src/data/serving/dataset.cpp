@@ -152,10 +152,12 @@ Dataset open_per_client(const DataSettings& settings, Client first, Client count
   dataset.shape.empty = true;
   for (Client u = first; u < first + count; ++u) {
     const std::string path = name_of_client(settings.source, u);
+    const std::size_t before = dataset.fingerprint.size();
     if (is_pipe(path))
       open_pipe(path, settings, dataset);
     else
       open_own_file(path, settings, count, dataset);
+    dataset.fingerprints.push_back(dataset.fingerprint.substr(before));
   }
   return dataset;
 }

@@ -355,11 +355,12 @@ std::int64_t Accounts::pay_lost(std::size_t k) {
 }
 
 void Accounts::persist(Snapshot& snapshot) {
-  for (Holder& client : clients_) {
+  snapshot.each_client(clients_.size(), [&](std::size_t k) {
+    Holder& client = clients_[k];
     bool stopped = client.stopped;
     snapshot(client.spending, client.paid, client.feed, stopped);
     client.stopped = stopped;
-  }
+  });
 }
 
 }  // namespace starling

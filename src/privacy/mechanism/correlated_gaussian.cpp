@@ -54,7 +54,7 @@ std::int64_t power_of_weight(std::int64_t weight, Round exponent) {
 struct Chain {
   explicit Chain(std::size_t dimension) : buffers(Buffers(NoiseCorrelation::buffers * dimension)) {}
   ~Chain() { clear(); }
-  Chain(const Chain&) = delete;
+  Chain(const Chain&) = default;
   Chain& operator=(const Chain&) = delete;
 
   void clear() {
@@ -178,28 +178,28 @@ std::string CorrelatedGaussian::description() const {
 void CorrelatedGaussian::persist(Snapshot& snapshot) {
   snapshot.part("correlated noise");
   std::string correlation = settings_.correlation->text();
-  std::uint64_t count = chains_.size();
-  snapshot(correlation, count);
+  snapshot(correlation);
   check<DataError>(
       correlation == settings_.correlation->text(),
       "noise with the correlation {} cannot go on with {}. Continue with the options of the run that wrote "
       "it.",
       correlation, settings_.correlation->text());
-  if (!snapshot.reading()) {
-    for (auto& [place, chain] : chains_) {
-      Place copy = place;
-      snapshot(copy, chain);
-    }
-    return;
-  }
-  chains_.clear();
-  for (std::uint64_t i = 0; i < count; ++i) {
+  struct Entry {
     Place place;
-    snapshot(place);
-    Chain& chain = chains_.try_emplace(place, settings_.dimension).first->second;
-    snapshot(chain);
-    check<DataError>(open(chain.buffers).size() == NoiseCorrelation::buffers * settings_.dimension,
+    std::unique_ptr<Chain> chain = std::make_unique<Chain>(0);
+    void persist(Snapshot& entry) { entry(place, *chain); }
+  };
+  std::vector<Entry> entries;
+  if (!snapshot.reading()) {
+    for (auto& [place, chain] : chains_) entries.push_back({place, std::make_unique<Chain>(chain)});
+  }
+  snapshot.by_client(entries, [](const Entry& entry) { return entry.place.first; });
+  if (!snapshot.reading()) return;
+  chains_.clear();
+  for (const Entry& entry : entries) {
+    check<DataError>(open(entry.chain->buffers).size() == NoiseCorrelation::buffers * settings_.dimension,
                      "buffers of correlated noise for another model than one of {} components", settings_.dimension);
+    chains_.try_emplace(entry.place, *entry.chain);
   }
 }
 

@@ -49,8 +49,8 @@ void LdpSgd::run(const std::vector<Observer*>& observers) {
 
 void LdpSgd::persist(Snapshot& snapshot) {
   AggregatedRounds::persist(snapshot);
-  snapshot(inverse_clients_, taken_);
-  if (bias_) snapshot(*bias_);
+  snapshot.of_first_rank(root_.aggregates(), inverse_clients_, taken_);
+  if (bias_) snapshot.of_first_rank(root_.aggregates(), *bias_);
   if (plug_in_ != nullptr) snapshot(*plug_in_);
 }
 

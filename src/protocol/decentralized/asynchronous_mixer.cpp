@@ -199,11 +199,8 @@ void AsynchronousMixer::finish(Holdings& holdings) {
   arrivals_.clear();
 }
 
-double AsynchronousMixer::in_flight() const {
-  double total = 0;
-  for (std::size_t k = 0; k < incoming_.size(); ++k) total += incoming_[k].back();
-  for (const RunningSums& sums : sums_) total += sums.in_flight();
-  return total;
+double AsynchronousMixer::in_flight(std::size_t k) const {
+  return incoming_[k].back() + (sums_.empty() ? 0 : sums_[k].in_flight());
 }
 
 }  // namespace starling

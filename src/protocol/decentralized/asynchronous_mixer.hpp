@@ -32,7 +32,7 @@ class AsynchronousMixer final : public Mixer {
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
   /// **Collective** over the ranks that host clients.
   void finish(Holdings& holdings) override;
-  [[nodiscard]] double in_flight() const override;
+  [[nodiscard]] double in_flight(std::size_t k) const override;
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return arrivals_; }
   /// Only after finish(): no message is under way then.
   void persist(Snapshot& snapshot) override { snapshot(round_, clock_, sums_, mailboxes_); }

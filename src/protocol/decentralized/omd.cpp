@@ -180,7 +180,9 @@ Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t c
 }
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
-  snapshot(played_rounds_, due_, holdings_, debt_, stepped_, tallies_, played_, rounds_played_, shares_, mixer_);
+  snapshot(played_rounds_, due_, holdings_, debt_);
+  snapshot.of_clients(stepped_, tallies_, played_, rounds_played_);
+  snapshot(shares_, mixer_);
   if (learning_) snapshot(learning_->mechanism);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }

@@ -317,13 +317,12 @@ void SynchronousMixer::persist(Snapshot& snapshot) {
   for (auto& stage : stages_) {
     if (stage) neighbours_.count(stage->plan);
   }
-  snapshot(round_, neighbours_, sums_);
+  snapshot(round_, neighbours_);
+  snapshot.of_clients(sums_);
 }
 
-double SynchronousMixer::in_flight() const {
-  double total = 0;
-  for (const RunningSums& sums : sums_) total += sums.in_flight();
-  return total;
+double SynchronousMixer::in_flight(std::size_t k) const {
+  return sums_.empty() ? 0 : sums_[k].in_flight();
 }
 
 }  // namespace starling

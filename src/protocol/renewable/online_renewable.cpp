@@ -38,10 +38,11 @@ void OnlineRenewable::read_batch() {
 void OnlineRenewable::persist(Snapshot& snapshot) {
   OpenRenewable::persist(snapshot);
   bool begun = state_.has_value();
-  snapshot(begun, started_, start_was_shrunk_);
+  snapshot(begun, started_);
+  snapshot.of_any_rank(start_was_shrunk_);
   if (!begun) return;
   if (!state_) state_.emplace(RenewableState{theta_.value(), empty_curvature()});
-  snapshot(*state_);
+  snapshot.of_first_rank(root_.aggregates(), *state_);
 }
 
 Released<Vector> OnlineRenewable::ask(View theta, const MessageParts& parts) {

@@ -105,10 +105,6 @@ CheckpointFolder::Found CheckpointFolder::look() const {
   return found;
 }
 
-Secret<std::string> CheckpointFolder::read(Round round) const {
-  return open(round).state;
-}
-
 void CheckpointFolder::remove(Round from, Round end) const {
   for (const auto& entry : files_in(folder_)) {  // what a crash left unnamed
     const std::string name = entry.path().filename().string();

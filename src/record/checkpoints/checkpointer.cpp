@@ -1,5 +1,7 @@
 #include "starling/record/checkpoints/checkpointer.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -63,7 +65,11 @@ void Checkpointer::write_last(Round done) {
 }
 
 void Checkpointer::go_back(Round round) {
-  Snapshot snapshot(folder_.read(round));
+  CheckpointFile checkpoint = folder_.read(round);
+  Snapshot snapshot(std::move(checkpoint.state));
+  for (const Companion& file : checkpoint.files) {
+    snapshot.note_length(std::filesystem::path(file.name).filename().string(), file.bytes);
+  }
   folder_.remove(round + 1, std::numeric_limits<Round>::max());
   parts_.persist(snapshot);
   snapshot.require_end();
@@ -74,14 +80,20 @@ void Checkpointer::finish() {
   milestones_.settle();
 }
 
-std::optional<Round> newest_common_checkpoint(Agreement& agreement, const CheckpointFolder& folder, bool hosts_clients,
+std::optional<Round> newest_common_checkpoint(Agreement& agreement, const std::vector<CheckpointFolder>& folders,
                                               std::vector<std::string>& complaints) {
-  std::vector<Round> own{hosts_clients ? 1 : 0};  // the first number says whether the rank has checkpoints at all
+  std::vector<Round> own{folders.empty() ? 0 : 1};  // the first number says whether the rank has looked at any
   agreement.together([&] {
-    if (!hosts_clients) return;
-    const CheckpointFolder::Found found = folder.look();
-    complaints = found.complaints;
-    own.insert(own.end(), found.whole.begin(), found.whole.end());
+    std::vector<Round> in_all;
+    for (const CheckpointFolder& folder : folders) {
+      const CheckpointFolder::Found found = folder.look();
+      complaints.insert(complaints.end(), found.complaints.begin(), found.complaints.end());
+      if (&folder == &folders.front()) in_all = found.whole;
+      std::erase_if(in_all, [&](Round round) {
+        return std::find(found.whole.begin(), found.whole.end(), round) == found.whole.end();
+      });
+    }
+    own.insert(own.end(), in_all.begin(), in_all.end());
   });
   std::optional<std::set<Round>> common;
   for (const std::vector<Round>& theirs : agreement.all_gather(declare_public(own))) {

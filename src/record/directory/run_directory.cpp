@@ -24,6 +24,8 @@ namespace {
 
 constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
+constexpr std::string_view moving_word = "moving";
+constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
 
 /// The directory cannot be another process's at the same time, where there are locks.
 Descriptor hold(const std::string& path) {
@@ -135,29 +137,74 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
   agreement.together([&] {
     if (rank == 0) require_whole_configuration(path);
     static_cast<void>(directory.identity());
-    directory.require_ranks(agreement.ranks());
+    if (rank == 0) directory.settle_folders();
+  });
+  agreement.together([&] {
+    directory.require_folders();
     if (rank == 0) make_folder(path + "/clients");
   });
   return directory;
 }
 
-void RunDirectory::require_ranks(int ranks) const {
-  const std::string folder = path_ + "/private";
-  check(fs::is_directory(folder),
+void RunDirectory::require_folders() const {
+  check(fs::is_directory(path_ + "/private"),
         "'{}' has no folder 'private' (it holds what the run would go on from, and was not copied along) bring it back",
         path_);
-  const auto had = std::count_if(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
-    return entry.is_directory() &&
-           entry.path().filename().string().find_first_not_of("0123456789") == std::string::npos;
-  });
-  check(had == ranks,
-        "the run in '{}' had {} ranks, and these are {} (each resumes its own clients) start as many ranks as the run "
-        "had",
-        path_, had, ranks);
-  for (int r = 0; r < ranks; ++r) {
-    check(fs::is_directory(private_folder(r)), "'{}' is gone (rank {} would go on from it) bring it back",
-          private_folder(r), r);
+  for (int r = 0; r < identity().ranks; ++r) {
+    check(fs::is_directory(private_folder(r)), "'{}' is gone (clients would go on from it) bring it back",
+          private_folder(r));
   }
+}
+
+std::string RunDirectory::make_next_folder(int rank) const {
+  const std::string folder = private_folder(rank) + next_ending;
+  std::error_code error;
+  fs::remove_all(folder, error);
+  const bool made = !error && mkdir(folder.c_str(), S_IRWXU) == 0;
+  check<FailureError>(made, "cannot make '{}' ({})", folder, error ? error.message() : std::strerror(errno));
+  return folder;
+}
+
+// Writing the identity is the step that counts. After a crash before it the old folders are whole; after a crash behind
+// it settle_folders() does the rest.
+void RunDirectory::take_next_folders(int ranks) const {
+  RunIdentity next = identity();
+  next.ranks = ranks;
+  sync_private_folder();
+  write_identity(next, std::string(moving_word));
+  settle_folders();
+}
+
+void RunDirectory::sync_private_folder() const {
+  const int error = sync_folder_of(private_folder(0));
+  check<FailureError>(error == 0, "cannot write '{}/private' ({})", path_, std::strerror(error));
+}
+
+/// Ends a change of the number of ranks that take_next_folders() has begun, and removes what one left that ended
+/// before.
+void RunDirectory::settle_folders() const {
+  const RunIdentity now = identity();
+  const bool moving = read_whole_file(path_ + "/run-id").value_or("").ends_with(fmt::format("{}\n", moving_word));
+  if (!fs::is_directory(path_ + "/private")) return;
+  for (int r = 0; r < now.ranks && moving; ++r) {
+    const std::string next = private_folder(r) + next_ending;
+    if (!fs::is_directory(next)) continue;
+    fs::remove_all(private_folder(r));
+    fs::rename(next, private_folder(r));
+  }
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(path_ + "/private")) {
+    const std::string name = entry.path().filename().string();
+    const bool number = name.find_first_not_of("0123456789") == std::string::npos;
+    if (name.ends_with(next_ending) || (moving && number && std::stoll(name) >= now.ranks))
+      left.push_back(entry.path());
+  }
+  for (const fs::path& each : left) fs::remove_all(each);
+  if (!moving) return;
+  fs::remove_all(path_ + "/clients");  // made again from the journals
+  make_folder(path_ + "/clients");
+  sync_private_folder();
+  write_identity(now, "");
 }
 
 std::optional<Round> RunDirectory::finished_rounds() const {
@@ -203,9 +250,10 @@ void RunDirectory::forget_results() const {
   fs::remove(summary_file());
 }
 
-void RunDirectory::write_identity(const RunIdentity& identity, bool finished) const {
+void RunDirectory::write_identity(const RunIdentity& identity, const std::string& state) const {
   const std::string file = path_ + "/run-id";
-  const std::string text = fmt::format("{}\n{}\n{}", identity.run, identity.inputs, finished ? finished_line : "");
+  const std::string text = fmt::format("{}\n{}\n{} clients on {} ranks\n{}", identity.run, identity.inputs,
+                                       identity.clients, identity.ranks, state.empty() ? "" : state + "\n");
   const int error = replace_file(file, text, readable_by_all);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
@@ -217,6 +265,13 @@ RunIdentity RunDirectory::identity() const {
   check(std::getline(lines, identity.inputs) && !identity.run.empty(),
         "'{}' has no run to resume (none had come to its first round, or it is of a kind that cannot be resumed, "
         "or its file run-id is damaged) start one in another directory",
+        path_);
+  std::string clients;
+  std::string on;
+  lines >> identity.clients >> clients >> on >> identity.ranks;
+  check(lines && clients == "clients" && on == "on" && identity.clients > 0 && identity.ranks > 0,
+        "'{}/run-id' does not say how many clients are on how many ranks (an earlier version wrote it, or it is "
+        "damaged) resume the run with the version that began it",
         path_);
   return identity;
 }

@@ -61,13 +61,12 @@ void RoundsRecorder::flush() {
 }
 
 void RoundsRecorder::persist(Snapshot& snapshot) {
-  std::int64_t size = 0;
   if (!snapshot.reading()) {
     flush();
-    size = settle_file(path_);
+    static_cast<void>(settle_file(path_));
   }
-  snapshot(size, flushed_);
-  if (snapshot.reading()) cut_file(path_, size);
+  snapshot(flushed_);
+  if (snapshot.reading()) cut_file(path_, snapshot.length_of(path_));
 }
 
 void RoundsRecorder::write(const Secret<std::string>& text) const {

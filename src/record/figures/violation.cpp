@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
@@ -34,7 +35,8 @@ ConstraintRecorder::ConstraintRecorder(const LongTermConstraints* on_models, con
       clients_(clients),
       policy_(policy),
       owners_file_(std::move(owners_file)),
-      records_(declare_public(Vector())) {}
+      records_(clients, declare_public(Vector())),
+      owners_totals_(clients) {}
 
 std::size_t ConstraintRecorder::count() const {
   return (on_models_ == nullptr ? 0 : on_models_->set().on_models()) + (energy_ == nullptr ? 0 : 1);
@@ -93,38 +95,85 @@ void ConstraintRecorder::after(const RoundView& view) {
   if (due_.due(view.done())) record(view.done());
 }
 
-/// Violations of constraints on data, for the owner of the records alone.
-void ConstraintRecorder::note_for_owner(Round done) {
+void ConstraintRecorder::note_for_owner() {
   if (on_models_ == nullptr) return;
-  const std::vector<DataConstraint>& constraints = on_models_->set().data;
   for (std::size_t k = 0; k < clients_; ++k) {
-    owners_rows_.update(
-        [&](std::string& rows, const Vector& totals) {
-          for (std::size_t j = 0; j < constraints.size(); ++j) {
-            rows += fmt::format("{},{},{},{:.17g}\n", done, first_ + static_cast<Client>(k),
-                                csv_quoted(constraints[j].name), totals[j]);
-          }
-        },
-        on_models_->private_totals()[k]);
+    owners_totals_[k].update([](Vector& all, const Vector& now) { all.insert(all.end(), now.begin(), now.end()); },
+                             on_models_->private_totals()[k]);
   }
+}
+
+/// Violations of constraints on data, for the owner of the records alone.
+Secret<std::string> ConstraintRecorder::rows_for_owner() const {
+  const std::vector<DataConstraint>& constraints = on_models_->set().data;
+  Secret<std::string> text;
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    for (std::size_t k = 0; k < clients_; ++k) {
+      text.update(
+          [&](std::string& rows, const Vector& totals) {
+            for (std::size_t j = 0; j < constraints.size(); ++j) {
+              rows += fmt::format("{},{},{},{:.17g}\n", rounds_[r], first_ + static_cast<Client>(k),
+                                  csv_quoted(constraints[j].name), totals[r * constraints.size() + j]);
+            }
+          },
+          owners_totals_[k]);
+    }
+  }
+  return text;
 }
 
 void ConstraintRecorder::record(Round done) {
   rounds_.push_back(done);
-  note_for_owner(done);
-  records_.update(
-      [&](Vector& records, const Columns& violations, const Columns& duals) {
-        Vector sums(3 * count(), 0.0);
-        for (std::size_t k = 0; k < clients_; ++k) {
-          axpy(1, violations[k], sums);
-          axpy(1, duals[k], MutableView(sums).subspan(count()));
-          for (std::size_t j = 0; j < count(); ++j) {
-            sums[2 * count() + j] = std::max(sums[2 * count() + j], duals[k][j]);
+  note_for_owner();
+  const Released<Columns> violations = this->violations(done);
+  const Released<Columns> duals = this->duals(done);
+  for (std::size_t k = 0; k < clients_; ++k) {
+    records_[k].update(
+        [k](Vector& record, const Columns& violation, const Columns& dual) {
+          record.insert(record.end(), violation[k].begin(), violation[k].end());
+          record.insert(record.end(), dual[k].begin(), dual[k].end());
+        },
+        violations, duals);
+  }
+}
+
+/// By record, on rank 0: sums of violations and of duals, in the order of clients, and the largest duals. A rank
+/// without clients has no record; ranks that wait for nobody may be stopped at different rounds.
+/// **Collective.**
+std::vector<Vector> ConstraintRecorder::sums_of_records(Agreement& agreement) const {
+  const std::size_t each = 2 * count();
+  const auto own = static_cast<std::int64_t>(clients_ > 0 ? rounds_.size() : std::numeric_limits<std::int64_t>::max());
+  const auto records = static_cast<std::size_t>(agreement.min(declare_public(own)));
+  Released<Columns> of_clients = declare_public(Columns(records * each, clients_));
+  Released<Vector> largest = declare_public(Vector(records * count(), 0.0));
+  for (std::size_t k = 0; k < clients_; ++k) {
+    of_clients.update(
+        [&](Columns& all, const Vector& mine) { std::copy_n(mine.begin(), records * each, all[k].begin()); },
+        records_[k]);
+    largest.update(
+        [&](Vector& all, const Vector& mine) {
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            all[i] = std::max(all[i], mine[i / count() * each + count() + i % count()]);
           }
-        }
-        records.insert(records.end(), sums.begin(), sums.end());
-      },
-      violations(done), duals(done));
+        },
+        records_[k]);
+  }
+  const Vector sums = agreement.ordered_sum(of_clients);
+  std::vector<Vector> result;
+  for (const Vector& of_rank : agreement.gather(largest)) {
+    result.resize(records);
+    for (std::size_t r = 0; r < records; ++r) {
+      if (result[r].empty())
+        result[r].assign(sums.begin() + static_cast<std::ptrdiff_t>(r * each),
+                         sums.begin() + static_cast<std::ptrdiff_t>((r + 1) * each));
+      result[r].resize(3 * count(), 0.0);
+      for (std::size_t j = 0; j < count(); ++j) {
+        double& most = result[r][each + j];
+        most = std::max(most, of_rank[r * count() + j]);
+      }
+    }
+  }
+  return result;
 }
 
 ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Client clients) {
@@ -134,28 +183,18 @@ ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Cl
     const OwnersFile owners(owners_file_);
     owners.go_back(0);  // of a run that was killed after this, and went on
     owners.append_text("# of this rank's private records, for their owner alone\nround,client,constraint,violation\n");
-    owners.append(owners_rows_);
+    owners.append(rows_for_owner());
   });
   const Vector totals = agreement.ordered_sum(violations(done));
   const Vector dual_sums = agreement.ordered_sum(duals(done));
-  const std::vector<Vector> of_ranks = agreement.gather(records_);
+  const std::vector<Vector> records = sums_of_records(agreement);
 
   ConstraintReport report{names_of(on_models_, energy_), {}};
   ViolationCurve& curve = report.curve;
   curve.rounds = rounds_;
-  // A rank without clients has none; ranks that wait for nobody may be stopped at different rounds.
-  for (const Vector& records : of_ranks) {
-    if (!records.empty()) curve.rounds.resize(std::min(curve.rounds.size(), records.size() / (3 * count())));
-  }
-  for (std::size_t r = 0; r < curve.rounds.size() && !of_ranks.empty(); ++r) {
-    Vector sums(3 * count(), 0.0);
-    for (const Vector& records : of_ranks) {
-      if (records.empty()) continue;
-      const View here = View(records).subspan(r * sums.size(), sums.size());
-      axpy(1, here.first(2 * count()), sums);
-      for (std::size_t j = 2 * count(); j < sums.size(); ++j) sums[j] = std::max(sums[j], here[j]);
-    }
-    const View all(sums);
+  curve.rounds.resize(std::min(curve.rounds.size(), records.size()));
+  for (const Vector& record : records) {
+    const View all(record);
     curve.violations.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count()));
     Vector means(all.begin() + static_cast<std::ptrdiff_t>(count()), all.end() - static_cast<std::ptrdiff_t>(count()));
     scale(1 / static_cast<double>(clients), means);

@@ -9,10 +9,11 @@
 namespace starling {
 
 IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clients, std::vector<std::size_t> noted,
-                                   std::size_t dimension, RecordRounds rounds)
+                                   std::size_t dimension, RecordRounds rounds, PathsOf whose)
     : methods_(methods),
       noted_(std::move(noted)),
       rounds_(rounds),
+      whose_(whose),
       paths_(clients, RandomScaling(dimension)),
       blocks_(clients, PathBlocks(dimension)),
       image_(dimension) {
@@ -20,6 +21,16 @@ IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clien
   for (std::size_t k = 0; k < clients && methods.batch_means; ++k) {
     batches_.emplace_back(dimension, *methods.batch_means, methods.alpha, methods.steps - methods.burn_in);
   }
+}
+
+void IntervalRecorder::persist(Snapshot& snapshot) {
+  snapshot(rounds_);
+  if (whose_ == PathsOf::clients) {
+    snapshot.of_clients(paths_, batches_, blocks_);
+  } else {
+    snapshot.of_first_rank(!paths_.empty(), paths_, batches_, blocks_);
+  }
+  snapshot.of_any_rank(path_);
 }
 
 void IntervalRecorder::after(const RoundView& view) {

@@ -75,19 +75,46 @@ void MassWatch::after(const RoundView& view) {
       least_of_all_ = masses[k];
       who_ = first_ + static_cast<Client>(k);
     }
-    if (masses[k] < small_mass) note(k, masses[k], done - seen_, masses.size());
+    if (masses[k] < small_mass) note(k, masses[k], done - seen_);
   }
   seen_ = done;
   next_ = done + (done < rounds_looked_at ? 1 : rounds_between_looks);
 }
 
-void MassWatch::note(std::size_t k, double mass, Round rounds, std::size_t clients) {
-  if (rounds_below_.empty()) {
-    rounds_below_.assign(clients, 0);
-    least_.assign(clients, 1.0);
+void MassWatch::note(std::size_t k, double mass, Round rounds) {
+  if (k >= rounds_below_.size()) {
+    rounds_below_.resize(k + 1, 0);
+    least_.resize(k + 1, 1.0);
   }
   rounds_below_[k] += rounds;
   least_[k] = std::min(least_[k], mass);
+}
+
+// The least mass of all may not be small, so it is kept with its client.
+void MassWatch::persist(Snapshot& snapshot) {
+  struct Entry {
+    Client client = 0;
+    Round rounds = 0;
+    double least = 1;
+    void persist(Snapshot& entry) { entry(client, rounds, least); }
+  };
+  const auto client_of = [](const Entry& entry) { return entry.client; };
+  std::vector<Entry> small;
+  for (std::size_t k = 0; k < rounds_below_.size() && !snapshot.reading(); ++k) {
+    if (rounds_below_[k] > 0) small.push_back({first_ + static_cast<Client>(k), rounds_below_[k], least_[k]});
+  }
+  std::vector<Entry> least;
+  if (who_ >= 0) least.push_back({who_, 0, least_of_all_});
+  snapshot(next_, seen_);
+  snapshot.by_client(small, client_of);
+  snapshot.by_client(least, client_of);
+  if (!snapshot.reading()) return;
+  for (const Entry& each : small) note(static_cast<std::size_t>(each.client - first_), each.least, each.rounds);
+  for (const Entry& each : least) {
+    if (each.least >= least_of_all_) continue;
+    least_of_all_ = each.least;
+    who_ = each.client;
+  }
 }
 
 SmallMass MassWatch::of(std::size_t k) const {

@@ -40,20 +40,20 @@ class MassWatch final : public FigureObserver {
 
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override { return next_; }
-  void persist(Snapshot& snapshot) override { snapshot(next_, seen_, rounds_below_, least_, least_of_all_, who_); }
+  void persist(Snapshot& snapshot) override;
   [[nodiscard]] FigureResult gather(Agreement& agreement) const override;
 
   /// **Collective.** All ranks' small masses, on rank 0; the same for any layout.
   [[nodiscard]] SmallMasses small_masses(Agreement& agreement) const;
 
  private:
-  void note(std::size_t k, double mass, Round rounds, std::size_t clients);
+  void note(std::size_t k, double mass, Round rounds);
   [[nodiscard]] SmallMass of(std::size_t k) const;
 
   Client first_;
   Round next_;                       ///< the next round that is sampled
   Round seen_ = 0;                   ///< round of the last sample
-  std::vector<Round> rounds_below_;  ///< rounds with a small mass, by client; empty until a mass is small
+  std::vector<Round> rounds_below_;  ///< rounds with a small mass, by client, up to the last with a small mass
   Vector least_;                     ///< least small mass, by client; likewise
   double least_of_all_ = 1;
   Client who_ = -1;  ///< client with the least mass; none while no mass has been below the average

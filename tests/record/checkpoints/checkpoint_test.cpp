@@ -96,7 +96,7 @@ TEST(CheckpointFolder, FindsWhatIsWholeAndSaysWhatIsNot) {
   std::ofstream(folder / "private/checkpoint-3000.part") << "half";
   std::ofstream(folder / "private/checkpoint-x") << "another";
   EXPECT_THAT(checkpoints.look().whole, ElementsAre(20, 100, 3000));
-  EXPECT_EQ(text_of(checkpoints.read(100)), "state 100");
+  EXPECT_EQ(text_of(checkpoints.read(100).state), "state 100");
   struct stat status {};
   ASSERT_EQ(::stat((folder / "private/checkpoint-100").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);

@@ -28,21 +28,23 @@ class LargestCoordinate final : public FigureObserver {
  public:
   void after(const RoundView& view) override {
     if (!due_.due(view.done())) return;
-    double largest = 0;
-    for (std::size_t k = 0; k < view.masses().size(); ++k) {
-      for (const double x : view.model(k)) largest = std::max(largest, std::abs(x));
-    }
     rounds_.push_back(view.done());
-    values_.push_back(largest);
+    values_.resize(view.masses().size());
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      values_[k].push_back(0);
+      for (const double x : view.model(k)) values_[k].back() = std::max(values_[k].back(), std::abs(x));
+    }
   }
   [[nodiscard]] Round due() const override { return due_.next(); }
-  void persist(Snapshot& snapshot) override { snapshot(due_, rounds_, values_); }
+  void persist(Snapshot& snapshot) override {
+    snapshot(due_, rounds_);
+    snapshot.of_clients(values_);
+  }
   [[nodiscard]] FigureResult gather(Agreement& agreement) const override {
+    Vector here(values_.empty() ? 0 : rounds_.size());
+    for (const Vector& client : values_) raise(here, client);
     Vector largest;
-    for (const Vector& rank : agreement.gather(Released<Vector>(declare_public(values_)))) {
-      largest.resize(std::max(largest.size(), rank.size()), 0.0);
-      for (std::size_t r = 0; r < rank.size(); ++r) largest[r] = std::max(largest[r], rank[r]);
-    }
+    for (const Vector& rank : agreement.gather(Released<Vector>(declare_public(here)))) raise(largest, rank);
     FigureResult result;
     result.write = [rounds = rounds_, largest](Json& json) {
       json["largest_coordinate"] = {{"rounds", rounds}, {"values", largest}};
@@ -52,9 +54,14 @@ class LargestCoordinate final : public FigureObserver {
   }
 
  private:
+  static void raise(Vector& largest, const Vector& values) {
+    largest.resize(std::max(largest.size(), values.size()), 0.0);
+    for (std::size_t r = 0; r < values.size(); ++r) largest[r] = std::max(largest[r], values[r]);
+  }
+
   RecordRounds due_{std::nullopt};
   std::vector<Round> rounds_;
-  Vector values_;
+  std::vector<Vector> values_;  ///< of each client, by record
 };
 
 std::string largest_rows(const SummaryView& summary) {

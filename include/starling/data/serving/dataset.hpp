@@ -43,7 +43,9 @@ struct Dataset {
   bool replayable = true;      ///< whether open_dataset would give the same records again; pipes do not
   std::string digest;          ///< SHA-256 of a public source's description; empty for private ones
   std::string fingerprint;     ///< of the records read and of the partition; empty for generators and pipes
-  bool common = false;         ///< whether all ranks read one source, and so must have the same fingerprint
+  std::vector<std::string> fingerprints =
+      {};               ///< of the records of each client; empty where all clients share a source
+  bool common = false;  ///< whether all ranks read one source, and so must have the same fingerprint
 
   /// The most records that a client of this rank has in a pass; none if a stream has no known end.
   [[nodiscard]] std::optional<std::int64_t> most_records() const;

@@ -39,7 +39,7 @@ class KeptPersonUses {
   void add(std::shared_ptr<Secret<PersonUses>> uses) { pipes_.push_back(std::move(uses)); }
   [[nodiscard]] bool empty() const { return pipes_.empty(); }
   void persist(Snapshot& snapshot) {
-    for (const auto& uses : pipes_) snapshot(*uses);
+    snapshot.each_client(pipes_.size(), [&](std::size_t k) { snapshot(*pipes_[k]); });
   }
 
  private:

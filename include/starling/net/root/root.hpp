@@ -92,7 +92,11 @@ class Root {
   /// Traffic from this rank to other ranks.
   [[nodiscard]] WireTraffic wire_traffic() const { return wire_; }
   /// Saves or restores the traffic counts.
-  void persist(Snapshot& snapshot) { snapshot(up_, broadcasts_, broadcast_bytes_, down_, wire_); }
+  void persist(Snapshot& snapshot) {
+    snapshot.of_clients(up_);
+    snapshot.of_first_rank(aggregates_, broadcasts_, broadcast_bytes_, down_);
+    snapshot(wire_);
+  }
 
  private:
   using Bytes = std::span<const std::byte>;

@@ -49,7 +49,7 @@ class AggregatedClients {
 
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const { return tallies_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const { return rounds_played_; }
-  void persist(Snapshot& snapshot) { snapshot(tallies_, rounds_played_); }
+  void persist(Snapshot& snapshot) { snapshot.of_clients(tallies_, rounds_played_); }
 
  protected:
   std::vector<std::unique_ptr<Stream>> streams_;

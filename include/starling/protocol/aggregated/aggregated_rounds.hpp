@@ -30,7 +30,7 @@ class AggregatedRounds : public RoundView {
   [[nodiscard]] bool stepped(std::size_t) const override { return stepped_; }
   [[nodiscard]] View masses() const override { return ones_; }
   [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
+  [[nodiscard]] double mass_in_flight(std::size_t /*k*/) const override { return 0; }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return members_.tallies(); }
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
@@ -39,7 +39,11 @@ class AggregatedRounds : public RoundView {
   /// The model θ, the same on all ranks.
   [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
   /// The whole state between rounds, traffic included; without streams, keys and accounts.
-  virtual void persist(Snapshot& snapshot) { snapshot(theta_, done_, stepped_, shares_, played_, members_, root_); }
+  virtual void persist(Snapshot& snapshot) {
+    snapshot(theta_, done_, shares_, members_, root_);
+    snapshot.of_clients(played_);
+    snapshot.of_first_rank(root_.aggregates(), stepped_);
+  }
   /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
   void leave_out(Round end) { done_ = std::max(done_, end); }
 

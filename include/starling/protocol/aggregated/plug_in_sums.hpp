@@ -74,7 +74,7 @@ class PlugInSums {
   void add(std::size_t k, const ReleaseAddress& address, double price, View theta, const Released<Vector>& direction);
   /// **Collective.** Means over all records so far; empty vectors on ranks other than 0.
   [[nodiscard]] virtual PlugInMeans collect() = 0;
-  virtual void persist(Snapshot& snapshot) { snapshot(directions_); }
+  virtual void persist(Snapshot& snapshot) { snapshot.of_clients(directions_); }
 
  protected:
   virtual void add_curvature(std::size_t k, const ReleaseAddress& address, double price, View theta) = 0;
@@ -112,7 +112,7 @@ class LocalPlugInSums final : public PlugInSums {
   [[nodiscard]] PlugInMeans collect() override;
   void persist(Snapshot& snapshot) override {
     PlugInSums::persist(snapshot);
-    snapshot(totals_);
+    snapshot.of_clients(totals_);
   }
 
  private:
@@ -135,7 +135,7 @@ class CentralPlugInSums final : public PlugInSums {
   [[nodiscard]] PlugInMeans collect() override;
   void persist(Snapshot& snapshot) override {
     PlugInSums::persist(snapshot);
-    snapshot(totals_, batches_);
+    snapshot.of_clients(totals_, batches_);
   }
 
  private:

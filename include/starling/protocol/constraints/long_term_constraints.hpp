@@ -59,7 +59,7 @@ class LongTermConstraints {
   [[nodiscard]] const Released<Columns>& public_totals() const { return public_totals_; }
   /// Σ_t c_u,t(x_u,t) of constraints on data, without noise: one vector per client.
   [[nodiscard]] const std::vector<Secret<Vector>>& private_totals() const { return private_totals_; }
-  void persist(Snapshot& snapshot) { snapshot(has_played_, duals_, public_totals_, private_totals_); }
+  void persist(Snapshot& snapshot) { snapshot.of_clients(has_played_, duals_, public_totals_, private_totals_); }
 
  private:
   void add_public(std::size_t k, double eta, View x, Released<Vector>& gradient);

@@ -51,7 +51,7 @@ constexpr double negligible_mass = 0x1p-44;
 struct Holdings {
   Released<Columns> state;  ///< mirror states z, a column per client
   Vector mass;              ///< w, one per client; stays 1 under plain mixing
-  void persist(Snapshot& snapshot) { snapshot(state, mass); }
+  void persist(Snapshot& snapshot) { snapshot.of_clients(state, mass); }
 };
 
 /// Mixing of the clients of one rank with their neighbours. In each round call begin_round(), then attendance() and
@@ -78,8 +78,8 @@ class Mixer {
   virtual void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) = 0;
   /// After this rank's last round: goes on mixing until all ranks have ended, and receives the messages under way.
   virtual void finish(Holdings& holdings) = 0;
-  /// Mass of local clients in messages that have not been received, as far as it is known here.
-  [[nodiscard]] virtual double in_flight() const { return 0; }
+  /// Mass of local client k in messages that have not been received, as far as it is known here.
+  [[nodiscard]] virtual double in_flight(std::size_t /*k*/) const { return 0; }
   /// Arrivals of the last round, in order; empty where rounds are in step.
   [[nodiscard]] virtual std::span<const Arrival> arrivals() const { return {}; }
   /// The state between rounds, traffic included.

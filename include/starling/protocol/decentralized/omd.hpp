@@ -61,7 +61,7 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
   [[nodiscard]] View masses() const override { return holdings_.mass; }
   [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
-  [[nodiscard]] double mass_in_flight() const override { return mixer_.in_flight(); }
+  [[nodiscard]] double mass_in_flight(std::size_t k) const override { return mixer_.in_flight(k); }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return mixer_.arrivals(); }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }

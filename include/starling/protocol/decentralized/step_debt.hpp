@@ -65,7 +65,7 @@ class StepDebt {
   [[nodiscard]] View credits() const { return credit_; }
   /// Steps taken / steps credited of client k, in [0, 1]. NaN if none were credited.
   [[nodiscard]] double effective_weight(std::size_t k) const;
-  void persist(Snapshot& snapshot) { snapshot(debt_, credit_, forgone_); }
+  void persist(Snapshot& snapshot) { snapshot.of_clients(debt_, credit_, forgone_); }
 
  private:
   double longest_;

@@ -30,7 +30,7 @@ class SynchronousMixer final : public Mixer {
   /// **Collective** among neighbours: waits for in-neighbours, never for all ranks.
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
   void finish(Holdings& holdings) override;
-  [[nodiscard]] double in_flight() const override;
+  [[nodiscard]] double in_flight(std::size_t k) const override;
   void persist(Snapshot& snapshot) override;
 
  private:

@@ -17,7 +17,7 @@ class PaperRenewable final : public Renewable {
   void run(const std::vector<Observer*>& observers) override;
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
-    snapshot(state_, records_);
+    snapshot.of_first_rank(root_.aggregates(), state_, records_);
   }
 
  private:

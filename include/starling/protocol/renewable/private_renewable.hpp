@@ -23,7 +23,7 @@ class PrivateRenewable final : public Renewable {
   void run(const std::vector<Observer*>& observers) override;
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
-    snapshot(j_);
+    snapshot.of_first_rank(root_.aggregates(), j_);
   }
 
  private:

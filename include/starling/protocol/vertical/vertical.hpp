@@ -122,7 +122,7 @@ class Vertical final : public RoundView {
   [[nodiscard]] bool stepped(std::size_t) const override { return stepped_; }
   [[nodiscard]] View masses() const override { return ones_; }
   [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
+  [[nodiscard]] double mass_in_flight(std::size_t /*k*/) const override { return 0; }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }

@@ -58,8 +58,9 @@ class CheckpointFolder {
     std::vector<std::string> complaints;  ///< unusable files and their problems
   };
   [[nodiscard]] Found look() const;
+  [[nodiscard]] const std::string& folder() const { return folder_; }
   /// Throws DataError with the file's name, FailureError.
-  [[nodiscard]] Secret<std::string> read(Round round) const;
+  [[nodiscard]] CheckpointFile read(Round round) const { return open(round); }
   /// Removes the checkpoints of rounds `from` … `end` − 1. Throws FailureError.
   void remove(Round from, Round end) const;
 

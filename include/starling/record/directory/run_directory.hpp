@@ -16,6 +16,8 @@ namespace starling {
 struct RunIdentity {
   std::string run;     ///< id
   std::string inputs;  ///< digest of inputs that neither the configuration nor a ledger identifies
+  Client clients = 0;  ///< number of clients
+  int ranks = 0;       ///< number of private folders: the ranks of the latest start
 };
 
 /// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run.
@@ -31,7 +33,7 @@ class RunDirectory {
     return {path, configuration, Before::a_run_that_never_began, agreement, rank};
   }
   /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
-  /// directory of a run, or if the run has not begun, is running, or had another number of ranks.
+  /// directory of a run, or if the run has not begun or is running.
   [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank);
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
@@ -49,9 +51,14 @@ class RunDirectory {
   /// Removes the results of the earlier end of a resumed run. On rank 0.
   void forget_results() const;
   /// Marks the run as resumable. On rank 0.
-  void begin(const RunIdentity& identity) const { write_identity(identity, false); }
+  void begin(const RunIdentity& identity) const { write_identity(identity, ""); }
   /// Marks the run as finished, once all results are written. On rank 0.
-  void finish() const { write_identity(identity(), true); }
+  void finish() const { write_identity(identity(), "finished"); }
+  /// A new private folder of a rank, for a run that goes on with another number of ranks. It is made empty.
+  [[nodiscard]] std::string make_next_folder(int rank) const;
+  /// Replaces all private folders by the next folders of `ranks` ranks, which are durable. A crash leaves the old
+  /// folders, or the new ones. On rank 0.
+  void take_next_folders(int ranks) const;
   /// The identity of the run. Throws UsageError if none has begun.
   [[nodiscard]] RunIdentity identity() const;
   /// Whether files of records are continued, and not created.
@@ -69,8 +76,10 @@ class RunDirectory {
   RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement,
                int rank);
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
-  void require_ranks(int ranks) const;
-  void write_identity(const RunIdentity& identity, bool finished) const;
+  void require_folders() const;
+  void settle_folders() const;
+  void sync_private_folder() const;
+  void write_identity(const RunIdentity& identity, const std::string& state) const;
   std::string path_;
   std::optional<Descriptor> held_;  ///< the lock, on rank 0
   bool goes_on_ = false;

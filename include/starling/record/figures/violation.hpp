@@ -28,14 +28,19 @@ class ConstraintRecorder final : public Observer {
   void after(const RoundView& view) override;
   /// **Collective.** The figures after the last round, on rank 0. `clients` is the number of all clients.
   [[nodiscard]] ConstraintReport finish(Agreement& agreement, Round done, Client clients);
-  void persist(Snapshot& snapshot) { snapshot(owners_rows_, due_, rounds_, records_); }
+  void persist(Snapshot& snapshot) {
+    snapshot(due_, rounds_);
+    snapshot.of_clients(owners_totals_, records_);
+  }
 
  private:
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] Released<Columns> violations(Round done) const;
   [[nodiscard]] Released<Columns> duals(Round done) const;
   void record(Round done);
-  void note_for_owner(Round done);
+  void note_for_owner();
+  [[nodiscard]] Secret<std::string> rows_for_owner() const;
+  [[nodiscard]] std::vector<Vector> sums_of_records(Agreement& agreement) const;
 
   const LongTermConstraints* on_models_;
   const EnergySchedule* energy_;
@@ -44,10 +49,10 @@ class ConstraintRecorder final : public Observer {
   std::size_t clients_;
   MetricsPolicy policy_;
   std::string owners_file_;
-  Secret<std::string> owners_rows_;
   RecordRounds due_{std::nullopt};
   std::vector<Round> rounds_;
-  Released<Vector> records_;  ///< of this rank: by record Σ violations, Σ duals, largest duals
+  std::vector<Released<Vector>> records_;      ///< of each client: by record violations, duals
+  std::vector<Secret<Vector>> owners_totals_;  ///< of each client: by record violations of constraints on data
 };
 
 }  // namespace starling

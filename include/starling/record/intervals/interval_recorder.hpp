@@ -38,13 +38,16 @@ struct PathAt {
   void persist(Snapshot& snapshot) { snapshot(steps, clients); }
 };
 
+/// Whose paths are followed: those of each rank's clients, or the aggregator's on rank 0.
+enum class PathsOf { clients, aggregator };
+
 /// The observer of one rank's paths.
 class IntervalRecorder final : public Observer {
  public:
   /// Follows the first `clients` local clients, with d-dimensional models. Spreads of the clients `noted` are kept at
   /// recorded rounds.
   IntervalRecorder(const PathMethods& methods, std::size_t clients, std::vector<std::size_t> noted,
-                   std::size_t dimension, RecordRounds rounds);
+                   std::size_t dimension, RecordRounds rounds, PathsOf whose = PathsOf::clients);
   /// Follows images of models under this map instead.
   void see_through(AffineMap map) { map_ = std::move(map); }
 
@@ -69,7 +72,7 @@ class IntervalRecorder final : public Observer {
   [[nodiscard]] std::optional<Settling> settling(std::size_t k) const { return settling_of(blocks_[k]); }
   /// θ̄ of local client k: the mean of the models that count, or the last model if none counts.
   [[nodiscard]] Vector estimate(std::size_t k, const RoundView& view) const;
-  void persist(Snapshot& snapshot) { snapshot(rounds_, paths_, batches_, blocks_, path_); }
+  void persist(Snapshot& snapshot);
 
  private:
   void note(Round steps);
@@ -78,6 +81,7 @@ class IntervalRecorder final : public Observer {
   PathMethods methods_;
   std::vector<std::size_t> noted_;
   RecordRounds rounds_;
+  PathsOf whose_;
   std::vector<RandomScaling> paths_;
   std::vector<BatchMeans> batches_;
   std::vector<PathBlocks> blocks_;

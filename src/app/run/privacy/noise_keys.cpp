@@ -185,6 +185,10 @@ void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std
   }
 }
 
+bool has_stored_keys(Client first, const std::string& folder) {
+  return std::filesystem::exists(stored_key(folder, first)) || std::filesystem::exists(stored_keys(folder));
+}
+
 std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder) {
   if (static_cast<std::size_t>(count) > most_key_files) return read_keys(stored_keys(folder), count);
   std::vector<NoiseKey> keys;

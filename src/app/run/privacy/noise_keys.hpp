@@ -27,6 +27,9 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
 /// `folder`/keys, a line each; readable by their owner alone.
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder);
 
+/// Whether store_noise_keys has written keys there.
+[[nodiscard]] bool has_stored_keys(Client first, const std::string& folder);
+
 /// The keys that store_noise_keys has written. Throws UsageError.
 [[nodiscard]] std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder);
 

@@ -21,7 +21,7 @@ struct NormFacts {
   std::uint64_t seed = 1;
   std::string configuration;          ///< as RunFacts has it
   std::string public_inputs;          ///< likewise
-  std::string data;                   ///< digests of the records that this rank has read, and of who gets what
+  std::vector<std::string> data;      ///< as in RunFacts
   bool replayable = true;             ///< whether the same command finds the same records
   std::vector<std::int64_t> records;  ///< of each client of this rank; a client without any releases nothing
   Round rounds_of_pass = 1;           ///< at most, of the client with most records

@@ -41,11 +41,12 @@ std::string build_that_matters() {
 }
 
 std::string determination_of(Agreement& agreement, const std::string& matter, const std::vector<NoiseKey>& keys,
-                             const std::string& data, bool replayable) {
+                             const std::vector<std::string>& data, bool replayable) {
   std::string own;
   agreement.together([&] {
-    const std::string all = sha256(matter) + data;
-    for (const NoiseKey& key : keys) own += key.commitment(all);
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      own += keys[k].commitment(sha256(matter) + (data.size() == 1 ? data.front() : data[k]));
+    }
   });
   Sha256 all;
   all.add(matter);

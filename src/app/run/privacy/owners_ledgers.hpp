@@ -14,10 +14,13 @@ namespace starling {
 /// A configuration, as `--print-config` writes it, without the options that change no result.
 [[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
 
-/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of this
-/// rank's records by keyed digests, which tell nobody anything. Empty unless this rank's records can be read again.
+/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of the
+/// clients' records by keyed digests, which tell nobody anything. `data` has digests of each client's records, or one
+/// of those that all clients share; so the result is the same for any layout. Empty unless this rank's records can be
+/// read again.
 [[nodiscard]] std::string determination_of(Agreement& agreement, const std::string& matter,
-                                           const std::vector<NoiseKey>& keys, const std::string& data, bool replayable);
+                                           const std::vector<NoiseKey>& keys, const std::vector<std::string>& data,
+                                           bool replayable);
 /// The end of the id of a ledger's run that is a histogram of norms. It stands before the run that has its result.
 inline constexpr const char* end_of_norms = ":norms";
 [[nodiscard]] bool is_of_norms(const std::string& run_id);

@@ -117,8 +117,7 @@ std::string RunPrivacy::determination() const {
   if (facts_.correlation) matter += facts_.correlation->text() + "\n";
   if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
   agreement_.together([&] { matter += build_that_matters(); });
-  return determination_of(agreement_, matter, keys_, facts_.fingerprint + " " + facts_.source_digest,
-                          facts_.replayable);
+  return determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
 }
 
 /// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**

@@ -51,8 +51,7 @@ struct RunFacts {
   std::string configuration;      ///< the effective one, as a file for --config
   bool rounds_matter = true;      ///< whether a round would be another if the run had more rounds after it
   std::string public_inputs;      ///< whatever else it reads that all may know: topology, start models
-  std::string fingerprint;        ///< of the records that this rank has read, and of who gets what
-  std::string source_digest;      ///< of every byte of the files that it has read, where a ledger is kept
+  std::vector<std::string> data;  ///< digests of each client's records, or one of those that all clients share
   bool persons_in_slots = false;  ///< of unit person: some rank's records come through pipes
   /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;

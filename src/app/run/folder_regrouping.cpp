@@ -1,0 +1,187 @@
+#include "folder_regrouping.hpp"
+
+#include "app/console/version.hpp"
+#include "app/run/privacy/noise_keys.hpp"
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include "starling/privacy/ledger/ledger_regrouping.hpp"
+#include "starling/record/directory/journal.hpp"
+
+namespace starling {
+
+namespace {
+
+std::string path_of(const CheckpointFolder& folder, const Companion& file) {
+  return (std::filesystem::path(folder.folder()) / file.name).lexically_normal().string();
+}
+
+/// The number that a field of a table is; none for a word.
+std::optional<std::int64_t> number_in(const std::string& line, std::size_t from, std::size_t end) {
+  std::int64_t number = 0;
+  const char* const last = line.data() + end;
+  const auto [rest, error] = std::from_chars(line.data() + from, last, number);
+  return error == std::errc() && rest == last ? std::optional(number) : std::nullopt;
+}
+
+/// One table of the rows of several that are about clients of the group, in order of rounds and clients. Rows begin
+/// with a round and a client. Rows about all clients of a rank together are left out: the rank has others now.
+std::string join_tables(const std::vector<std::string>& tables, const ClientGroup& group) {
+  std::string head;
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::string>> rows;
+  for (const std::string& table : tables) {
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t first = std::min(line.find(','), line.size());
+      const std::size_t second = std::min(line.find(',', first + 1), line.size());
+      const auto round = number_in(line, 0, first);
+      const auto client = first < line.size() ? number_in(line, first + 1, second) : std::nullopt;
+      if (!round && &table == &tables.front()) head += line + "\n";
+      if (round && client && group.has(static_cast<Client>(*client))) rows.emplace_back(*round, *client, line);
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
+  });
+  for (const auto& row : rows) head += std::get<2>(row) + "\n";
+  return head;
+}
+
+}  // namespace
+
+FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string run_id, const Layout& before,
+                                   const Layout& after, int rank)
+    : directory_(directory),
+      run_id_(std::move(run_id)),
+      before_(before),
+      after_(after),
+      rank_(rank),
+      group_{after.first(rank), after.count(rank)} {
+  for (int r = 0; r < before.ranks(); ++r) {
+    if (group_of(r).meets(group_)) parts_.push_back(r);
+  }
+  if (parts_.empty()) parts_.push_back(0);  // a rank without clients has what is the same on all
+}
+
+ClientGroup FolderRegrouping::group_of(int before) const {
+  return {before_.first(before), before_.count(before)};
+}
+
+CheckpointFolder FolderRegrouping::folder_of(int before) const {
+  const ClientGroup group = group_of(before);
+  return {directory_.private_folder(before), {version(), run_id_, before, before_.ranks(), group.first, group.count}};
+}
+
+std::vector<CheckpointFolder> FolderRegrouping::taken() const {
+  std::vector<CheckpointFolder> folders;
+  for (const int r : parts_) {
+    if (before_.count(r) > 0 && group_.has(before_.first(r))) folders.push_back(folder_of(r));
+  }
+  return folders;
+}
+
+void FolderRegrouping::make_folder(std::optional<Round> round) const {
+  const std::string folder = directory_.make_next_folder(rank_);
+  if (group_.count > 0) {
+    make_keys(folder);
+    make_ledger(folder);
+    make_notes(folder);
+  }
+  if (round) make_checkpoint(folder, *round);
+}
+
+/// Keys that the operating system gave. Others are the owners', or made of the seed.
+void FolderRegrouping::make_keys(const std::string& folder) const {
+  std::vector<NoiseKey> own;
+  for (const int r : parts_) {
+    const ClientGroup group = group_of(r);
+    if (!has_stored_keys(group.first, directory_.private_folder(r))) continue;
+    const std::vector<NoiseKey> keys = read_stored_keys(group.first, group.count, directory_.private_folder(r));
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      if (group_.has(group.first + static_cast<Client>(k))) own.push_back(keys[k]);
+    }
+  }
+  if (!own.empty()) store_noise_keys(own, group_.first, folder);
+}
+
+/// The ledger of the run. Owners' ledgers are elsewhere.
+void FolderRegrouping::make_ledger(const std::string& folder) const {
+  std::vector<std::string> ledgers;
+  for (const int r : parts_) {
+    const std::string ledger = directory_.private_folder(r) + "/ledger";
+    if (std::filesystem::exists(ledger)) ledgers.push_back(ledger);
+  }
+  if (!ledgers.empty()) regroup_ledgers(ledgers, ClientRange(group_.first, group_.end() - 1), folder + "/ledger");
+}
+
+/// What the owners of records were told. It names clients, and goes where the first of them goes.
+void FolderRegrouping::make_notes(const std::string& folder) const {
+  for (const char* name : {"/errors.txt", "/left-out.txt"}) {
+    for (const CheckpointFolder& old : taken()) {
+      const std::string file = old.folder() + name;
+      if (!std::filesystem::exists(file)) continue;
+      const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));
+      OwnersFile(folder + name).append(OwnersFile(file).read(0, bytes));
+    }
+  }
+}
+
+void FolderRegrouping::make_checkpoint(const std::string& folder, Round round) const {
+  std::vector<CheckpointFile> parts;
+  std::vector<GroupSnapshot> states;
+  for (const int r : parts_) {
+    parts.push_back(folder_of(r).read(round));
+    states.push_back({group_of(r), parts.back().state});
+  }
+  const CheckpointFolder next(folder, {version(), run_id_, rank_, after_.ranks(), group_.first, group_.count});
+  std::vector<Companion> files;
+  for (std::size_t i = 0; i < parts.front().files.size(); ++i) {
+    const std::string file = path_of(next, parts.front().files[i]);
+    if (file.ends_with(".csv")) {
+      make_table(file, i, parts);
+    } else {
+      make_journal(file, i, parts);
+    }
+    GrowingDigest digest(file);
+    files.push_back(next.describe(digest));
+  }
+  next.write(round, regroup(states, group_), files);
+}
+
+/// File `number` of the checkpoints: the k-th entry is made of the k-th entries of all parts.
+void FolderRegrouping::make_journal(const std::string& file, std::size_t number,
+                                    const std::vector<CheckpointFile>& parts) const {
+  std::vector<JournalReader> readers;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Companion& part = parts[p].files.at(number);
+    readers.emplace_back(path_of(folder_of(parts_[p]), part), part.bytes);
+  }
+  const Journal journal(file);
+  while (true) {
+    std::vector<GroupSnapshot> entries;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      if (auto entry = readers[p].next()) entries.push_back({group_of(parts_[p]), std::move(*entry)});
+    }
+    if (entries.empty()) break;
+    check<DataError>(entries.size() == parts.size(), "journals '{}' of different ranks have different records", file);
+    journal.append(regroup(entries, group_));
+  }
+  static_cast<void>(journal.settle());
+}
+
+void FolderRegrouping::make_table(const std::string& file, std::size_t number,
+                                  const std::vector<CheckpointFile>& parts) const {
+  Secret<std::vector<std::string>> tables;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Companion& part = parts[p].files.at(number);
+    tables.update([](std::vector<std::string>& all, const std::string& one) { all.push_back(one); },
+                  OwnersFile(path_of(folder_of(parts_[p]), part)).read(0, part.bytes));
+  }
+  OwnersFile::replace(file, tables.map([this](const auto& all) { return join_tables(all, group_); }));
+}
+
+}  // namespace starling

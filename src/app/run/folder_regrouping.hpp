@@ -1,0 +1,46 @@
+/// Private folders of a run that goes on with another number of ranks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/regrouping.hpp"
+#include "starling/record/checkpoints/checkpoint.hpp"
+#include "starling/record/directory/run_directory.hpp"
+
+namespace starling {
+
+/// Makes a rank's new private folder of those that its clients were in: keys, ledger, and the checkpoint after a round
+/// with the files that it needs. The old folders stay as they are.
+class FolderRegrouping {
+ public:
+  FolderRegrouping(const RunDirectory& directory, std::string run_id, const Layout& before, const Layout& after,
+                   int rank);
+
+  /// The folders whose first client goes to this rank: each folder is of one rank.
+  [[nodiscard]] std::vector<CheckpointFolder> taken() const;
+  /// Makes the folder, and returns when it is durable. `round` is that of the checkpoint, if the run has one. Throws
+  /// DataError for what is damaged or does not fit together, FailureError.
+  void make_folder(std::optional<Round> round) const;
+
+ private:
+  [[nodiscard]] CheckpointFolder folder_of(int before) const;
+  [[nodiscard]] ClientGroup group_of(int before) const;
+  void make_keys(const std::string& folder) const;
+  void make_ledger(const std::string& folder) const;
+  void make_notes(const std::string& folder) const;
+  void make_checkpoint(const std::string& folder, Round round) const;
+  void make_journal(const std::string& file, std::size_t number, const std::vector<CheckpointFile>& parts) const;
+  void make_table(const std::string& file, std::size_t number, const std::vector<CheckpointFile>& parts) const;
+
+  const RunDirectory& directory_;
+  std::string run_id_;
+  Layout before_;
+  Layout after_;
+  int rank_;
+  ClientGroup group_;
+  std::vector<int> parts_;  ///< ranks that had clients of this one
+};
+
+}  // namespace starling
