@@ -117,9 +117,10 @@ TEST_F(Csv, ValuesAreShownToTheirOwnerAlone) {
     read_all(x);
     ADD_FAILURE();
   } catch (const RecordError& error) {
-    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text (not a number) give its categories numbers with --encode, or leave its column out with --drop or --id");
-    EXPECT_EQ(error.shown(),
-              x + ": row 3: column 'b' is 'John-Smith' (not a number) give its categories numbers with --encode, or leave its column out with --drop or --id");
+    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text (not a number) give its categories numbers with "
+                                "--encode, or leave its column out with --drop or --id");
+    EXPECT_EQ(error.shown(), x + ": row 3: column 'b' is 'John-Smith' (not a number) give its categories numbers with "
+                                 "--encode, or leave its column out with --drop or --id");
   }
 }
 
