@@ -30,6 +30,7 @@ and mixes its model with its neighbours over a directed graph.
 The package has the program, the C++ library, the Python package, examples
 and documents. It is built for ${STARLING_ARCH}.")
 if(TARGET _starling)  # a native module fits one version of Python
+  list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/prerm)
   math(EXPR next "${Python_VERSION_MINOR} + 1")
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS
     ", python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy")
@@ -39,6 +40,6 @@ if(TARGET starling_library)  # what programs that link it depend on, and that th
   file(CONFIGURE OUTPUT ${control}/shlibs CONTENT
     "libstarling ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} starling (>= ${PROJECT_VERSION})\n")
   file(CONFIGURE OUTPUT ${control}/triggers CONTENT "activate-noawait ldconfig\n")
-  set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${control}/shlibs ${control}/triggers)
+  list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${control}/shlibs ${control}/triggers)
 endif()
 include(CPack)
