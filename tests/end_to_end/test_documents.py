@@ -10,11 +10,13 @@ import unittest
 from harness import SOURCE
 
 PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md")),
-         SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
-OF_THE_TREE = ("cmake", "docs", "examples", "include", "jobs", "src", "tests", "tools", "topologies")
+         SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "packaging" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
+OF_THE_TREE = ("cmake", "docs", "examples", "include", "jobs", "packaging", "src", "tests", "tools", "topologies")
 MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
-# Options of other programs that pages name: those of rsync, SLURM, Open MPI, CMake, mkdocs and the test programs.
-OF_OTHERS = set("""--exclude --file --install --map-by --me --mem --prefix --prtemca --site-dir --strict""".split())
+# Options of other programs that pages name: those of rsync, SLURM, Open MPI, CMake, mkdocs, conda, Docker,
+# Apptainer and the test programs.
+OF_OTHERS = set("""--bind --env --exclude --file --install --map-by --me --mem --prefix --prtemca --rm --shm-size --site-dir --strict --use-local
+                --user""".split())
 # What is outside of the repository: numbered methods, a folder of designs, a folder beside the clone.
 OUTSIDE = re.compile(r"\bmethod [1-8]\b|\bdesign/|\.\./shared")
 
@@ -47,7 +49,7 @@ def options_by_command():
 
 
 def options_of_scripts():
-    scripts = [path for folder in ("jobs", "tools", "tests/benchmark", "tests/fuzz") for path in (SOURCE / folder).rglob("*")
+    scripts = [path for folder in ("jobs", "packaging", "tools", "tests/benchmark", "tests/fuzz") for path in (SOURCE / folder).rglob("*")
                if path.suffix in (".py", ".sh", ".sbatch")]
     scripts += [SOURCE / "tests" / "run.sh", SOURCE / "tests" / "end_to_end" / "kills.py"]
     return {option for path in scripts for option in re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]+)", path.read_text())}

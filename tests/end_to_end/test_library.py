@@ -120,6 +120,16 @@ class Library(unittest.TestCase):
         self.assertEqual(foreign, [])
         self.assertTrue(any("8starling2v17Session3run" in name for name in symbols))
 
+    def test_program_graphs_jobs_and_documents_are_installed(self):
+        version = re.search(r"project\(starling VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertIn(f"starling {version} ", self.done([self.prefix / "bin" / "starling", "--version"]))
+        for folder, names in (("share/starling", ("topologies/*.topo", "jobs/*")),
+                              ("share/doc/starling", ("README.md", "CHANGELOG.md", "docs/**/*.md", "examples/**/*.*"))):
+            for name in names:
+                wanted = {path.relative_to(SOURCE) for path in SOURCE.glob(name) if path.name != "__pycache__"}
+                found = {path.relative_to(self.prefix / folder) for path in (self.prefix / folder).glob(name)}
+                self.assertEqual(found, wanted)
+
     def test_the_example_of_the_page(self):
         page = PAGE.read_text()
         project = self.folder / "page"

@@ -119,10 +119,10 @@ void note_counters(const Description& figures, std::vector<std::string>& notes) 
 void note_scales(const Description& figures, std::vector<std::string>& notes) {
   const double most = reach(figures);
   if (most > large) {
-    notes.push_back(
-        fmt::format("features reach {} (steps and clipping want about 1): consider --scale {}, which every client and "
-                    "the test set must share",
-                    number(most), suggested_scale(most)));
+    notes.push_back(fmt::format(
+        "features reach {} (steps and clipping want about 1): consider --ranges with public limits of each, or "
+        "one --scale {} for all; every client and the test set must share it",
+        number(most), suggested_scale(most)));
   }
   const auto found = by_deviation(figures);
   if (found.empty()) return;
