@@ -1,8 +1,6 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <gmock/gmock.h>
-#include <thread>
-#include <tuple>
 
 #include "starling/net/neighbours/neighbours.hpp"
 
@@ -10,6 +8,7 @@ namespace starling {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::heard;
 using testing_support::world;
 
 void round(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
@@ -20,17 +19,6 @@ void round(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
 
 std::string waits_in_vain(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
   return testing_support::message_of<FailureError>([&] { round(neighbours, plan, t); });
-}
-
-/// So many failures of other ranks, or those of 20 s.
-std::vector<std::string> heard(std::size_t count) {
-  std::vector<std::string> messages;
-  for (int waits = 0; waits < 20'000 && messages.size() < count; ++waits) {
-    const std::string message = testing_support::message_of<PeerError>([] { std::ignore = world().go_on_waiting(); });
-    if (!message.empty()) messages.push_back(message);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return messages;
 }
 
 // Rank 1 is silent, rank 2 waits for it, and rank 0, a round ahead, for rank 2. Rank 0 loses its patience first, but it

@@ -1,7 +1,10 @@
 #include "mpi_testing.hpp"
 #include "one_file.hpp"
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -26,6 +29,16 @@ class FailurePrinter : public testing::EmptyTestEventListener {
 
 World& world() {
   return *the_world;
+}
+
+std::vector<std::string> heard(std::size_t count) {
+  std::vector<std::string> messages;
+  for (int waits = 0; waits < 20'000 && messages.size() < count; ++waits) {
+    const std::string message = message_of<PeerError>([] { std::ignore = world().go_on_waiting(); });
+    if (!message.empty()) messages.push_back(message);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return messages;
 }
 
 /// Fails on every rank when a test failed on any rank, or when no test ran.

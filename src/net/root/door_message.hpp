@@ -5,7 +5,10 @@
 #include "net/state.hpp"
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace starling {
 
@@ -33,6 +36,61 @@ class DoorMessage {
   std::size_t bytes_;
   int peer_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Sends messages from a few buffers. A buffer is reused once its message has been sent. In order: `buffer` and `send`
+/// for each message, then `finish`.
+class DoorQueue {
+ public:
+  /// What a wait for a message in vain says of its receiver: the rank, and the client as given to `send`.
+  using Complaint = std::function<std::string(int rank, Client u)>;
+
+  /// At most `buffers` messages of at most `most` bytes each are under way.
+  DoorQueue(World::State& state, std::size_t most, std::size_t buffers, int tag, Complaint complaint)
+      : state_(state), most_(most), buffers_(buffers), tag_(tag), complaint_(std::move(complaint)) {}
+
+  /// Buffer for the next message, until its `send`.
+  [[nodiscard]] std::span<std::byte> buffer() {
+    if (parcels_.size() < buffers_) {
+      parcels_.emplace_back(state_, most_);
+    } else {
+      wait(parcels_.front());
+      parcels_.splice(parcels_.end(), parcels_, parcels_.begin());
+    }
+    return parcels_.back().message.buffer();
+  }
+  /// Sends the front of that buffer to a rank, for a client if one is given.
+  void send(std::size_t bytes, int rank, Client u = -1) {
+    Parcel& parcel = parcels_.back();
+    parcel.rank = rank;
+    parcel.client = u;
+    parcel.message.send(bytes, rank, tag_);
+  }
+  /// Waits until all have been sent.
+  void finish() {
+    for (Parcel& parcel : parcels_) wait(parcel);
+  }
+
+ private:
+  struct Parcel {
+    Parcel(World::State& state, std::size_t bytes) : message(state, bytes) {}
+    DoorMessage message;
+    int rank = 0;
+    Client client = -1;
+  };
+
+  void wait(Parcel& parcel) {
+    parcel.message.wait([&] {
+      return fmt::format("round {}: {}", state_.current_round() + 1, complaint_(parcel.rank, parcel.client));
+    });
+  }
+
+  World::State& state_;
+  std::size_t most_;
+  std::size_t buffers_;
+  int tag_;
+  Complaint complaint_;
+  std::list<Parcel> parcels_;  // the oldest first
 };
 
 }  // namespace starling

@@ -75,50 +75,6 @@ void check_message(std::size_t bytes, std::size_t expected, Client u) {
       expected);
 }
 
-/// Messages from rank 0 to other ranks, several under way at a time. A buffer is reused once its message has been sent.
-class Dispatch {
- public:
-  Dispatch(World::State& state, std::size_t most, std::size_t buffers)
-      : state_(state), most_(most), buffers_(buffers) {}
-
-  /// Buffer for a message of at most `most` bytes. The next message may reuse it.
-  [[nodiscard]] std::span<std::byte> buffer() {
-    if (parcels_.size() < buffers_) {
-      parcels_.emplace_back(state_, most_);
-    } else {
-      wait(parcels_.front());
-      parcels_.splice(parcels_.end(), parcels_, parcels_.begin());
-    }
-    return parcels_.back().message.buffer();
-  }
-  /// The front of that buffer. `to` says who waits for it, in an error.
-  void send(std::size_t bytes, int rank, std::string to) {
-    parcels_.back().to = std::move(to);
-    parcels_.back().message.send(bytes, rank, tag_down);
-  }
-  void finish() {
-    for (Parcel& parcel : parcels_) wait(parcel);
-  }
-
- private:
-  struct Parcel {
-    Parcel(World::State& state, std::size_t bytes) : message(state, bytes) {}
-    DoorMessage message;
-    std::string to;
-  };
-
-  void wait(Parcel& parcel) {
-    parcel.message.wait([&] {
-      return fmt::format("round {}: {} does not take what is sent to it", state_.current_round() + 1, parcel.to);
-    });
-  }
-
-  World::State& state_;
-  std::size_t most_;
-  std::size_t buffers_;
-  std::list<Parcel> parcels_;  // the oldest first
-};
-
 /// "client 3 (rank 1), client 4 (rank 1)"; the first few if there are many.
 std::string named(const std::vector<Client>& clients, const Layout& layout) {
   constexpr std::size_t most_named = 10;
@@ -160,25 +116,16 @@ void Root::count(std::size_t k, std::size_t bytes) {
 }
 
 void Root::send_all(std::size_t most, const Write& write, const Sends& sends) {
-  World::State& state = world_.state();
-  const auto not_taken = [&] { return aggregator_silent(state, "takes no contributions"); };
-  const std::size_t buffers = buffers_for(most, count());
-  std::list<DoorMessage> messages;
+  DoorQueue queue(world_.state(), most, buffers_for(most, count()), tag_up,
+                  [](int, Client) { return std::string("rank 0, which aggregates, takes no contributions"); });
   for (std::size_t k = 0; k < count(); ++k) {
-    state.poll();
+    world_.state().poll();
     if (!sends(first() + static_cast<Client>(k))) continue;
-    if (messages.size() < buffers) {
-      messages.emplace_back(state, most);
-    } else {
-      messages.front().wait(not_taken);
-      messages.splice(messages.end(), messages, messages.begin());
-    }
-    DoorMessage& message = messages.back();
-    const std::size_t length = write(k, message.buffer());
-    message.send(length, 0, tag_up);
+    const std::size_t length = write(k, queue.buffer());
+    queue.send(length, 0);
     count(k, length);
   }
-  for (DoorMessage& message : messages) message.wait(not_taken);
+  queue.finish();
 }
 
 void Root::take_all(std::size_t most, const Write& write, const Take& take, const Sends& sends) {
@@ -355,23 +302,17 @@ void Root::take_spread(std::span<std::byte> bytes) {
 }
 
 void Root::send_spread(std::span<const std::byte> bytes) {
-  World::State& state = world_.state();
-  std::list<DoorMessage> messages;
-  for (int r = 1; r < state.size; ++r) {
-    DoorMessage& message = messages.emplace_back(state, bytes.size());
-    copy_bytes(bytes, message.buffer());
-    message.send(bytes.size(), r, tag_down);
+  const int others = world_.size() - 1;
+  DoorQueue queue(world_.state(), bytes.size(), static_cast<std::size_t>(others), tag_down, [this](int r, Client) {
+    return fmt::format("rank {} (client {}) does not take the aggregate", r, layout_.first(r));
+  });
+  for (int r = 1; r <= others; ++r) {
+    copy_bytes(bytes, queue.buffer());
+    queue.send(bytes.size(), r);
   }
-  int r = 0;
-  for (DoorMessage& message : messages) {
-    ++r;
-    message.wait([&] {
-      return fmt::format("round {}: rank {} (client {}) does not take the aggregate", state.current_round() + 1, r,
-                         layout_.first(r));
-    });
-  }
-  wire_.messages += state.size - 1;
-  wire_.bytes += (state.size - 1) * static_cast<std::int64_t>(bytes.size());
+  queue.finish();
+  wire_.messages += others;
+  wire_.bytes += others * static_cast<std::int64_t>(bytes.size());
 }
 
 void Root::check_lengths(const std::vector<std::size_t>& lengths) const {
@@ -415,10 +356,14 @@ void Root::distribute(const std::vector<std::size_t>& lengths,
     take_down(longest(lengths, codec), lengths, codec, take);
   }
 }
+
 void Root::send_down(std::size_t most, const std::vector<std::size_t>& lengths,
                      const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
                      const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take) {
-  Dispatch dispatch(world_.state(), most, buffers_for(most, lengths.size()));
+  DoorQueue queue(world_.state(), most, buffers_for(most, lengths.size()), tag_down, [](int rank, Client u) {
+    return (u < 0 ? fmt::format("rank {}", rank) : fmt::format("client {} (rank {})", u, rank)) +
+           " does not take what is sent to it";
+  });
   std::vector<std::byte> own(most);
   Released<Vector> numbers(declare_public(Vector()));
   std::vector<bool> served(static_cast<std::size_t>(world_.size()));
@@ -428,11 +373,11 @@ void Root::send_down(std::size_t most, const std::vector<std::size_t>& lengths,
     if (length == 0) continue;
     const int rank = layout_.rank_of(u);
     const std::size_t bytes = codec.bytes(length);
-    const std::span<std::byte> message = (rank == 0 ? std::span(own) : dispatch.buffer()).first(bytes);
+    const std::span<std::byte> message = (rank == 0 ? std::span(own) : queue.buffer()).first(bytes);
     codec.encode(checked(content(u), length, u), message);
     count_down(u, rank, bytes);
     if (rank > 0) {
-      dispatch.send(bytes, rank, fmt::format("client {} (rank {})", u, rank));
+      queue.send(bytes, rank, u);
       served[static_cast<std::size_t>(rank)] = true;
     } else {
       decode(message, length, codec, numbers);
@@ -441,11 +386,11 @@ void Root::send_down(std::size_t most, const std::vector<std::size_t>& lengths,
   }
   for (int rank = 1; rank < world_.size(); ++rank) {
     if (served[static_cast<std::size_t>(rank)]) continue;
-    static_cast<void>(dispatch.buffer());
-    dispatch.send(0, rank, fmt::format("rank {}", rank));
+    static_cast<void>(queue.buffer());
+    queue.send(0, rank);
     ++wire_.messages;
   }
-  dispatch.finish();
+  queue.finish();
 }
 
 void Root::take_down(std::size_t most, const std::vector<std::size_t>& lengths, const Codec& codec,

@@ -2,7 +2,6 @@
 #include "support/testing.hpp"
 #include <gmock/gmock.h>
 #include <thread>
-#include <tuple>
 
 #include "starling/net/root/root.hpp"
 
@@ -11,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing_support::heard;
 using testing_support::message_of;
 using testing_support::world;
 
@@ -24,16 +24,6 @@ void round_42(Root& root, std::size_t length) {
   Released<Vector> total = root.sum(length, [&](std::size_t) -> const Released<Vector>& { return own; });
   if (!root.aggregates()) total.update([&](Vector& v) { v.assign(length, 0.0); });
   root.broadcast(total);
-}
-
-/// The failure that another rank tells of within 20 s.
-std::string heard() {
-  for (int waits = 0; waits < 20'000; ++waits) {
-    const std::string message = message_of<PeerError>([] { std::ignore = world().go_on_waiting(); });
-    if (!message.empty()) return message;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return "";
 }
 
 // Whoever computes for longer than the others' patience, and says so, is waited for: clients, and the aggregator.
@@ -63,7 +53,8 @@ TEST(RootSilence, OfAClientIsNamedByTheAggregator) {
   Root root(world(), Layout(6, world().size()));
   const int last = world().size() - 1;
   if (world().rank() == last) {
-    EXPECT_THAT(heard(), AllOf(HasSubstr("rank 0: round 42"), HasSubstr(fmt::format("(rank {})", last))));
+    EXPECT_THAT(heard(),
+                testing::ElementsAre(AllOf(HasSubstr("rank 0: round 42"), HasSubstr(fmt::format("(rank {})", last)))));
     return;
   }
   world().set_watchdog(root.aggregates() ? 2 : 1.6);
