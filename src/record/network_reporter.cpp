@@ -27,11 +27,12 @@ enum Field : std::size_t {
   f_test_loss,
   f_test_correct,
   f_spread,
+  f_work,
   f_head
 };
 
 constexpr std::int64_t between_looks = 20;  // milliseconds
-constexpr Round rounds_between_looks = 8;   // at least, unless there is something to report
+constexpr Round most_between_looks = 8;     // rounds, unless there is something to report
 
 /// After round `done`, which may be -1.
 Round next_landmark(Round done) {
@@ -58,16 +59,16 @@ NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int
 void NetworkReporter::after(const RoundView& view) {
   const std::size_t before = sent_;
   send_up_to(view, view.done());
-  if (rank_ != 0 || (sent_ == before && view.done() % rounds_between_looks != 0)) return;
-  if (printer_ != nullptr) printer_->tick(view.done());
+  if (rank_ != 0 || (sent_ == before && view.done() % between_looks_ != 0)) return;
   const bool looks = this->looks();
   if (sent_ > before || looks) collect(false);
+  if (looks && printer_ != nullptr) printer_->tick(view.done());
   if (file_ && looks) file_->flush_if_due();
 }
 
 Round NetworkReporter::due() const {
   if (rank_ != 0) return next_report();
-  return std::min(next_report(), (seen_ / rounds_between_looks + 1) * rounds_between_looks);
+  return std::min(next_report(), (seen_ / between_looks_ + 1) * between_looks_);
 }
 
 bool NetworkReporter::looks() {
@@ -75,6 +76,9 @@ bool NetworkReporter::looks() {
   ::clock_gettime(CLOCK_MONOTONIC_COARSE,
                   &now);  // a few nanoseconds, where the exact clock costs as much as a short round
   const std::int64_t milliseconds = std::int64_t{1000} * now.tv_sec + now.tv_nsec / 1'000'000;
+  // Where rounds are slow, each is looked at.
+  between_looks_ = milliseconds - asked_ < between_looks ? most_between_looks : 1;
+  asked_ = milliseconds;
   if (milliseconds - looked_ < between_looks) return false;
   looked_ = milliseconds;
   return true;
@@ -121,6 +125,7 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
   head[f_mass] = sum(view.masses());
   head[f_in_flight] = view.mass_in_flight();
   head[f_present] = present;
+  head[f_work] = work_();
   if (any_shared) {
     head[f_records] = static_cast<double>(shared.records - before_.records);
     head[f_loss] = shared.loss - before_.loss;
@@ -200,8 +205,19 @@ void NetworkReporter::collect(bool wait) {
     if (!reports) return;
     history_.push_back(add_up(*reports));
     if (file_) file_->append(history_.back());
-    if (printer_ != nullptr) printer_->show(history_.back(), wait && history_.size() == sent_);
+    if (printer_ != nullptr) printer_->show(history_.back(), slowest_of(*reports));
   }
+}
+
+std::optional<SlowestRank> NetworkReporter::slowest_of(const std::vector<Vector>& reports) const {
+  double sum = 0;
+  std::size_t slowest = 0;
+  for (std::size_t r = 0; r < reports.size(); ++r) {
+    sum += reports[r][f_work];
+    if (reports[r][f_work] > reports[slowest][f_work]) slowest = r;
+  }
+  if (reports.size() < 2 || !(sum > 0)) return std::nullopt;
+  return SlowestRank{active_[slowest], reports[slowest][f_work] * static_cast<double>(reports.size()) / sum};
 }
 
 NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const {
