@@ -68,8 +68,8 @@ std::string vertical_traffic_rows(const SummaryView& summary) {
 
 /// None where there are more than were counted one by one.
 std::optional<std::size_t> edges_of(const SummaryView& summary) {
-  if (const auto counted = summary.integer("traffic.edge_count")) return static_cast<std::size_t>(*counted);
   const std::size_t listed = summary.edges().size();
+  if (const auto counted = summary.integer("traffic.edge_count")) return static_cast<std::size_t>(*counted);
   return listed > 0 ? std::optional(listed) : std::nullopt;
 }
 
