@@ -2,7 +2,7 @@
 # What jobs/quickstart.sh and jobs/slurm.sh share: their own options give way to those of the user. starling takes each option once.
 
 # keep_defaults DEFAULTS... -- GIVEN...: sets `kept` to those defaults, with their values, that GIVEN does not name. A price falls
-# with the other price, and where GIVEN says that nothing is protected.
+# with another price, and where GIVEN says that nothing is protected.
 keep_defaults() {
   local defaults=() names=" " before='' word keeps=yes
   kept=()
@@ -13,9 +13,10 @@ keep_defaults() {
   if (($# > 0)); then shift; fi
   for word in "$@"; do
     if [[ $word == --* ]]; then names+="${word%%=*} "; fi
-    if [[ $before$word == --mechanism*none ]]; then names+="--epsilon --mu --delta --budget "; fi
-    if [[ $word == --epsilon* ]]; then names+="--mu "; fi
-    if [[ $word == --mu* ]]; then names+="--epsilon "; fi
+    if [[ $before$word == --mechanism*none ]]; then names+="--epsilon --mu --total-epsilon --delta --budget "; fi
+    if [[ $word == --epsilon* || $word == --mu* || $word == --total-epsilon* ]]; then
+      names+="--epsilon --mu --total-epsilon "
+    fi
     before=$word
   done
   for word in ${defaults[@]+"${defaults[@]}"}; do

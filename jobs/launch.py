@@ -316,6 +316,7 @@ def main():
     parser.add_argument("--dry-run", action="store_true", help="print the commands of the first start and of a restart")
     parser.add_argument("words", nargs="+", help="-- and the words that start the run")
     options = parser.parse_args()
+    os.environ.setdefault("OMPI_MCA_orte_execute_quiet", "1")  # what failed is told here, and by the ranks
     if options.mtbf is not None and options.mtbf <= 0 or options.restarts < 0 or options.backoff < 0:
         parser.error("--mtbf must be positive, --restarts and --backoff not negative")
     try:

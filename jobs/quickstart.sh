@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh clone to a first result: installs what is missing, builds, and lets five clients on a lopsided graph
-# learn together from a drifting stream, each under Laplace noise.
+# learn together from generated records, each under Gaussian noise. Then it says what the accuracy is worth.
 set -euo pipefail
 
 readonly ranks=${RANKS:-5}
@@ -14,10 +14,10 @@ Installs what is missing (jobs/setup.sh), builds starling into build/quickstart 
 over topologies/unbalanced-5.topo. Results go to a new folder run-quickstart-<time> where you are.
 
 Whatever follows is handed to starling omd and wins over what is chosen here, for example
-  jobs/quickstart.sh --epsilon 0.1
-  jobs/quickstart.sh --mechanism none --rounds 1000 --output first-run
+  jobs/quickstart.sh --total-epsilon 0.1
+  jobs/quickstart.sh --mechanism none --output first-run
   RANKS=8 jobs/quickstart.sh --topology topologies/NAME-OF-EIGHT.topo
-With --source the number of rounds is the data's; with --config only the run directory is chosen here.
+Without --source records are made in the folder quickstart-data; with --config only the run directory is chosen here.
 All options: build/quickstart/starling omd --help
 TEXT
 }
@@ -86,19 +86,30 @@ heading "2/3 Building (some minutes the first time)"
 build
 
 heading "3/3 Running starling omd"
-if (($# == 0)); then say "Five clients learn from a drifting stream; each record has Laplace noise of epsilon 1."; fi
+if (($# == 0)); then say "Five clients learn from 2,000 records each. All releases tell of a record at most epsilon = 1."; fi
 launch=(mpirun -n "$ranks")
 # Open MPI refuses more ranks than cores, and root, unless told; MPICH knows neither the option nor the variables.
 if mpirun --version 2>/dev/null | grep -q "Open MPI"; then launch+=(--oversubscribe); fi
-environment=()
-if [[ $(id -u) == 0 ]]; then environment=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1); fi
+# It would add ten lines of its own to an error.
+environment=(OMPI_MCA_orte_execute_quiet=1)
+if [[ $(id -u) == 0 ]]; then environment+=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1); fi
+
+program=$root/build/quickstart/starling
+data=quickstart-data
+make_records() {
+  mkdir -p "$data"
+  "$program" data make two-gaussians --clients "$ranks" --records 2000 --output "$data/site-{client}.csv" --force
+  "$program" data make two-gaussians --seed 2 --records 1000 --output "$data/held-out.csv" --force
+}
 
 # The user's words win, and so does a --config.
 options=()
 if ! given config "$@"; then
-  options+=(--topology "$root/topologies/unbalanced-5.topo" --batch 8 --mirror euclidean --domain ball:5 --step 1
-            --mechanism laplace --epsilon 1 --tuning off)
-  if ! given source "$@"; then options+=(--source synthetic:drift:informative=1 --rounds 20000); fi
+  options+=(--topology "$root/topologies/unbalanced-5.topo" --mechanism gaussian --total-epsilon 1 --delta 1e-5)
+  if ! given source "$@"; then
+    make_records >&2
+    options+=(--source "$data/site-{client}.csv" --test "$data/held-out.csv" --intercept)
+  fi
 fi
 if given output "$@"; then
   output=$(value_of output "$@")
@@ -108,21 +119,40 @@ else
 fi
 
 keep_defaults "${options[@]}" -- "$@"
-command=("${launch[@]}" "$root/build/quickstart/starling" omd ${kept[@]+"${kept[@]}"} "$@")
-if ((${#environment[@]} > 0)); then command=(env "${environment[@]}" "${command[@]}"); fi
+command=(env "${environment[@]}" "${launch[@]}" "$program" omd ${kept[@]+"${kept[@]}"} "$@")
+
+# percent_of KEY RUN: a share in the summary of a run, as a percentage.
+percent_of() {
+  local line
+  line=$(grep -m1 "\"$1\"" "$2/summary.json")
+  LC_ALL=C printf '%.1f %%' "$(sed -E 's/.*: *([0-9.eE+-]+).*/\1/' <<<"$line")e2"
+}
+
+# What the accuracy of RUN is worth: the same run without noise, and an answer that looks at no feature.
+show_yardsticks() {
+  local run=$1 bare=$1-without-noise
+  keep_defaults "${options[@]}" -- --mechanism none --output "$bare"
+  env "${environment[@]}" "${launch[@]}" "$program" omd "${kept[@]}" --mechanism none --output "$bare" --progress off >/dev/null
+  say "Accuracy on held-out records:"
+  say "  $(percent_of test_accuracy "$run")  this run, at epsilon = 1 for each record"
+  say "  $(percent_of test_accuracy "$bare")  the same without noise, which protects nobody"
+  say "  $(percent_of larger_class "$run")  always the larger class, without learning"
+}
 
 status=0
 "${command[@]}" || status=$?
 
-if [[ $output != /* ]]; then output=$PWD/$output; fi
 say ""
 if ((status == 0)); then
-  for picture in loss.svg convergence.svg; do
-    if [[ -f $output/$picture ]]; then say "Picture    $output/$picture"; fi
-  done
+  if (($# == 0)); then show_yardsticks "$output"; fi
 else
   say "starling ended with exit code $status (its message is above)"
 fi
-say "To repeat it, or to change it and run it again with another --output:"
+say ""
+say "To try next:"
+say "  $program report $output      # the results again, and pictures"
+say "  bash jobs/quickstart.sh --total-epsilon 0.1      # what more privacy costs"
+say "  $program init      # five questions about your own records"
+say "To repeat this run, with another --output:"
 say "  $(quoted "${command[@]}")"
 exit "$status"

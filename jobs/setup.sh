@@ -18,15 +18,15 @@ for_tests=(libgtest-dev libgmock-dev python3 python3-dev pybind11-dev python3-h5
            clang clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen gfortran pkg-config
            python3-yaml python3-jinja2 lintian patchelf dpkg-dev fakeroot debootstrap)
 readonly for_tests
-# starling draws with these if they are there, and says so if not.
-readonly optional=(gnuplot-nox graphviz)
+# starling draws with these, and reads TOML with the last, if they are there, and says so if not.
+readonly optional=(gnuplot-nox graphviz libtomlplusplus-dev)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
-fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz"
+fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz tomlplusplus-devel"
 readonly dnf_test_packages="gcc-gfortran pkgconf-pkg-config gtest-devel gmock-devel python3-devel pybind11-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
 compiler-rt slurm-slurmctld slurm-slurmd munge iproute valgrind clang-tools-extra doxygen"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen spectra boost+program_options fmt nlohmann-json \
-openssl mpfr random123 zlib gnuplot graphviz"
+openssl mpfr random123 zlib gnuplot graphviz tomlplusplus"
 readonly spack_test_packages="pkgconf googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
 
 usage() {
@@ -102,6 +102,7 @@ setup_by_apt() {
   mapfile -t missing < <(missing_of "${wanted[@]}")
   command -v gnuplot >/dev/null || lacking+=(gnuplot-nox)
   command -v dot >/dev/null || lacking+=(graphviz)
+  has_header toml++/toml.h || lacking+=(libtomlplusplus-dev)
   all=("${missing[@]}" "${lacking[@]}")
   if ((${#all[@]} == 0)); then
     say "all packages are there"
@@ -110,7 +111,7 @@ setup_by_apt() {
 
   if ! can_be_root; then
     if ((${#missing[@]} == 0)); then
-      say "no pictures: ${lacking[*]} not installed (neither root nor sudo) going on without"
+      say "no ${lacking[*]} (neither root nor sudo) going on: starling runs without, but draws or reads less"
       return
     fi
     say "packages are missing (and installing them needs root or sudo) run this as root, then repeat:"
@@ -129,7 +130,7 @@ setup_by_apt() {
   fi
   for name in "${lacking[@]}"; do
     apt_get install -q -y --no-install-recommends "$name" ||
-      say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws less"
+      say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws or reads less"
   done
 }
 

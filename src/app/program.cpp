@@ -7,6 +7,7 @@
 #include "app/doctor/doctor_command.hpp"
 #include "app/fedavg/fedavg_command.hpp"
 #include "app/infer/infer_command.hpp"
+#include "app/init/init_command.hpp"
 #include "app/omd/omd_command.hpp"
 #include "app/predict/predict_command.hpp"
 #include "app/privacy/privacy_command.hpp"
@@ -48,7 +49,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table{
       omd_command(),    renewable_command(), infer_command(),   vertical_command(), fedavg_command(),
       doctor_command(), topology_command(),  privacy_command(), predict_command(),  score_command(),
-      data_command(),   report_command(),    sweep_command()};
+      data_command(),   report_command(),    sweep_command(),   init_command()};
   return table;
 }
 

@@ -176,32 +176,44 @@ void Options::read_command_line(const std::vector<std::string>& words) {
   }
 }
 
+std::vector<FileEntry> Options::read_ini(const std::string& text, const std::string& path) const {
+  std::istringstream lines(text);
+  try {
+    std::vector<FileEntry> entries;
+    std::set<std::string> seen;
+    for (const auto& entry : po::parse_config_file(lines, describe(declarations()), true).options) {
+      const std::string& key = entry.string_key;
+      const bool first = seen.insert(key).second;
+      entries.push_back({key, {entry.value.empty() ? "true" : entry.value.front()}, line_of(text, key, first ? 0 : 1)});
+    }
+    return entries;
+  } catch (const po::error& error) {
+    throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
+  }
+}
+
 std::map<std::string, Options::Given> Options::read_file(const std::string& path, const std::string& folder) const {
   std::map<std::string, Given> result;
   const std::string text = fmt::format("{}\n", fmt::join(read_lines(path, fmt::format("--config '{}'", path)), "\n"));
   refuse_placeholders(text, path);
-  std::istringstream lines(text);
-  try {
-    const auto parsed = po::parse_config_file(lines, describe(declarations()), true);
-    std::set<std::string> seen;
-    for (const auto& entry : parsed.options) {
-      const std::string& key = entry.string_key;
-      const bool first = seen.insert(key).second;
-      const std::string where = fmt::format("{}:{}: {}", path, line_of(text, key, first ? 0 : 1), key);
-      const Option* option = entry.unregistered ? nullptr : find(key);
-      check(option != nullptr && !option->about_configuration,
-            "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
-      check(first, "{}: the key stands twice: either value could be meant. Delete one line.", where);
-      const std::string value = entry.value.empty() ? "true" : entry.value.front();
-      // A default in a file, as --print-config writes all defaults, is not a request of the user.
-      if (!value.empty() && value == option->initial) continue;
-      const auto& [other, fading] = option->falls_with;
-      if (const auto given = given_.find(other); given != given_.end() && given->second.texts.front() == fading)
-        continue;
-      result[key] = {{option->files == nullptr ? value : option->files(value, folder)}, where};
+  std::set<std::string> seen;
+  for (const auto& [key, values, line] : is_toml(path) ? read_toml(text, path) : read_ini(text, path)) {
+    const std::string where = fmt::format("{}:{}: {}", path, line, key);
+    const Option* option = find(key);
+    check(option != nullptr && !option->about_configuration,
+          "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
+    check(seen.insert(key).second, "{}: the key stands twice: either value could be meant. Delete one line.", where);
+    const std::string value = fmt::format("{}", fmt::join(values, ","));
+    // A default in a file, as --print-config writes all defaults, is not a request of the user.
+    if (!value.empty() && value == option->initial) continue;
+    const auto& [other, fading] = option->falls_with;
+    if (const auto given = given_.find(other); given != given_.end() && given->second.texts.front() == fading) continue;
+    std::vector<std::string>& texts = result[key].texts;
+    texts = option->many ? values : std::vector{value};
+    for (std::string& text_of_one : texts) {
+      if (option->files != nullptr) text_of_one = option->files(text_of_one, folder);
     }
-  } catch (const po::error& error) {
-    throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
+    result[key].where = where;
   }
   return result;
 }

@@ -27,8 +27,11 @@ enum Field : std::size_t {
   f_head
 };
 
+/// The head of a message; its nodes follow.
+enum Head : std::size_t { m_round, m_nodes, m_work, m_head };
+
 constexpr std::int64_t between_looks = 20;  // milliseconds
-constexpr Round rounds_between_looks = 8;   // at least, unless there is something to report
+constexpr Round most_between_looks = 8;     // rounds, unless there is something to report
 
 /// After round `done`, which may be -1.
 Round next_landmark(Round done) {
@@ -56,16 +59,16 @@ NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int
 void NetworkReporter::after(const RoundView& view) {
   const std::size_t before = sent_;
   send_up_to(view, view.done());
-  if (rank_ != 0 || (sent_ == before && view.done() % rounds_between_looks != 0)) return;
-  if (printer_ != nullptr) printer_->tick(view.done());
+  if (rank_ != 0 || (sent_ == before && view.done() % between_looks_ != 0)) return;
   const bool looks = this->looks();
   if (sent_ > before || looks) collect(false);
+  if (looks && printer_ != nullptr) printer_->tick(view.done());
   if (file_ && looks) file_->flush_if_due();
 }
 
 Round NetworkReporter::due() const {
   if (rank_ != 0) return next_report();
-  return std::min(next_report(), (seen_ / rounds_between_looks + 1) * rounds_between_looks);
+  return std::min(next_report(), (seen_ / between_looks_ + 1) * between_looks_);
 }
 
 bool NetworkReporter::looks() {
@@ -73,6 +76,9 @@ bool NetworkReporter::looks() {
   ::clock_gettime(CLOCK_MONOTONIC_COARSE,
                   &now);  // a few nanoseconds, where the exact clock costs as much as a short round
   const std::int64_t milliseconds = std::int64_t{1000} * now.tv_sec + now.tv_nsec / 1'000'000;
+  // Where rounds are slow, each is looked at.
+  between_looks_ = milliseconds - asked_ < between_looks ? most_between_looks : 1;
+  asked_ = milliseconds;
   if (milliseconds - looked_ < between_looks) return false;
   looked_ = milliseconds;
   return true;
@@ -158,12 +164,13 @@ Released<std::vector<Vector>> NetworkReporter::report_of(const RoundView& view, 
   return report;
 }
 
-/// The k-th reports of all ranks belong together, so that the round is said once.
+/// The k-th reports of all ranks belong together, so that the round is said once. How long the rank has worked is of
+/// this process, and stands in no journal.
 void NetworkReporter::hand_in(Round round, const Released<std::vector<Vector>>& report) {
   ++sent_;
   agreement_.report(post_process(
-      [round](const std::vector<Vector>& nodes) {
-        Vector numbers{static_cast<double>(round), static_cast<double>(nodes.size())};
+      [round, work = work_()](const std::vector<Vector>& nodes) {
+        Vector numbers{static_cast<double>(round), static_cast<double>(nodes.size()), work};
         for (const Vector& node : nodes) numbers.insert(numbers.end(), node.begin(), node.end());
         return numbers;
       },
@@ -204,24 +211,35 @@ void NetworkReporter::collect(bool wait) {
     if (!reports) return;
     history_.push_back(add_up(*reports));
     if (file_) file_->append(history_.back());
-    if (printer_ != nullptr) printer_->show(history_.back(), wait && history_.size() == sent_);
+    if (printer_ != nullptr) printer_->show(history_.back(), slowest_of(*reports));
   }
+}
+
+std::optional<SlowestRank> NetworkReporter::slowest_of(const std::vector<Vector>& reports) const {
+  double sum = 0;
+  std::size_t slowest = 0;
+  for (std::size_t r = 0; r < reports.size(); ++r) {
+    sum += reports[r][m_work];
+    if (reports[r][m_work] > reports[slowest][m_work]) slowest = r;
+  }
+  if (reports.size() < 2 || !(sum > 0)) return std::nullopt;
+  return SlowestRank{active_[slowest], reports[slowest][m_work] * static_cast<double>(reports.size()) / sum};
 }
 
 NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const {
   ReportTree tree(f_head);
   for (const Vector& report : reports) {
-    const std::size_t nodes = static_cast<std::size_t>(report[1]);
-    const std::size_t length = nodes == 0 ? 0 : (report.size() - 2) / nodes;
+    const std::size_t nodes = static_cast<std::size_t>(report[m_nodes]);
+    const std::size_t length = nodes == 0 ? 0 : (report.size() - m_head) / nodes;
     for (std::size_t i = 0; i < nodes; ++i) {
-      const auto node = report.begin() + 2 + static_cast<std::ptrdiff_t>(i * length);
+      const auto node = report.begin() + m_head + static_cast<std::ptrdiff_t>(i * length);
       tree.add(Vector(node, node + static_cast<std::ptrdiff_t>(length)));
     }
   }
   const Vector head = tree.total();
   const double clients = head[ReportTree::clients];
   NetworkFigures figures;
-  figures.done = static_cast<Round>(reports.front()[0]);
+  figures.done = static_cast<Round>(reports.front()[m_round]);
   if (models_ == Models::one_each) {
     figures.mass = head[f_mass];
     figures.in_flight = head[f_in_flight];

@@ -167,7 +167,7 @@ class Documents(unittest.TestCase):
     def test_source_files_that_are_named_exist(self):
         pattern = r"(?<![\w./*<>{}-])([\w./-]*\w\.(?:cpp|hpp|inc|py|sh|sbatch|topo|cmake|ini))\b"
         of_users = {"config.ini", "DIR/config.ini", "run/config.ini", "my.topo",  # what runs write, and users' own
-                    "changing.topo", "eight.topo", "mine.cpp"}
+                    "changing.topo", "eight.topo", "mine.cpp", "run.ini", "graph.topo", "run.sbatch"}
         absent = self.missing(pattern, lambda page, name: name in of_users or name in self.files or
                               self.ends_a_path(name) or (page.parent / name).exists())
         self.assertEqual(absent, [])

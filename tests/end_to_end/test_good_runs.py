@@ -53,16 +53,15 @@ class DefaultRun(TestCase):
         self.assertEqual((privacy["epsilon_per_release"], privacy["epsilon"]), (4, 4))
         self.assertEqual((privacy["participations"], privacy["client_epsilon"]), (1, 600))
         self.assertEqual([edge[:3] for edge in summary["traffic"]["edges"]], [[u, (u + 1) % 4, 150] for u in range(4)])
-        for round_ in (1, 2, 4, 8, 16, 32, 64, 128, 150):
-            self.assertRegex(result.err, rf"(?m)^round +{round_}/150 ")
+        self.assertRegex(result.err, r"(?m)^round +150/150 ")  # the last state, however short the run
         files = {str(path.relative_to(self.folder / "run")) for path in (self.folder / "run").rglob("*") if path.is_file()}
         expected = {"config.ini", "summary.json", "run.h5", *(f"clients/{r}.h5" for r in range(4))}
         self.assertLessEqual(expected, files)
 
     def test_table_without_json(self):
-        result = self.good(3, [*DRIFT, "--output", "run"])
+        result = self.good(3, [*DRIFT, "--output", "run", "--verbose"])
         for word in ("3 clients on 3 ranks", "150 of 150 rounds", "loss", "accuracy", "consensus error", "mass",
-                     "epsilon per record", "messages", "per edge", "0 -> 1", "rounds/s", "Who is protected: ", "How much: epsilon = 4", "From whom: ", "Not covered: ", "Results    run",
+                     "epsilon per record", "messages", "per edge", "0 -> 1", "rounds/s", "Who is protected: ", "How much: epsilon = 4", "From whom: ", "Not covered: ", "Results    run", "Files      summary.json, model.h5, privacy.txt, history.csv",
                      "synthetic:drift:informative=1,n=150"):
             self.assertIn(word, result.out)
         command = re.search(r"^Command +(.*)$", result.out, re.MULTILINE)
@@ -222,7 +221,7 @@ class Texts(TestCase):
 
     def test_version_names_the_libraries(self):
         text = self.run_alone(["--version"]).out
-        for name in ("starling", "MPI", "HDF5"):
+        for name in ("starling", "MPI", "HDF5", "toml++"):
             self.assertIn(name, text)
 
 

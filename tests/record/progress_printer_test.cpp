@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <string>
+#include <vector>
 
 namespace starling {
 namespace {
@@ -40,6 +41,31 @@ TEST(ProgressBar, KeepsRoundsAndTimeLongest) {
   EXPECT_THAT(progress_bar({1500, 3000, 0, 10, figures}, 80),
               StartsWith("[############............]  50 %  round 1500/3000  loss 0.6931"));
   EXPECT_THAT(progress_bar({1500, 3000, 0, 10, figures}, 200), HasSubstr(figures));
+}
+
+TEST(ProgressLine, HasFiguresSpeedAndTheTimeLeft) {
+  EXPECT_EQ(progress_line({1500, 3000, 1000, 10, "  loss 0.7"}),
+            "round      1500/3000  loss 0.7  50 rounds/s  30 s left");
+  EXPECT_EQ(progress_line({3000, 3000, 0, 2000, ""}), "round      3000/3000  1.5 rounds/s") << "nothing is left";
+  EXPECT_EQ(progress_line({0, 3000, 0, 5, ""}), "round         0/3000");
+}
+
+// Gaps grow by half up to the longest.
+TEST(LinePace, LeavesGrowingGaps) {
+  LinePace pace(1, 2, 5);
+  std::vector<int> due;
+  for (int tenth = 0; tenth <= 300; ++tenth) {
+    if (pace.due(tenth / 10.0)) due.push_back(tenth);
+  }
+  EXPECT_THAT(due, testing::ElementsAre(10, 30, 60, 105, 155, 205, 255));
+}
+
+// Nobody was asked during a long round: one line is due, and not one for each gap.
+TEST(LinePace, IsDueOnceAfterAnyTime) {
+  LinePace pace(1, 2, 60);
+  EXPECT_TRUE(pace.due(1000));
+  EXPECT_FALSE(pace.due(1001.9));
+  EXPECT_TRUE(pace.due(1002));
 }
 
 }  // namespace

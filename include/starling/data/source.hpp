@@ -76,6 +76,9 @@ void require_regular(const std::string& source);
 void require_same_names(const std::vector<std::string>& names, const std::vector<std::string>& others,
                         const std::string& whose, const std::string& whose_others);
 
+/// Whether a source is one file of delimited text, as its name or content tells. Throws as open_reader does.
+[[nodiscard]] bool is_table_of_text(const std::string& source, const ReadSettings& settings);
+
 /// Opens a file, or a pair of files `FEATURES,LABELS` with equally many records. The format is `settings.format`; if
 /// that is `auto`, the ending of the name tells the format, else the content. Text may be gzipped, which its content
 /// tells, and so may IDX files. Applies `settings.ignore`, `positive`, `scale`, `standardise` and `features`.

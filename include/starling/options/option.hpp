@@ -15,7 +15,7 @@ namespace starling {
 constexpr long long most_whole = 9'000'000'000'000'000;
 
 /// Values of `--progress`.
-enum class ProgressChoice { automatic, on, off };
+enum class ProgressChoice { automatic, on, off, json };
 
 /// A rule that ties an option to another one. A rule about an option that a command does not have is void there.
 struct Relation {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "starling/options/option.hpp"
+#include "starling/options/toml_file.hpp"
 
 namespace starling {
 
@@ -74,6 +75,7 @@ class Options {
   };
   void read_command_line(const std::vector<std::string>& words);
   [[nodiscard]] std::vector<std::string> with_implied_values(const std::vector<std::string>& words) const;
+  [[nodiscard]] std::vector<FileEntry> read_ini(const std::string& text, const std::string& path) const;
   [[nodiscard]] std::map<std::string, Given> read_file(const std::string& path, const std::string& folder) const;
   [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory) const;
   [[nodiscard]] const Option* find(const std::string& name) const;

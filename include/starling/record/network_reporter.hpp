@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "starling/core/snapshot.hpp"
@@ -24,6 +25,9 @@ namespace starling {
 /// Score of a model on the public test set.
 using TestScore = std::function<Score(View)>;
 
+/// Seconds that this rank has worked in the rounds, without waiting for others.
+using WorkClock = std::function<double()>;
+
 /// Number of models: one for each client, or the aggregator's one for all.
 enum class Models { one_each, one_for_all };
 
@@ -37,6 +41,9 @@ class NetworkReporter final : public Observer {
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first, const MetricsPolicy& policy,
                   Scores scores, TestScore test, ProgressPrinter* printer, const std::string& history_file,
                   Models models = Models::one_each, std::size_t most_numbers = most_numbers_of_models);
+
+  /// `work` tells the slowest rank in the progress; without it nobody does.
+  void time_by(WorkClock work) { work_ = std::move(work); }
 
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override;
@@ -66,6 +73,7 @@ class NetworkReporter final : public Observer {
   /// Whether it is time to receive reports and to write the file.
   [[nodiscard]] bool looks();
   [[nodiscard]] NetworkFigures add_up(const std::vector<Vector>& reports) const;
+  [[nodiscard]] std::optional<SlowestRank> slowest_of(const std::vector<Vector>& reports) const;
 
   Agreement& agreement_;
   int rank_;
@@ -76,6 +84,7 @@ class NetworkReporter final : public Observer {
   Models models_;
   std::size_t most_numbers_;
   TestScore test_;
+  WorkClock work_ = [] { return 0.0; };
   ProgressPrinter* printer_;
   RecordRounds rounds_{std::nullopt};
   std::optional<Round> last_sent_;
@@ -83,6 +92,8 @@ class NetworkReporter final : public Observer {
   std::size_t sent_ = 0;
   std::optional<Journal> journal_;  ///< this rank's reports
   std::int64_t looked_ = 0;         ///< time of the last look, in milliseconds of the coarse clock
+  std::int64_t asked_ = 0;          ///< time of the last question whether to look
+  Round between_looks_ = 8;         ///< rounds between two such questions
   std::vector<Score> before_;       ///< shared totals of each client at the report before; empty if none are shared
   std::vector<NetworkFigures> history_;
   std::optional<HistoryFile> file_;  ///< rank 0's

@@ -123,9 +123,12 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
 /// The text of summary.json, indented.
 [[nodiscard]] std::string to_json(const Summary& summary);
 
-/// The table of results, with the privacy statement in short, or whole as well. `starling report` shows the same table
-/// from summary.json.
+/// The table of results, with the privacy statement in short; `whole` adds the traffic of edges and the whole
+/// statement. `starling report` shows the same table from summary.json.
 [[nodiscard]] std::string to_table(const Summary& summary, bool whole = false);
+
+/// The row below the table that names the main files of a run's folder.
+[[nodiscard]] std::string files_row(const std::string& folder);
 
 /// Number of edges whose traffic the table lists.
 constexpr std::size_t most_shown_edges = 12;

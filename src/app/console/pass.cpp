@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/record/terminal.hpp"
 
 namespace starling {
 
@@ -56,7 +56,7 @@ int stoppable(const std::function<int()>& work) {
 
 Progress::Progress(ProgressChoice choice)
     : shown_(choice != ProgressChoice::off),
-      live_(choice == ProgressChoice::automatic && ::isatty(STDERR_FILENO) != 0),
+      live_(choice == ProgressChoice::automatic && Terminal::of_standard_error()),
       forced_(choice == ProgressChoice::on) {}
 
 void Progress::begin(const std::string& what, std::function<std::uint64_t()> bytes, const std::string& counted) {

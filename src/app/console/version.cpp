@@ -12,6 +12,7 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/net/world.hpp"
+#include "starling/options/toml_file.hpp"
 
 namespace starling {
 
@@ -88,9 +89,10 @@ std::string version() {
 }
 
 std::string version_text() {
-  return fmt::format("starling {}\nMPI    {}\nEigen  {}.{}.{}\nHDF5   {}.{}.{}\n", version(), mpi_version(),
+  const std::string toml = toml_version();
+  return fmt::format("starling {}\nMPI    {}\nEigen  {}.{}.{}\nHDF5   {}.{}.{}\ntoml++ {}\n", version(), mpi_version(),
                      EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, H5_VERS_MAJOR, H5_VERS_MINOR,
-                     H5_VERS_RELEASE);
+                     H5_VERS_RELEASE, toml.empty() ? "none (--config reads INI alone)" : toml);
 }
 
 }  // namespace starling

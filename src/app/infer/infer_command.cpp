@@ -278,7 +278,6 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   local.debts = engine_->debts();
   local.edges = engine_->edge_traffic();
   local.wire = engine_->wire_traffic();
-  local.shares = engine_->time_shares();
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
   if (schedule_) add_weights(summary);
   if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);

@@ -56,6 +56,7 @@ class InferRun final : public LearningRun {
   void play_rounds(const std::vector<Observer*>& observers) override { engine_->run(observers); }
   [[nodiscard]] RoundsEnd end_rounds() override;
   [[nodiscard]] const RoundView& view() const override { return engine_->view(); }
+  [[nodiscard]] TimeShares time_shares() const override { return engine_->time_shares(); }
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;

@@ -110,7 +110,6 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   local.debts.assign(omd_->debts().begin(), omd_->debts().end());
   local.edges = channel_->edge_traffic();
   local.wire = channel_->wire_traffic();
-  local.shares = omd_->time_shares();
   if (hosts_clients()) local.played_rounds = omd_->played_rounds();
   add_regret(summary, end.stopped);
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);

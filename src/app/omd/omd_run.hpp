@@ -54,6 +54,7 @@ class OmdRun final : public LearningRun {
   void play_rounds(const std::vector<Observer*>& observers) override;
   [[nodiscard]] RoundsEnd end_rounds() override;
   [[nodiscard]] const RoundView& view() const override { return *omd_; }
+  [[nodiscard]] TimeShares time_shares() const override { return omd_->time_shares(); }
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;

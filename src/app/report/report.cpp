@@ -328,13 +328,7 @@ void RunReport::read_unfinished() {
 
 std::string RunReport::head() const {
   const SummaryView view = view_of(*this);
-  if (state_ == RunState::finished) {
-    SummaryView whole = view;
-    if (view.edges().empty() && view.integer("traffic.edge_count").value_or(0) > 0) {
-      whole.use_edges(read_traffic(path_, most_shown_edges));
-    }
-    return table_of(whole);
-  }
+  if (state_ == RunState::finished) return table_of(view) + files_row(path_);
   const auto planned = view.integer("rounds_planned");
   const std::string so_far = fmt::format("round {} of {} at the last record", view.count("rounds"),
                                          planned ? fmt::format("{}", *planned) : "?");

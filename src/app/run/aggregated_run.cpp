@@ -35,7 +35,6 @@ void AggregatedRun::summarise(Summary& summary, Released<Columns> models, const 
   LocalResults local = local_results(std::move(models), nullptr);
   local.edges = root_->edge_traffic();
   local.wire = root_->wire_traffic();
-  local.shares = protocol().time_shares();
   if (test_) local.test.emplace();
   if (test_ && count > 0) local.test->assign(count, test_score(local.models.value()[0]));
   gather_results(agreement_, local, metrics_policy(), common().json_models, summary);

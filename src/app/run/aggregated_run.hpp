@@ -28,6 +28,7 @@ class AggregatedRun : public LearningRun {
   void play_rounds(const std::vector<Observer*>& observers) override { protocol().run(observers); }
   [[nodiscard]] RoundsEnd end_rounds() override { return RoundsEnd::in_step(protocol().done(), planned_rounds()); }
   [[nodiscard]] const RoundView& view() const override { return protocol(); }
+  [[nodiscard]] TimeShares time_shares() const override { return protocol().time_shares(); }
   [[nodiscard]] Released<Columns> final_models() override { return protocol().models(); }
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
 

@@ -35,6 +35,7 @@ void RunRecords::open_run_file(Agreement& agreement, const Recording& recording,
 void RunRecords::open_reporter(Agreement& agreement, const Recording& recording, const RecordingFacts& facts) {
   const bool first_rank = agreement.rank() == 0;
   printer_.emplace(facts.progress, recording.rounds, facts.epsilon_per_release);
+  printer_->epsilon_from(facts.epsilon_spent);
   if (facts.learning_ends) printer_->learning_ends_after(*facts.learning_ends);
   std::vector<int> active;
   for (int r = 0; r < agreement.ranks(); ++r) {
@@ -43,6 +44,7 @@ void RunRecords::open_reporter(Agreement& agreement, const Recording& recording,
   reporter_.emplace(agreement, agreement.rank(), std::move(active), facts.layout.first(agreement.rank()), facts.policy,
                     recording.scores, recording.test, first_rank ? &*printer_ : nullptr,
                     first_rank ? facts.directory.path() + "/history.csv" : "", recording.models);
+  reporter_->time_by(facts.work);
   agreement.together([&] {
     if (models_here_ == 0) return;
     reporter_->keep_in(facts.directory.private_folder(agreement.rank()) + "/reports", !facts.resumed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "run_steps.hpp"
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct RecordingFacts {
   std::optional<Round> record_every;
   ProgressStyle progress = ProgressStyle::off;
   double epsilon_per_release = 0;
+  std::function<std::optional<double>()> epsilon_spent;  ///< of a record, so far
+  WorkClock work;                                        ///< of this rank
   std::optional<Round> learning_ends;  ///< the round after which a budget ends learning, if there is one
   std::vector<std::pair<std::string, std::string>> provenance;  ///< attributes of run.h5
   bool resumed = false;                                         ///< from a checkpoint

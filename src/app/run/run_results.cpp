@@ -5,7 +5,6 @@
 #include "learning_run.hpp"
 #include <algorithm>
 #include <map>
-#include <unistd.h>
 
 #include "starling/core/digest.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -23,8 +22,9 @@ MetricsPolicy LearningRun::metrics_policy() const {
 
 ProgressStyle LearningRun::progress_style() const {
   if (common().progress == ProgressChoice::off) return ProgressStyle::off;
+  if (common().progress == ProgressChoice::json) return ProgressStyle::json;
   if (common().progress == ProgressChoice::on) return ProgressStyle::lines;
-  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+  return Terminal::of_standard_error() ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
 void LearningRun::note_recorded(const Recorded& recorded) {
@@ -63,11 +63,16 @@ void LearningRun::open_records(const Recording& recording) {
   note_budget(recording.rounds);
   note_short_run(recording.rounds);
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
-  records_.emplace(
-      agreement_, recording,
-      RecordingFacts{*directory_, record_layout(), dimension_, metrics_policy(), common().record_every,
-                     progress_style(), epsilon_per_release, learning_ends_, provenance(recording, epsilon_per_release),
-                     resumed_from_.has_value(), first_client(), client_count()});
+  records_.emplace(agreement_, recording,
+                   RecordingFacts{*directory_, record_layout(), dimension_, metrics_policy(), common().record_every,
+                                  progress_style(), epsilon_per_release,
+                                  [this] { return privacy_ ? privacy_->epsilon_so_far() : std::nullopt; },
+                                  [this] {
+                                    const TimeShares shares = time_shares();
+                                    return shares.learning + shares.mixing;  // rank 0 observes for all
+                                  },
+                                  learning_ends_, provenance(recording, epsilon_per_release), resumed_from_.has_value(),
+                                  first_client(), client_count()});
   if (!first_rank()) return;
   for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
 }
@@ -117,6 +122,7 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
   local.tallies = view().tallies();
   for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view().mass_in_flight(k));
   if (recorded_here() > 0) local.played_rounds = view().done();
+  local.shares = time_shares();
   if (!test_ || model == nullptr) return local;
   local.test.emplace();
   for (std::size_t k = 0; k < local.models.value().size(); ++k) {
@@ -261,7 +267,8 @@ std::vector<std::string> LearningRun::write_pictures(const Summary& summary, con
 }
 
 void LearningRun::print_summary(const Summary& summary) const {
-  print(common().json ? to_json(summary) + "\n" : "\n" + to_table(summary, common().verbose));
+  print(common().json ? to_json(summary) + "\n"
+                      : "\n" + to_table(summary, common().verbose) + files_row(directory_->path()));
 }
 
 }  // namespace starling

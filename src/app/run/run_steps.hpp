@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/protocol/decentralized/mixer.hpp"
+#include "starling/protocol/time_shares.hpp"
 #include "starling/record/checkpoints/checkpointer.hpp"
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/recorded.hpp"
@@ -89,6 +90,8 @@ class RunSteps {
   [[nodiscard]] virtual RoundsEnd end_rounds() = 0;
   /// The state of this rank's clients.
   [[nodiscard]] virtual const RoundView& view() const = 0;
+  /// The seconds of this rank in rounds so far.
+  [[nodiscard]] virtual TimeShares time_shares() const = 0;
   /// The models that the run ends with: d × clients of this rank.
   [[nodiscard]] virtual Released<Columns> final_models() = 0;
 

@@ -129,7 +129,9 @@ const std::vector<Option>& catalogue() {
       {.name = "progress",
        .argument = "WHEN",
        .initial = "auto",
-       .help = "auto (a bar on a terminal, else lines), on (lines) or off",
+       .help =
+           "on stderr: auto (a bar on a terminal, else lines), on (lines, in growing gaps of time), off, or json (one "
+           "object a line, for tools)",
        .fixed = false},
       {.name = "regret",
        .argument = "WHICH",

@@ -61,12 +61,17 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                .most = most_whole},
               config.record_every);
   options.add(declared("progress"), config.progress,
-              {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}});
+              {{"auto", ProgressChoice::automatic},
+               {"on", ProgressChoice::on},
+               {"off", ProgressChoice::off},
+               {"json", ProgressChoice::json}});
   options.add(declared("json"), config.json);
-  options.add({.name = "verbose",
-               .help = "print the whole privacy statement, which privacy.txt has in any case",
-               .fixed = false},
-              config.verbose);
+  options.add(
+      {.name = "verbose",
+       .help =
+           "print the traffic of single edges too, and the whole privacy statement, which privacy.txt has in any case",
+       .fixed = false},
+      config.verbose);
   options.add(declared("watchdog"), config.watchdog);
   options.add(declared("config"));
   options.add(declared("print-config"));

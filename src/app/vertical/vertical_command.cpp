@@ -66,7 +66,6 @@ void VerticalRun::summarise(Summary& summary, Released<Columns> models, const Ro
   LocalResults local = local_results(std::move(models), nullptr);
   local.edges = root_->edge_traffic();
   local.wire = root_->wire_traffic();
-  local.shares = protocol_->time_shares();
   const auto tested = policy.share(protocol_->tested(), SharedFigure::scores_of_vertical);
   if (data_.testing > 0 && tested) local.test.emplace(first_rank() ? 1 : 0, tested->value());
   if (held_out_ && end.stopped) notes_.emplace_back("metrics on --test: left out, since the run was stopped");

@@ -51,6 +51,7 @@ class VerticalRun final : public LearningRun {
   void play_rounds(const std::vector<Observer*>& observers) override { protocol_->run(observers); }
   [[nodiscard]] RoundsEnd end_rounds() override { return RoundsEnd::in_step(protocol_->done(), config_.plan.rounds); }
   [[nodiscard]] const RoundView& view() const override { return *protocol_; }
+  [[nodiscard]] TimeShares time_shares() const override { return protocol_->time_shares(); }
   [[nodiscard]] Released<Columns> final_models() override { return protocol_->models(); }
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;

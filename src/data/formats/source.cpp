@@ -210,6 +210,11 @@ void require_same_names(const std::vector<std::string>& names, const std::vector
                    whose_others);
 }
 
+bool is_table_of_text(const std::string& source, const ReadSettings& settings) {
+  const std::vector<std::string> files = files_of(source);
+  return files.size() == 1 && find_format(files.front(), settings.format).open == open_csv;
+}
+
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
   if (is_in_memory(source)) return prepare(open_memory(source, settings), settings);
   const std::vector<std::string> files = files_of(source);

@@ -56,6 +56,8 @@ void add_privacy_keys(const Summary& summary, Json& json);
 
 void add_traffic_keys(const Summary& summary, Json& json);
 [[nodiscard]] std::string traffic_rows(const SummaryView& summary);
+/// The traffic of the first edges.
+[[nodiscard]] std::string edge_rows(const SummaryView& summary);
 /// Number of edges; null where there are more than were counted individually.
 [[nodiscard]] Json edge_count(const Summary& summary);
 

@@ -1,5 +1,6 @@
 #include "parts.hpp"
 #include <array>
+#include <filesystem>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -163,7 +164,18 @@ std::string table_of(const SummaryView& summary, bool whole) {
   for (const SummaryPart& part : parts) {
     if (part.rows != nullptr) text += part.rows(summary);
   }
+  if (whole) text += edge_rows(summary);
   return text + last_rows(summary, whole);
+}
+
+std::string files_row(const std::string& folder) {
+  std::string names;
+  for (const char* name : {"summary.json", "model.h5", "privacy.txt", "history.csv"}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::path(folder) / name, ignored))
+      names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return fmt::format("Files      {}\n", names);
 }
 
 std::string to_json(const Summary& summary) {

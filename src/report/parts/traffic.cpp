@@ -1,6 +1,7 @@
 // Messages and bytes.
 #include "parts.hpp"
 #include <algorithm>
+#include <optional>
 
 namespace starling {
 
@@ -65,6 +66,13 @@ std::string vertical_traffic_rows(const SummaryView& summary) {
                                             summary.text("traffic.downlink")));
 }
 
+/// None where there are more than were counted one by one.
+std::optional<std::size_t> edges_of(const SummaryView& summary) {
+  const std::size_t listed = summary.edges().size();
+  if (const auto counted = summary.integer("traffic.edge_count")) return static_cast<std::size_t>(*counted);
+  return listed > 0 ? std::optional(listed) : std::nullopt;
+}
+
 }  // namespace
 
 Json edge_count(const Summary& summary) {
@@ -79,13 +87,10 @@ void add_traffic_keys(const Summary& summary, Json& json) {
 }
 
 std::string traffic_rows(const SummaryView& summary) {
-  const std::vector<EdgeTraffic> first_edges = summary.edges();
-  const auto counted = summary.integer("traffic.edge_count");
-  const auto edges = static_cast<std::size_t>(counted.value_or(static_cast<std::int64_t>(first_edges.size())));
-  const bool uncounted = !counted && edges == 0;  // there are more than were counted one by one
+  const std::size_t edges = edges_of(summary).value_or(0);
   const std::string where = summary.flag("aggregated")
                                 ? "to and from the aggregator, client 0"
-                                : fmt::format("over {} edges", uncounted ? "many" : std::to_string(edges));
+                                : fmt::format("over {} edges", edges_of(summary) ? std::to_string(edges) : "many");
   std::string text = table_row(
       "messages", fmt::format("{} {}, {} (between ranks: {} messages, {})", summary.count("traffic.messages"), where,
                               megabytes(summary.count("traffic.bytes")), summary.count("traffic.rank_messages"),
@@ -95,7 +100,13 @@ std::string traffic_rows(const SummaryView& summary) {
                                                shown(summary.number("traffic.uplink_bytes_per_round"), "{:.8g}"),
                                                shown(summary.number("traffic.downlink_bytes_per_round"), "{:.8g}")));
   }
-  text += vertical_traffic_rows(summary);
+  return text + vertical_traffic_rows(summary);
+}
+
+std::string edge_rows(const SummaryView& summary) {
+  const std::vector<EdgeTraffic> first_edges = summary.edges();
+  const std::size_t edges = edges_of(summary).value_or(first_edges.size());
+  std::string text;
   const std::size_t listed = std::min(first_edges.size(), most_shown_edges);
   for (std::size_t i = 0; i < listed; ++i) {
     const EdgeTraffic& edge = first_edges[i];

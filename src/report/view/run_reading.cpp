@@ -183,18 +183,6 @@ Round last_recorded_round(const std::string& run) {
   return rounds.empty() ? 0 : rounds.back();
 }
 
-std::vector<EdgeTraffic> read_traffic(const std::string& run, std::size_t most) {
-  return reading(run + "/run.h5", [&](const File& file) {
-    const auto [sizes, rows] = file.read<std::int64_t>("/traffic");
-    check<FailureError>(sizes.size() == 2 && sizes[1] == 4, "'/traffic' is not edges x 4");
-    std::vector<EdgeTraffic> edges;
-    for (std::size_t i = 0; i + 3 < rows.size() && edges.size() < most; i += 4) {
-      edges.push_back({static_cast<Client>(rows[i]), static_cast<Client>(rows[i + 1]), rows[i + 2], rows[i + 3]});
-    }
-    return edges;
-  });
-}
-
 std::map<std::string, std::string> read_configuration(const std::string& run) {
   std::istringstream lines(read_text(run + "/config.ini"));
   std::map<std::string, std::string> values;

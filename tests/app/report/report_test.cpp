@@ -293,7 +293,7 @@ TEST(Report, ShowsAStudyOfReplications) {
   const SomeRun run;
   run.write("summary.json", to_json(studied_example()));
   const RunReport report(run.path());
-  EXPECT_EQ(report.text(), to_table(studied_example()));
+  EXPECT_EQ(report.text(), to_table(studied_example()) + files_row(run.path()));
   EXPECT_TRUE(report.draw(run.path(), {true, true, false}).starts_with("no pictures: a study"));
   EXPECT_FALSE(Comparison({report, report}, {}).text().empty());
   EXPECT_EQ(report.text().find("\n  messages "), std::string::npos);

@@ -57,9 +57,6 @@ struct NetworkRecords {
 /// Reads the masses and presences that every rank has written. Empty for an older run without them. Throws DataError.
 [[nodiscard]] NetworkRecords read_network(const std::string& run);
 
-/// The first rows of /traffic, at most `most`. Throws DataError.
-[[nodiscard]] std::vector<EdgeTraffic> read_traffic(const std::string& run, std::size_t most);
-
 /// The lines `key = value` of config.ini. Throws DataError if it cannot be read.
 [[nodiscard]] std::map<std::string, std::string> read_configuration(const std::string& run);
 

@@ -266,6 +266,12 @@ double RunPrivacy::epsilon_per_release() const {
   return compose(one, delta_of_claims()).epsilon;
 }
 
+std::optional<double> RunPrivacy::epsilon_so_far() const {
+  if (!accounts_ || count() == 0 || accounts_->spending(0).releases() == 0) return std::nullopt;
+  const ClientLosses losses = accounts_->losses(0, options_.delta);
+  return (is_whole(protection_->unit()) ? losses.record : losses.component).epsilon;
+}
+
 double RunPrivacy::delta_of_claims() const {
   return options_.delta.value_or(default_delta({{dearest_charge(), 1}}));
 }

@@ -92,6 +92,8 @@ class RunPrivacy {
   [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.
   [[nodiscard]] double epsilon_per_release() const;
+  /// ε of a unit by the releases of this rank's first client so far, for progress; none before its first.
+  [[nodiscard]] std::optional<double> epsilon_so_far() const;
   /// The charge of a release at the highest price, and the δ at which a Gaussian charge is stated.
   [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
   [[nodiscard]] double delta_of_claims() const;

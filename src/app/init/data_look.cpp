@@ -1,0 +1,179 @@
+#include "data_look.hpp"
+
+#include "app/console/pass.hpp"
+#include "app/data/description_text.hpp"
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "starling/core/check.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/data/description/profile.hpp"
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/source.hpp"
+
+namespace starling {
+
+namespace {
+
+using Use = ColumnProfile::Use;
+
+constexpr std::size_t most_shown_labels = 5;
+
+bool exists(const std::string& source) {
+  std::error_code ignored;
+  const std::vector<std::string> files = files_of(source);
+  return std::ranges::all_of(files, [&](const std::string& file) { return std::filesystem::exists(file, ignored); });
+}
+
+/// The names of the sources that are here.
+std::vector<std::string> sources_here(const std::string& source, Client clients) {
+  if (!is_per_client(source)) return {source};
+  std::vector<std::string> names;
+  for (Client u = 0; u < clients; ++u) {
+    const std::string name = name_of_client(source, u);
+    if (exists(name)) names.push_back(name);
+  }
+  check(!names.empty(), "'{}': none of the files of clients 0 to {} is here. Correct the name.", source, clients - 1);
+  return names;
+}
+
+std::string in_file(const ColumnProfile& column, const std::string& source) {
+  return fmt::format("{}: column '{}'", source, column.name);
+}
+
+Decision about_texts(const TableProfile& profile, const ColumnProfile& column, const std::string& source) {
+  const std::string head = in_file(column, source);
+  if (column.use == Use::label) {
+    return {
+        fmt::format("{} is the label and holds text. Give a public table of a number for each text, or name another "
+                    "column as label",
+                    head),
+        {"encode = FILE", "label = COLUMN"}};
+  }
+  if (has_too_many_texts(profile, column)) {
+    return {fmt::format("{} holds many different texts. Leave it out, or call it an identifier", head),
+            {fmt::format("drop = {}", column.name), fmt::format("id = {}", column.name)}};
+  }
+  return {
+      fmt::format("{} holds {} different texts. Leave it out, or give a public table of its texts, of which starling "
+                  "data profile writes a draft",
+                  head, column.distinct.size()),
+      {fmt::format("drop = {}", column.name), "encode = onehot:FILE"}};
+}
+
+Decision about_missing(const ColumnProfile& column, const std::string& source) {
+  if (column.use == Use::label) {
+    return {fmt::format("{} is the label, and is empty in {} records. Remove these records", in_file(column, source),
+                        column.missing),
+            {}};
+  }
+  return {fmt::format("{} is empty in {} records. Say what becomes of missing values", in_file(column, source),
+                      column.missing),
+          {"missing = indicator", "missing = zero", "missing = constant:FILE"}};
+}
+
+/// What stands in the way of reading a table of text as numbers.
+void look_at_table(const std::string& source, const ReadSettings& settings, DataLook& look) {
+  Progress progress(ProgressChoice::automatic);
+  progress.begin("reading " + source, nullptr);
+  const TableProfile profile = profile_table(source, settings, [&progress] { progress.tick(); });
+  progress.end();
+  look.records += profile.records;
+  for (const ColumnProfile& column : profile.columns) {
+    if (column.use == Use::none) continue;
+    if (column.use == Use::label)
+      look.label =
+          fmt::format("column '{}'{}", column.name, settings.label.empty() ? ", found by its name or place" : "");
+    if (column.is_text() && settings.encode.empty()) look.decisions.push_back(about_texts(profile, column, source));
+    if (column.missing > 0 && settings.missing == ReadSettings::Missing::refuse)
+      look.decisions.push_back(about_missing(column, source));
+    if (column.not_finite > 0) {
+      look.decisions.push_back({fmt::format("{} has {} numbers that are not finite. Correct or remove these records",
+                                            in_file(column, source), column.not_finite),
+                                {}});
+    }
+  }
+}
+
+std::string labels_text(const Description& figures) {
+  if (figures.many_labels || figures.labels.size() > most_shown_labels) {
+    return fmt::format("{} different values from {:.6g} to {:.6g}",
+                       figures.many_labels ? "very many" : std::to_string(figures.labels.size()), figures.label.min(),
+                       figures.label.max());
+  }
+  std::string text;
+  for (const auto& [label, count] : figures.labels) text += fmt::format("{}{:g}", text.empty() ? "" : ", ", label);
+  return text;
+}
+
+/// Whether the labels are classes, a quantity, or no label at all.
+void look_at_labels(const Description& figures, DataLook& look) {
+  look.label += (look.label.empty() ? "" : ": ") + labels_text(figures);
+  const std::vector<std::string> losses = fitting_losses(figures);
+  if (!figures.many_labels && figures.labels.size() == 1) {
+    look.decisions.push_back(
+        {"all labels are the same: there is nothing to learn. Name the column of the label", {"label = COLUMN"}});
+  } else if (losses.empty()) {
+    look.loss = "squared";
+    look.decisions.push_back(
+        {fmt::format("the label ({}) is no class. If it is a quantity to predict, keep loss = squared and bring it to "
+                     "size 1 (standardise = FILE); else name the label, or the labels that count as yes",
+                     look.label),
+         {"standardise = FILE", "label = COLUMN", "positive = VALUE"}});
+  } else {
+    look.loss = losses.front();
+  }
+}
+
+/// The records as a run would read them.
+void look_at_records(const std::vector<std::string>& sources, const ReadSettings& settings, DataLook& look) {
+  Describer describer;
+  Progress progress(ProgressChoice::automatic);
+  for (const std::string& source : sources) {
+    progress.begin("reading " + source, nullptr);
+    describer.read(*without_left_out(open_reader(source, settings)), [&progress] { progress.tick(); });
+    progress.end();
+  }
+  DescribedSource described;
+  described.source = settings.source;
+  described.figures = describer.finish();
+  look.records = described.figures.records;
+  look.features = described.figures.features;
+  look_at_labels(described.figures, look);
+  for (std::string& note : notes_on(described)) look.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+Client count_files(const std::string& source) {
+  check(!is_synthetic(source),
+        "'{}' is a generator, whose records are public. Give a file; starling omd --source takes "
+        "generators.",
+        source);
+  const auto look = [](const std::string& name) {
+    check(exists(name), "'{}': there is no such file. Correct the name.", name);
+    require_regular(name);
+  };
+  if (!is_per_client(source)) {
+    look(source);
+    return 1;
+  }
+  look(name_of_client(source, 0));
+  Client count = 1;
+  while (exists(name_of_client(source, count))) ++count;
+  return count;
+}
+
+DataLook look_at_data(const ReadSettings& settings, Client clients) {
+  DataLook look;
+  const std::vector<std::string> sources = sources_here(settings.source, clients);
+  look.files = static_cast<Client>(sources.size());
+  for (const std::string& source : sources) {
+    if (is_table_of_text(source, settings)) look_at_table(source, settings, look);
+  }
+  if (look.decisions.empty()) look_at_records(sources, settings, look);
+  return look;
+}
+
+}  // namespace starling

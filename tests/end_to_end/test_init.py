@@ -1,0 +1,235 @@
+"""`starling init`: answers by options and on a terminal; the run that it writes runs; configurations in TOML."""
+
+import json
+import re
+import shlex
+import subprocess
+import unittest
+
+from harness import *
+from terminal import Terminal
+
+DECISION = 1
+USAGE = 2
+DATA_FAULT = 3
+
+
+class InitCase(TestCase):
+    def setUp(self):
+        super().setUp()
+        for client in range(3):
+            self.write(f"site-{client}.csv", "a,b,c,ill\n" + "\n".join(csv_rows(80, seed=client + 1)) + "\n")
+
+    def init(self, words, code=0):
+        result = self.run_alone(["init", *words], as_they_are=True)
+        self.assertEqual(result.code, code, result)
+        return result
+
+    def start(self, text):
+        """Runs the command that init has printed last; returns the summary."""
+        words = shlex.split(text.rstrip().splitlines()[-1])
+        if words[0] == "mpirun":
+            words = [MPIRUN, "--oversubscribe", *words[1:]]
+        done = subprocess.run([*words, "--json"], cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done)
+        return json.loads(done.stdout)
+
+
+class Options(InitCase):
+    def test_the_written_run_runs(self):
+        result = self.init(["site-{client}.csv", "--total-epsilon", "2", "--topology", "ring"])
+        self.assertNotIn("?", result.out, "nothing is asked")
+        self.assertIn("found 240 records in 3 files; label: column 'ill', found by its name or place: -1, 1", result.out)
+        summary = self.start(result.out)
+        self.assertEqual((summary["clients"], summary["privacy"]["unit"]), (3, "record"))
+        self.assertLessEqual(summary["privacy"]["epsilon"], 2)
+        self.assertGreater(summary["privacy"]["epsilon"], 1.9)
+        self.assertEqual(summary["traffic"]["edge_count"], 6, "a ring, both ways")
+        self.assertEqual(summary["dimension"], 4, "an intercept")
+        again = self.run_alone(["omd", "--config", "run.ini", "--print-config"])
+        self.assertRegex(again.out, r"(?m)^topology = .*/graph\.topo$")
+
+    def test_nothing_is_overwritten_without_being_told(self):
+        words = ["site-{client}.csv", "--total-epsilon", "1"]
+        self.init(words)
+        before = tree(self.folder)
+        result = self.init(["site-{client}.csv", "--total-epsilon", "2"], USAGE)
+        self.assertIn("it has a run.ini, which would be lost", result.err)
+        self.assertEqual(tree(self.folder), before)
+        self.init(["site-{client}.csv", "--total-epsilon", "2", "--force"])
+        self.assertIn("\ntotal-epsilon = 2\n", (self.folder / "run.ini").read_text())
+
+    def test_a_folder_elsewhere(self):
+        """Names in run.ini hold from there."""
+        result = self.init(["site-{client}.csv", "--total-epsilon", "none", "--output", "plans/first", "--drop", "c"])
+        text = (self.folder / "plans/first/run.ini").read_text()
+        self.assertIn(f"source = {self.folder}/site-{{client}}.csv\n", text)
+        self.assertIn("\ndrop = c\n", text)
+        self.assertIn("\nmechanism = none\n", text)
+        self.assertEqual(self.start(result.out)["dimension"], 3)
+        self.assertTrue((self.folder / "plans/first/run/model.h5").exists())
+
+    def test_one_file_is_dealt(self):
+        result = self.init(["site-0.csv", "--total-epsilon", "1", "--clients", "5", "--topology", "star"])
+        self.assertEqual(self.start(result.out)["clients"], 5)
+
+    def test_a_graph_of_ones_own(self):
+        self.write("own.topo", topology(3, [(1, [(0, 1), (1, 2), (2, 0)])]))
+        result = self.init(["site-{client}.csv", "--total-epsilon", "1", "--topology", "own.topo"])
+        self.assertFalse((self.folder / "graph.topo").exists())
+        self.assertEqual(self.start(result.out)["traffic"]["edge_count"], 3)
+        self.write("four.topo", topology(4, [(1, [(0, 1), (1, 2), (2, 3), (3, 0)])]))
+        refused = self.init(["site-{client}.csv", "--total-epsilon", "1", "--topology", "four.topo", "--force"], USAGE)
+        self.assertIn("'four.topo' is a graph of 4 clients, and there are 3", refused.err)
+
+    def test_persons(self):
+        rows = [f"{line},{number % 20}" for number, line in enumerate(csv_rows(80))]
+        self.write("visits.csv", "a,b,c,y,patient\n" + "\n".join(rows) + "\n")
+        result = self.init(["visits.csv", "--unit", "person", "--person", "patient", "--clients", "2", "--total-epsilon", "1"])
+        summary = self.start(result.out)
+        self.assertEqual((summary["privacy"]["unit"], summary["dimension"]), ("person", 4))
+
+    def test_what_is_wrong(self):
+        for words, code, parts in (
+            ([], USAGE, ["no records are named"]),
+            (["none.csv", "--total-epsilon", "1"], USAGE, ["'none.csv': there is no such file"]),
+            (["none-{client}.csv", "--total-epsilon", "1"], USAGE, ["'none-0.csv': there is no such file"]),
+            (["synthetic:drift", "--total-epsilon", "1"], USAGE, ["is a generator"]),
+            (["site-0.csv"], USAGE, ["--total-epsilon is missing"]),
+            (["site-0.csv", "--total-epsilon", "-1"], USAGE, ["--total-epsilon", "-1"]),
+            (["site-0.csv", "--total-epsilon", "1", "--unit", "person"], USAGE, ["--person"]),
+            (["site-0.csv", "--total-epsilon", "1", "--unit", "person", "--person", "nobody"], USAGE, ["nobody"]),
+            (["site-0.csv", "--total-epsilon", "1", "--topology", "rink"], USAGE, ["rink", "ring"]),
+            (["site-0.csv", "--total-epsilon", "1", "--where", "moon"], USAGE, ["--where", "here, slurm"]),
+        ):
+            with self.subTest(words=words):
+                result = self.init(words, code)
+                for part in parts:
+                    self.assertIn(part, result.messages()[0])
+                self.assertFalse((self.folder / "run.ini").exists())
+
+
+class Decisions(InitCase):
+    """What the owner must decide is said plainly, and each choice that is offered is one."""
+
+    CASES = (
+        ("texts", "age,town,y\n30,Bonn,1\n40,Ulm,0\n50,Bonn,1\n", [r"column 'town' holds 2 different texts"], ["--drop", "town"]),
+        ("names", "name,age,y\n" + "".join(f"n{k},{k % 50},{k % 2}\n" for k in range(60)),
+         ["column 'name' holds many different texts", "id = name"], ["--id", "name"]),
+        ("missing", "age,size,y\n30,1,1\n,2,0\n50,,1\n", ["column 'age' is empty in 1 records", "missing = indicator"],
+         ["--missing", "indicator"]),
+        ("quantity", "a,b\n" + "".join(f"{k},{k * 1.5 + 0.25}\n" for k in range(60)), [r"the label .* is no class"], None),
+        ("constant", "a,y\n1,1\n2,1\n3,1\n", ["all labels are the same"], None),
+        ("label", "a,y\n1,yes\n2,no\n3,yes\n", ["column 'y' is the label and holds text", "encode = FILE"], None),
+    )
+
+    def test_each(self):
+        for name, text, parts, answer in self.CASES:
+            with self.subTest(name):
+                self.write(f"{name}.csv", text)
+                words = [f"{name}.csv", "--total-epsilon", "none", "--clients", "1", "--output", name]
+                result = self.init(words, DECISION)
+                self.assertIn("First decide", result.out)
+                for part in parts:
+                    self.assertRegex(result.out, part)
+                    self.assertRegex((self.folder / name / "run.ini").read_text(), part)
+                self.assertIn("# DECIDE: ", (self.folder / name / "run.ini").read_text())
+                if answer is not None:
+                    decided = self.init([*words, *answer, "--force"])
+                    self.assertNotIn("First decide", decided.out)
+                    self.start(decided.out)
+
+
+class OnATerminal(InitCase):
+    def test_five_questions(self):
+        terminal = Terminal([STARLING, "init"], self.folder)
+        for question, answers in (("1 of 5", ["none.csv", "site-{client}.csv"]), ("2 of 5", [""]), ("3 of 5", ["much", "2"]),
+                                  ("4 of 5", ["rink", "star"]), ("5 of 5", ["slurm"])):
+            for answer in answers:
+                terminal.wait_for(question)
+                terminal.type(answer)
+        self.assertEqual(terminal.finish(), 0, terminal.text)
+        for words in ("'none.csv': there is no such file", "'much'", "'rink'", "found 240 records in 3 files"):
+            self.assertIn(words, terminal.text)
+        text = (self.folder / "run.ini").read_text()
+        for line in ("source = site-{client}.csv", "unit = record", "total-epsilon = 2", "topology = graph.topo"):
+            self.assertIn(f"\n{line}\n", text)
+        self.assertIn("sbatch run.sbatch", terminal.text)
+        self.assertIn("#SBATCH --ntasks=3\n", (self.folder / "run.sbatch").read_text())
+
+    def test_what_options_say_is_not_asked(self):
+        terminal = Terminal([STARLING, "init", "site-0.csv", "--unit", "record", "--total-epsilon", "1", "--where", "here"],
+                            self.folder)
+        terminal.wait_for("4 of 5")
+        terminal.type("ring 6")
+        self.assertEqual(terminal.finish(), 0, terminal.text)
+        for number in (1, 2, 3, 5):
+            self.assertNotIn(f"{number} of 5", terminal.text)
+        self.assertIn("\nclients = 6\n", (self.folder / "run.ini").read_text())
+
+    def test_ending_the_input_writes_nothing(self):
+        terminal = Terminal([STARLING, "init", "site-0.csv"], self.folder)
+        terminal.wait_for("2 of 5")
+        terminal.type("\x04")
+        terminal.finish()
+        self.assertNotEqual(terminal.process.returncode, 0, terminal.text)
+        self.assertFalse((self.folder / "run.ini").exists())
+
+
+class Batch(InitCase):
+    def test_the_script_runs_and_goes_on(self):
+        """With a stand-in for srun: the second start of the job resumes its run, as after a requeue."""
+        self.init(["site-{client}.csv", "--total-epsilon", "1", "--where", "slurm"])
+        script = self.folder / "run.sbatch"
+        self.assertEqual(subprocess.run(["bash", "-n", script]).returncode, 0)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        words = self.folder / "words"
+        (tools / "srun").write_text(f'#!/bin/sh\necho "$@" >> "{words}"\nshift 2\nexec "{MPIRUN}" --oversubscribe -n 3 "$@"\n')
+        (tools / "srun").chmod(0o755)
+        start = dict(environment(), PATH=f"{tools}:{os.environ['PATH']}", SLURM_JOB_ID="7")
+        for _ in range(2):
+            done = subprocess.run(["bash", str(script)], cwd="/", env=start, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 0, done)
+        first, second = words.read_text().splitlines()
+        self.assertTrue(first.startswith("--mpi=pmix --kill-on-bad-exit=0 "), first)
+        self.assertTrue(first.endswith(" omd --config run.ini --output run-7"), first)
+        self.assertTrue(second.endswith(" omd --resume run-7"), second)
+        self.assertTrue((self.folder / "run-7" / "model.h5").exists())
+
+
+HAS_TOML = "none" not in re.search(r"toml\+\+ +(.*)", subprocess.run([STARLING, "--version"], env=environment(), text=True,
+                                                                     capture_output=True).stdout)[1]
+
+
+@unittest.skipUnless(HAS_TOML, "starling was built without toml++")
+class Toml(InitCase):
+    def test_it_says_the_same_as_ini(self):
+        self.write("run.ini", "source = site-{client}.csv\nclients = 3\nintercept = true\ndrop = a,b\nmechanism = laplace\n"
+                              "epsilon = 0.5\nbatch = 4\nlabel = ill\n")
+        self.write("run.toml", "source = 'site-{client}.csv' # one each\nclients = 3\nintercept = true\ndrop = ['a', 'b']\n"
+                               "mechanism = 'laplace'\nepsilon = 5e-1\nbatch = 4\nlabel = \"ill\"\n")
+        expected = self.run_alone(["omd", "--config", "run.ini", "--print-config"])
+        self.assertEqual(expected.code, 0, expected)
+        self.assertEqual(self.run_alone(["omd", "--config", "run.toml", "--print-config"]).out, expected.out)
+        changed = self.run_alone(["omd", "--config", "run.toml", "--batch", "8", "--print-config"]).out
+        self.assertEqual(changed, expected.out.replace("batch = 4\n", "batch = 8\n"), "the command line wins")
+
+    def test_errors_name_the_line(self):
+        for text, part in (("step = 1\nsauce = 'a'\n", "run.toml:2: sauce: unknown key"),
+                           ("step = 1\nbatch = 'many'\n", "run.toml:2: batch: "),
+                           ("step = 1\nbatch = -1\n", "run.toml:2: batch: "),
+                           ("step = 1\nloss = logistic\n", "run.toml:2: "),
+                           ("step = 1\nbatch = %value%\n", "%value%"),
+                           ("[omd]\nstep = 1\n", "run.toml:1: omd: a table")):
+            with self.subTest(text):
+                self.write("run.toml", text)
+                result = self.run_alone(["omd", "--config", "run.toml"])
+                self.assertEqual((result.code, len(result.messages())), (USAGE, 1), result)
+                self.assertIn(part, result.messages()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
