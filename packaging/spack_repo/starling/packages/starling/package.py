@@ -36,6 +36,7 @@ class Starling(CMakePackage):
     depends_on("openssl@3:")
     depends_on("mpfr")
     depends_on("random123", type="build")
+    depends_on("tomlplusplus", type="build")
     depends_on("zlib-api")
     depends_on("gnuplot", type="run", when="+plots")
     depends_on("graphviz", type="run", when="+plots")
