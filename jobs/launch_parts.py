@@ -217,7 +217,7 @@ class Hosts:
                 raise UsageError("{} among the words: hosts are chosen anew at each start. Leave it out, and give --hosts FILE or "
                                  "an allocation.".format(word))
         if words.kind == "mpirun" and not any(word in RANKS_OF_MPIRUN for word in words.before):
-            raise UsageError("mpirun without -n: a resumed run has as many ranks as before. Add -n RANKS.")
+            raise UsageError("mpirun without -n: the number of ranks would change with the hosts. Add -n RANKS.")
 
     def gone(self):
         return [host for host in self.lines if host not in self.left]

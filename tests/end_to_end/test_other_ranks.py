@@ -1,6 +1,6 @@
 """Runs that are interrupted again and again, and go on with another number of ranks each time, end with the same bits.
 
-    python3 test_other_ranks.py --interruptions N [--seed S]     prints a table; exit code 1 if anything differs
+    python3 test_other_ranks.py --kills N [--seed S]     prints a table; exit code 1 if anything differs
 """
 
 import argparse
@@ -235,10 +235,10 @@ class OtherRanks(Trial):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--interruptions", type=int, required=True, help="in all, shared evenly by the cases")
+    parser.add_argument("--kills", type=int, required=True, help="in all, shared evenly by the cases")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    each = -(-options.interruptions // len(CASES))
+    each = -(-options.kills // len(CASES))
     print("| case | interruptions | runs | different |\n| --- | ---: | ---: | ---: |")
     bad = False
     for name, words in CASES.items():
@@ -263,6 +263,6 @@ def main():
 
 
 if __name__ == "__main__":
-    if "--interruptions" in sys.argv:
+    if "--kills" in sys.argv:
         sys.exit(main())
     unittest.main()

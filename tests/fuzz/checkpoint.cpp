@@ -89,7 +89,7 @@ void regroup_states(std::string_view bytes) {
   parts.push_back({{2, 2}, Secret<std::string>(std::string(bytes.substr(half)))});
   const ClientGroup one{0, 1};
   const ClientGroup three{1, 3};
-  std::vector<GroupSnapshot> again{{one, regroup(parts, one)}, {three, regroup(parts, three)}};
+  std::vector<GroupSnapshot> again{{one, regroup({parts[0]}, one)}, {three, regroup(parts, three)}};
   static_cast<void>(regroup(again, {0, 4}));
 }
 
