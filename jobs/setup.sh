@@ -20,6 +20,9 @@ for_tests=(libgtest-dev libgmock-dev python3 python3-dev pybind11-dev python3-h5
 readonly for_tests
 # starling draws with these, and reads TOML with the last, if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz libtomlplusplus-dev)
+# Tests of what goes along with other packages of Python and R; a system without one of these leaves them out.
+readonly optional_for_tests=(python3-pandas python3-matplotlib python3-mpi4py python3-torch python3-statsmodels python3-nbclient
+                             python3-nbformat python3-ipykernel python3-pip python3-setuptools python3-wheel r-base-core r-bioc-rhdf5)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
 fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz tomlplusplus-devel"
@@ -103,6 +106,7 @@ setup_by_apt() {
   command -v gnuplot >/dev/null || lacking+=(gnuplot-nox)
   command -v dot >/dev/null || lacking+=(graphviz)
   has_header toml++/toml.h || lacking+=(libtomlplusplus-dev)
+  [[ $tests == no ]] || mapfile -t -O ${#lacking[@]} lacking < <(missing_of "${optional_for_tests[@]}")
   all=("${missing[@]}" "${lacking[@]}")
   if ((${#all[@]} == 0)); then
     say "all packages are there"
@@ -111,7 +115,7 @@ setup_by_apt() {
 
   if ! can_be_root; then
     if ((${#missing[@]} == 0)); then
-      say "no ${lacking[*]} (neither root nor sudo) going on: starling runs without, but draws or reads less"
+      say "no ${lacking[*]} (neither root nor sudo) going on: starling runs without, but draws, reads or tests less"
       return
     fi
     say "packages are missing (and installing them needs root or sudo) run this as root, then repeat:"
@@ -130,7 +134,7 @@ setup_by_apt() {
   fi
   for name in "${lacking[@]}"; do
     apt_get install -q -y --no-install-recommends "$name" ||
-      say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws or reads less"
+      say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws, reads or tests less"
   done
 }
 
@@ -187,7 +191,7 @@ done
 
 if [[ $print == yes ]]; then
   packages=("${required[@]}" "${optional[@]}")
-  [[ $tests == no ]] || packages+=("${for_tests[@]}")
+  [[ $tests == no ]] || packages+=("${for_tests[@]}" "${optional_for_tests[@]}")
   printf 'Debian 12, Ubuntu 24.04 and later:\n  apt-get install --no-install-recommends %s\n\n' "${packages[*]}"
   names_elsewhere
 elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then

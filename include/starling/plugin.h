@@ -43,7 +43,8 @@ typedef struct starling_model {
    * (rows * d numbers). A record whose numbers are not finite counts as absent. */
   int (*gradients)(void *self, const double *point, const starling_batch *batch, double *losses, double *gradients);
 
-  /* Writes a prediction of the label for each record (rows numbers). May be NULL. */
+  /* Writes a prediction of the label for each record (rows numbers), whose labels may be unknown: they are 0 then.
+   * May be NULL. */
   int (*scores)(void *self, const double *point, const starling_batch *batch, double *scores);
 
   /* Text about the last call that failed. May be NULL. */
@@ -56,6 +57,11 @@ typedef struct starling_model {
 
   /* 1 if labels are classes and scores are numbers of classes, so that starling counts how many are right. */
   int classifies;
+
+  /* |dl/ds| at s = 0 if the loss is a convex function l(s) of one score s, the product of the point and the features:
+   * 0.5 for logistic regression. starling then chooses batch, clip and steps as for its own linear models. 0 if the
+   * model is another, or nobody knows. */
+  double slope;
 } starling_model;
 
 /* Makes a model. `abi` is the STARLING_PLUGIN_ABI of starling; a library that was made for another one returns an

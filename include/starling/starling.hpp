@@ -97,8 +97,11 @@ class STARLING_API Model {
   virtual bool predicts() const;
   /// Whether predictions are numbers of classes, so that starling counts how many are right.
   virtual bool classifies() const;
-  /// Writes a prediction of the label for each record.
+  /// Writes a prediction of the label for each record, whose labels may be unknown: they are 0 then.
   virtual void predict(const double* point, const Batch& batch, double* predictions);
+  /// |dl/ds| at s = 0 if the loss is a convex function l(s) of one score s, the product of the point and the features:
+  /// 0.5 for logistic regression. Batch, clip and steps are then chosen as for linear models. 0 for other models.
+  virtual double slope() const;
   /// Text that no other model has, such as a version of its code: a run is resumed with the same model alone. Empty: it
   /// cannot be resumed.
   virtual std::string identity() const;

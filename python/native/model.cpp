@@ -41,7 +41,7 @@ std::string text_of(const std::vector<py::ssize_t>& shape) {
 }  // namespace
 
 template <class F>
-auto PythonModel::ask(const char* function, F f) {
+auto PythonModel::ask(const char* function, F f) const {
   const py::gil_scoped_acquire gil;
   std::string what;
   try {
@@ -58,7 +58,7 @@ auto PythonModel::ask(const char* function, F f) {
                     fmt::format("--model: {}: {}", name_of(function), what));
 }
 
-void PythonModel::keep(const py::error_already_set& error) {
+void PythonModel::keep(const py::error_already_set& error) const {
   if (!raised_.is_none()) return;
   py::object type = error.type();
   py::object value = error.value();
@@ -107,18 +107,34 @@ std::optional<Vector> PythonModel::start(std::uint64_t seed, std::size_t dimensi
   });
 }
 
-void PythonModel::gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) {
+bool PythonModel::gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                            MutableView predictions) {
   const auto rows = static_cast<py::ssize_t>(records.rows);
   const auto columns = static_cast<py::ssize_t>(point.size());
-  ask("gradients", [&] {
+  return ask("gradients", [&] {
     const py::object returned = model_.attr("gradients")(vector_view(point.data(), point.size()), features_of(records),
                                                          vector_view(records.y, records.rows));
-    if (!py::isinstance<py::tuple>(returned) || py::len(returned) != 2) {
-      raise(PyExc_TypeError, name_of("gradients") + " must return two arrays: losses, gradients.");
+    const std::size_t arrays = py::isinstance<py::tuple>(returned) ? py::len(returned) : 0;
+    if (arrays != 2 && arrays != 3) {
+      raise(PyExc_TypeError,
+            name_of("gradients") + " must return two arrays, losses and gradients, or three, with predictions.");
     }
-    const auto pair = returned.cast<py::tuple>();
-    copy(pair[0], "losses of " + name_of("gradients"), {rows}, losses);
-    copy(pair[1], "gradients of " + name_of("gradients"), {rows, columns}, gradients);
+    const auto tuple = returned.cast<py::tuple>();
+    copy(tuple[0], "losses of " + name_of("gradients"), {rows}, losses);
+    copy(tuple[1], "gradients of " + name_of("gradients"), {rows, columns}, gradients);
+    if (arrays == 2 || predictions.empty()) return false;
+    copy(tuple[2], "predictions of " + name_of("gradients"), {rows}, predictions);
+    return true;
+  });
+}
+
+bool PythonModel::losses(View point, const RecordTable& records, MutableView losses) {
+  return ask("losses", [&] {
+    if (!py::hasattr(model_, "losses")) return false;
+    const py::object returned = model_.attr("losses")(vector_view(point.data(), point.size()), features_of(records),
+                                                      vector_view(records.y, records.rows));
+    copy(returned, name_of("losses"), {static_cast<py::ssize_t>(records.rows)}, losses);
+    return true;
   });
 }
 
@@ -130,6 +146,13 @@ bool PythonModel::predicts() const {
 bool PythonModel::classifies() const {
   const py::gil_scoped_acquire gil;
   return py::bool_(py::getattr(model_, "classifies", py::bool_(false)));
+}
+
+std::optional<double> PythonModel::slope() const {
+  return ask("slope", [&]() -> std::optional<double> {
+    const py::object slope = py::getattr(model_, "slope", py::none());
+    return slope.is_none() ? std::nullopt : std::optional(slope.cast<double>());
+  });
 }
 
 void PythonModel::predict(View point, const RecordTable& records, MutableView predictions) {

@@ -20,10 +20,13 @@ class PythonModel final : public OwnModel {
 
   [[nodiscard]] std::size_t dimension(std::size_t features) override;
   [[nodiscard]] std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) override;
-  void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override;
+  bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                 MutableView predictions) override;
+  bool losses(View point, const RecordTable& records, MutableView losses) override;
   [[nodiscard]] bool predicts() const override;
   [[nodiscard]] bool classifies() const override;
   void predict(View point, const RecordTable& records, MutableView predictions) override;
+  [[nodiscard]] std::optional<double> slope() const override;
   [[nodiscard]] std::string identity() const override { return identity_; }
 
   /// The first exception that the object has raised; none without one.
@@ -32,8 +35,8 @@ class PythonModel final : public OwnModel {
  private:
   /// Runs f() with the GIL. A Python exception is kept, and ends the run as a RecordError.
   template <class F>
-  auto ask(const char* function, F f);
-  void keep(const py::error_already_set& error);
+  auto ask(const char* function, F f) const;
+  void keep(const py::error_already_set& error) const;
   [[nodiscard]] std::string name_of(const char* function) const;
   /// Copies what a function has returned. Raises ValueError for another shape, TypeError for what is no number.
   void copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
@@ -41,7 +44,7 @@ class PythonModel final : public OwnModel {
 
   py::object model_;
   std::string identity_;
-  py::object raised_ = py::none();
+  mutable py::object raised_ = py::none();
 };
 
 }  // namespace starling::python

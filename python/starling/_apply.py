@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 
 from ._call import Offer, run_words
+from ._model import name_of
 from ._records import NAME, table_of
 from ._tables import as_table, read_columns
 
@@ -30,8 +31,11 @@ def chosen(table, what):
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
-def apply_model(path, x, what=None, client=None):
+def apply_model(path, x, what=None, client=None, own=None):
+    """Predictions by the model of a run; `own` is its code where it is an own model."""
     words = [os.fspath(path), f"--source=memory:{NAME}"]
+    if own is not None:
+        words.append(f"--model=own:{name_of(own)}")
     if client is not None:
         words.append(f"--client={client}")
-    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")})), what)
+    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")}, own)), what)

@@ -68,7 +68,7 @@ def call(command, path, positional, keywords):
     offer = Offer()
     if has_option(command, "source"):
         take_records(command, keywords, offer)
-    if has_option(command, "model") and command["on_all_ranks"]:
+    if has_option(command, "model"):
         take_model(keywords, offer)
     if has_option(command, "topology"):
         keywords["topology"] = topology_of(keywords.get("topology"), keywords.get("clients"))
@@ -82,7 +82,7 @@ def call(command, path, positional, keywords):
 
 EXTRA = {"records": "records in memory: X, (X, y), or a list with one of these for each client",
          "test": "a file, or records in memory: (X, y)",
-         "model": "a text, or a model of your own (starling.Model)",
+         "model": "or a model of your own (starling.Model)",
          "topology": "a family such as ring, or a starling.Topology"}
 
 

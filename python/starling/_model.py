@@ -17,11 +17,16 @@ class Model:
     what must last longer. A class may also have
 
         def predict(self, point, x)     # a prediction of the label for each of m records: (m,)
+        def losses(self, point, x, y)   # the losses alone, for test sets, where gradients would take long: (m,)
 
-    Set `classifies = True` if a prediction is the number of a class, so that it is right or wrong.
+    Set `classifies = True` if a prediction is the number of a class, so that it is right or wrong. `gradients` may then return
+    predictions as a third array, where it has them at hand: `predict` is not asked in each round.
     """
 
     classifies = False
+    #: |dl/ds| at s = 0 where the losses are convex functions l(s) of one score s = x @ point, as 0.5 of logistic regression.
+    #: Batch, clip and steps are then chosen as for starling's own linear models. None for other models.
+    slope = None
     #: Text that no other model has. None: `starling.identity(model)`. A run goes on with the same model alone.
     identity = None
 

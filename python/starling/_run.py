@@ -9,7 +9,6 @@ import numpy as np
 from ._apply import apply_model
 from ._errors import DataError, UsageError
 from ._native import native
-from ._records import as_doubles
 from ._tables import as_table, read_columns
 
 
@@ -97,18 +96,11 @@ class Run:
         """Predictions for records x (m, features): classes, or numbers of a regression.
 
         `what` names other columns of `starling predict`: "score", "probability", or "table" for all of them. `client` is the
-        client whose model is applied, in place of the mean of all. An own model predicts itself.
+        client whose model is applied, in place of the mean of all. An own model must be the one that has learned.
         """
-        own = self._own
-        if own is None:
-            if not os.path.exists(self.file("model.h5")):
-                raise UsageError("predict: the run has no model.h5: it has not ended, or its result is no model of records.")
-            return apply_model(self.path, x, what, client)
-        if not hasattr(own, "predict"):
-            raise UsageError(f"predict: {type(own).__name__} has no function predict(point, x).")
-        if what is not None:
-            raise UsageError("predict: an own model has predictions alone. Leave `what` out.")
-        return np.asarray(own.predict(self.model if client is None else self.models[client], as_doubles(x, 2, "predict")))
+        if not os.path.exists(self.file("model.h5")):
+            raise UsageError("predict: the run has no model.h5: it has not ended, or its result is no model of records.")
+        return apply_model(self.path, x, what, client, self._own)
 
     def plot(self, name="loss", ax=None):
         """Draws a figure of the history over the rounds, and with it the same on the test set. Returns the matplotlib axes.

@@ -71,18 +71,23 @@ class TorchModel(Model):
         return labels.long() if self.classifies else labels
 
     def _loss_of_record(self, call, parameters, x, y):
+        """Loss and scores."""
         scores = call(self._module, parameters, (x.unsqueeze(0),))
-        return self._loss(scores if self.classifies else scores.reshape(1), y.unsqueeze(0))
+        scores = scores if self.classifies else scores.reshape(1)
+        return self._loss(scores, y.unsqueeze(0)), scores
+
+    def _predicted(self, scores):
+        return (scores.argmax(dim=1) if self.classifies else scores.reshape(len(scores))).numpy()
 
     def gradients(self, point, x, y):
         parameters, x, y = self._split(point), self._torch.tensor(np.array(x)), self._labels(y)
         if self._transforms is None:
             return self._one_by_one(parameters, x, y)
         call, grad_and_value, vmap = self._transforms
-        of_record = grad_and_value(lambda values, a, b: self._loss_of_record(call, values, a, b))
-        rows, losses = vmap(of_record, in_dims=(None, 0, 0))(parameters, x, y)
+        of_record = grad_and_value(lambda values, a, b: self._loss_of_record(call, values, a, b), has_aux=True)
+        rows, (losses, scores) = vmap(of_record, in_dims=(None, 0, 0))(parameters, x, y)
         rows = self._torch.cat([rows[name].reshape(len(x), -1) for name in parameters], dim=1)
-        return losses.detach().numpy(), rows.detach().numpy()
+        return losses.detach().numpy(), rows.detach().numpy(), self._predicted(scores.detach().reshape(len(x), -1))
 
     def _one_by_one(self, parameters, x, y):
         def call(module, _, arguments):
@@ -91,20 +96,30 @@ class TorchModel(Model):
         with self._torch.no_grad():
             for name, each in self._parameters.items():
                 each.copy_(parameters[name])
-        losses, rows = np.empty(len(x)), np.empty((len(x), self.dimension(0)))
+        losses, rows, scores = np.empty(len(x)), np.empty((len(x), self.dimension(0))), []
         own = list(self._parameters.values())
         for i in range(len(x)):
-            loss = self._loss_of_record(call, None, x[i], y[i])
+            loss, own_scores = self._loss_of_record(call, None, x[i], y[i])
             row = self._torch.autograd.grad(loss, own)
             losses[i], rows[i] = loss.item(), np.concatenate([each.numpy().ravel() for each in row])
-        return losses, rows
+            scores.append(own_scores.detach().reshape(1, -1))
+        return losses, rows, self._predicted(self._torch.cat(scores))
 
-    def predict(self, point, x):
+    def _scores(self, point, x):
         with self._torch.no_grad():
             for name, value in self._split(point).items():
                 self._parameters[name].copy_(value)
-            scores = self._module(self._torch.tensor(np.array(x)))
-        return (scores.argmax(dim=1) if self.classifies else scores.reshape(len(x))).numpy()
+            return self._module(self._torch.tensor(np.array(x)))
+
+    def losses(self, point, x, y):
+        scores, y = self._scores(point, x), self._labels(y)
+        scores = scores if self.classifies else scores.reshape(len(x))
+        if self._transforms is None:
+            return np.array([self._loss(scores[i:i + 1], y[i:i + 1]).item() for i in range(len(x))])
+        return self._transforms[2](lambda s, label: self._loss(s.unsqueeze(0), label.unsqueeze(0)))(scores, y).numpy()
+
+    def predict(self, point, x):
+        return self._predicted(self._scores(point, x))
 
     def identity(self):
         """SHA-256 of PyTorch's version, the module's structure and constants, and the files of its classes and of the loss; empty

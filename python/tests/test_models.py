@@ -36,6 +36,76 @@ class OwnModels(PythonCase):
         with self.assertRaisesRegex(starling.DataError, "code of its own"):
             starling.load("own").predict(self.x)
 
+    def test_only_the_model_that_has_learned_is_applied(self):
+        run = self.learn(own.Logistic(), "own")
+        theirs = starling.omd(loss="logistic", records=(self.x, self.y), **OPTIONS, output="built-in")
+        table = starling.predict("own", model=own.Logistic(), records=self.x)
+        np.testing.assert_array_equal(table["class"], theirs.predict(self.x))
+        mine, built_in = (starling.score(run, records=(self.x, self.y), **more)["metrics"]
+                          for run, more in ((run, {"model": own.Logistic()}), (theirs, {})))
+        for key in ("accuracy", "confusion", "f1"):
+            self.assertEqual(mine[key], built_in[key])
+        with self.assertRaisesRegex(starling.UsageError, "was learned with other code"):
+            starling.load("own", model=own.Poisson()).predict(self.x)
+
+        class Unnamed(own.Logistic):
+            def __init__(self):
+                self.helper = print
+
+        self.learn(Unnamed(), "unnamed")
+        np.testing.assert_array_equal(starling.load("unnamed", model=Unnamed()).predict(self.x), run.predict(self.x))
+
+    def test_predictions_with_the_gradients(self):
+        class Both(own.Logistic):
+            asked = 0
+
+            def gradients(self, point, x, y):
+                return (*super().gradients(point, x, y), super().predict(point, x))
+
+            def predict(self, point, x):
+                Both.asked += 1
+                return super().predict(point, x)
+
+        both, apart = self.learn(Both(), "both"), self.learn(own.Logistic(), "apart")
+        self.assertEqual(Both.asked, 0)
+        same_runs(self, both, apart)
+        for run in (both, apart):
+            with open(run.file("private/0/metrics.csv")) as file:
+                run.metrics = file.read()
+        self.assertEqual(both.metrics, apart.metrics)
+        self.assertRegex(both.metrics, r"(?m)^\d+,0,\d+,[^,]+,(1|0\.\d+),0$")
+
+    def test_losses_without_gradients(self):
+        class Lossy(own.Logistic):
+            rows = 0
+
+            def gradients(self, point, x, y):
+                Lossy.rows += len(x)
+                return super().gradients(point, x, y)
+
+            def losses(self, point, x, y):
+                return np.logaddexp(0, -y * (x @ point))
+
+        apart, together = (self.learn(model, name, test=records_of(seed=2)) for model, name in ((Lossy(), "a"), (own.Logistic(), "b")))
+        same_runs(self, apart, together)
+        self.assertEqual(apart.summary["metrics"]["test_loss"], together.summary["metrics"]["test_loss"])
+        self.assertEqual(Lossy.rows, len(self.x))
+
+    def test_a_model_that_says_its_slope_is_tuned_as_the_built_in_one(self):
+        options = {**{name: value for name, value in OPTIONS.items() if name not in ("tuning", "clip", "epsilon")}, "total_epsilon": 4}
+
+        class Sloped(own.Logistic):
+            slope = 0.5
+
+        mine = starling.omd(model=Sloped(), records=(self.x, self.y), **options, output="own")
+        theirs = starling.omd(loss="logistic", records=(self.x, self.y), **options, output="built-in")
+        self.assertEqual(mine.summary["tuning"], theirs.summary["tuning"])
+        np.testing.assert_allclose(mine.models, theirs.models, rtol=0, atol=1e-12)
+        for wrong, kind in ((0, starling.UsageError), ("steep", TypeError)):
+            Sloped.slope = wrong
+            with self.assertRaises(kind):
+                starling.omd(model=Sloped(), records=(self.x, self.y), **options)
+
     def test_start_and_attributes(self):
         self.y = np.abs(np.round(3 * self.x[:, 2]))
         run = self.learn(own.Poisson(0.1))
@@ -111,6 +181,8 @@ class OwnModels(PythonCase):
                 (lambda a, b: (a, b[:, :3]), ValueError, r"\(1, 3\), and must be \(1, 4\)"),
                 (lambda a, b: (a + 0j, b), TypeError, "complex128 is no array of real numbers"),
                 (lambda a, b: (a, b.astype(object)), TypeError, "object"),
+                (lambda a, b: (a, b, b), ValueError, r"predictions of Returns.gradients: the shape is \(1, 4\), and must be \(1,\)"),
+                (lambda a, b: (a, b, a, a), TypeError, "must return two arrays"),
                 (lambda a, b: b, TypeError, "must return two arrays"),
                 (lambda a, b: None, TypeError, "must return two arrays")]):
             with self.assertRaisesRegex(kind, message):
@@ -253,10 +325,14 @@ class Torch(PythonCase):
         point = model.start(1)
         np.testing.assert_array_equal(point, model.start(1))
         self.assertFalse((point == model.start(2)).all())
-        losses, rows = model.gradients(point, x, y > 0)
+        together = model.gradients(point, x, y > 0)
         model._transforms = None
-        for got, want in zip(model.gradients(point, x, y > 0), (losses, rows)):
+        for got, want in zip(model.gradients(point, x, y > 0), together):
             np.testing.assert_allclose(got, want, atol=1e-12)
+        np.testing.assert_array_equal(together[2], model.predict(point, x))
+        for transforms in (None, starling._torch.transforms()):
+            model._transforms = transforms
+            np.testing.assert_allclose(model.losses(point, x, y > 0), together[0], atol=1e-12)
         self.assertEqual(set(model.predict(point, x)) - {0, 1}, set())
         self.assertNotEqual(starling.identity(model), "")
 

@@ -72,13 +72,19 @@ class AdoptedModel final : public OwnModel {
     Vector point = model_->start(seed, dimension);
     return point.empty() ? std::nullopt : std::optional(std::move(point));
   }
-  void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override {
+  bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                 MutableView /*predictions*/) override {
     model_->gradients(point.data(), batch_of(records), losses.data(), gradients.data());
+    return false;
   }
   [[nodiscard]] bool predicts() const override { return model_->predicts(); }
   [[nodiscard]] bool classifies() const override { return model_->classifies(); }
   void predict(View point, const RecordTable& records, MutableView predictions) override {
     model_->predict(point.data(), batch_of(records), predictions.data());
+  }
+  [[nodiscard]] std::optional<double> slope() const override {
+    const double slope = model_->slope();
+    return slope == 0 ? std::nullopt : std::optional(slope);
   }
   [[nodiscard]] std::string identity() const override { return model_->identity(); }
 
@@ -125,6 +131,9 @@ bool Model::classifies() const {
 }
 void Model::predict(const double* /*point*/, const Batch& /*batch*/, double* /*predictions*/) {
   throw UsageError(static_cast<int>(ExitCode::usage), "the model predicts nothing. Write its function `predict`.");
+}
+double Model::slope() const {
+  return 0;
 }
 std::string Model::identity() const {
   return "";

@@ -49,7 +49,7 @@ def options_by_command():
 
 
 def options_of_scripts():
-    scripts = [path for folder in ("jobs", "packaging", "tools", "tests/benchmark", "tests/fuzz") for path in (SOURCE / folder).rglob("*")
+    scripts = [path for folder in ("examples", "jobs", "packaging", "tools", "tests/benchmark", "tests/fuzz") for path in (SOURCE / folder).rglob("*")
                if path.suffix in (".py", ".sh", ".sbatch")]
     scripts += [SOURCE / "tests" / "run.sh", SOURCE / "tests" / "end_to_end" / "kills.py"]
     return {option for path in scripts for option in re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]+)", path.read_text())}

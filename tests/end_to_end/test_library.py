@@ -11,8 +11,10 @@ BUILD = pathlib.Path(os.environ.get("STARLING_BUILD", pathlib.Path(STARLING).par
 PAGE = SOURCE / "docs" / "how-to" / "use-the-library.md"
 
 
-# Errors, a stopped run and a whole run in one process, which has MPI and a handler of its own.
+# Errors, a stopped run, a whole run and the same of a built-in loss in one process, which has MPI and a handler of its own.
 TWICE = r"""
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <functional>
@@ -76,6 +78,12 @@ int main(int, char** argv) {
   if (first) std::printf("data %d\n", data);
   y[5] = kept;
   const starling::Run whole = session.run("omd", starling::Options(options).set("output", folder + "-whole"));
+  starling::Options of_starling(options);
+  of_starling.model(nullptr).set("loss", "squared").set("output", folder + "-built-in");
+  const std::vector<double> built_in = session.run("omd", of_starling).models().values;
+  double apart = 0;
+  for (std::size_t i = 0; i < built_in.size(); ++i) apart = std::max(apart, std::abs(built_in[i] - whole.models().values[i]));
+  if (first) std::printf("equal %d\n", built_in.size() == 8 && apart <= 1e-12);
   model->ends = first;
   const starling::Run stopped = session.run("omd", starling::Options(options).set("output", folder + "-stopped"));
   if (first) std::printf("stopped %d\n", stopped.stopped() && handled == 0);
@@ -162,6 +170,7 @@ class Library(unittest.TestCase):
             told = self.done([*mpirun, built / "mine", f"twice-{ranks}", SOURCE / "topologies" / "unbalanced-5.topo"]).splitlines()
             self.assertIn("usage 2", told)
             self.assertIn("data 3", told)
+            self.assertIn("equal 1", told)
             self.assertIn("stopped 1", told)
             self.assertIn("same 1", told)
             self.assertIn("handler 1", told)

@@ -1,5 +1,6 @@
 """Models of a user from shared libraries: `--model plugin:FILE`."""
 
+import math
 import shutil
 import subprocess
 import unittest
@@ -47,6 +48,16 @@ static int gradients(void *self, const double *point, const starling_batch *batc
   return 0;
 }
 
+static int scores(void *self, const double *point, const starling_batch *batch, double *classes) {
+  (void)self;
+  for (size_t i = 0; i < batch->rows; ++i) {
+    double score = 0;
+    for (size_t j = 0; j < batch->features; ++j) score += point[j] * batch->x[i * batch->stride + j];
+    classes[i] = score > 0 ? 1 : -1;
+  }
+  return 0;
+}
+
 static const char *error(void *self) {
   (void)self;
   return "the patient of 93 years has no gradient";
@@ -66,6 +77,12 @@ STARLING_PLUGIN int starling_plugin(unsigned abi, const char *options, starling_
 #endif
 #ifdef CLASSIFIES
   out->classifies = 1;
+#endif
+#ifdef SCORES
+  out->scores = scores;
+#endif
+#ifdef SLOPE
+  out->slope = SLOPE;
 #endif
   out->dimension = dimension;
   out->error = error;
@@ -158,6 +175,7 @@ class Plugins(TestCase):
             ("NO_GRADIENTS", 2, "lacks the function `gradients`"),
             ("CLASSIFIES", 2, "without the function `scores`"),
             ("NO_DIMENSION", 2, "has 0 parameters"),
+            ("SLOPE=-1", 2, "the slope of its loss is -1"),
             ("WRITES_BEYOND", 5, "beyond the end of the gradients"),
         ]
         for fault, code, words in cases:
@@ -194,15 +212,65 @@ class Plugins(TestCase):
     def test_the_model_file(self):
         mine = self.logistic()
         self.summary([*OMD, *GAUSSIAN, *mine, "--output", "run"])
-        done = self.run_alone(["predict", "run", "--source", "data.csv"])
-        self.assertEqual(done.code, 3, done)
-        self.assertIn("code of its own (plugin:", done.err)
         started = self.summary([*OMD, "--mechanism", "none", *mine, "--rounds", 1, "--step", 1e-12, "--start", "run/model.h5", "--output", "next"])
         if h5py is not None:
             with h5py.File(self.folder / "run" / "model.h5") as file:
                 self.assertEqual(file.attrs["kind"], b"own")
                 for own, saved in zip(started["models"][0], file["parameters/point"][0]):
                     self.assertAlmostEqual(own, saved, delta=1e-10)
+
+    def test_predict_and_score(self):
+        """The library that has learned a model applies it, as `predict` and `score` do the built-in one."""
+        mine = self.logistic("SCORES", "CLASSIFIES")
+        self.summary([*OMD, *GAUSSIAN, *mine, "--output", "own"])
+        self.summary([*OMD, *GAUSSIAN, "--loss", "logistic", "--output", "built-in"])
+        for more in ([], ["--client", 2]):
+            classes = [self.run_alone(["predict", run, "--source", "data.csv", "--columns", "class", *words, *more]).out
+                       for run, words in (("own", mine), ("built-in", []))]
+            self.assertEqual(*classes)
+            self.assertEqual(len(set(classes[0].splitlines()[1:])), 160)
+        scored = [json.loads(self.run_alone(["score", run, "--source", "data.csv", "--json", *words]).out)["metrics"]
+                  for run, words in (("own", mine), ("built-in", []))]
+        for key in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "confusion", "classes"):
+            self.assertEqual(scored[0][key], scored[1][key], key)
+        self.assertNotIn("auc", scored[0])
+        other = self.logistic("CLASSIFIES", "SCORES", "NAN_ROWS", name="libother.so")
+        silent = self.logistic(name="libsilent.so")
+        self.summary([*OMD, *GAUSSIAN, *silent, "--output", "silent"])
+        for run, words, code, message in [("own", [], 3, "code of its own (plugin:"), ("own", other, 2, "was learned with other code"),
+                                          ("own", ["--model", "linear"], 2, "names no code"),
+                                          ("built-in", mine, 2, "a model of starling itself"), ("silent", silent, 2, "predicts nothing")]:
+            with self.subTest(message):
+                done = self.run_alone(["predict", run, "--source", "data.csv", *words])
+                self.assertEqual(done.code, code, done)
+                self.assertIn(message, done.err)
+        done = self.run_alone(["score", "silent", "--source", "data.csv", *silent])
+        self.assertEqual(done.code, 2, done)
+        self.assertIn("an own model without predictions", done.err)
+
+    def test_tuning(self):
+        """A library that says the slope of its loss is tuned as the built-in loss is; of others starling names the defaults."""
+        words = ["omd", "--tuning", "auto", "--source", "data.csv", "--clients", 4, "--noise-key", "seed", "--progress", "off", "--total-epsilon", 4, "--delta",
+                 1e-5, "--mechanism", "gaussian"]
+        built_in = self.run_alone([*words, "--json-models", "--output", "built-in"])
+        own = self.run_alone([*words, *self.logistic("SLOPE=0.5"), "--json-models", "--output", "own"])
+        self.assertIn("tuning: step ", own.err)
+        self.assertEqual([line for line in own.err.splitlines() if line.startswith("tuning")],
+                         [line for line in built_in.err.splitlines() if line.startswith("tuning")])
+        self.assert_close(own.summary(), built_in.summary())
+        plain = self.run_alone([*words, *self.logistic(name="libplain.so"), "--step", 0.1, "--json", "--output", "plain"])
+        self.assertIn("note: no rule is known for own models that do not say the slope of a loss of one linear score: what is not given "
+                      "keeps its default (--batch 1, --clip 1)\n", plain.err)
+
+    def test_the_example_of_the_page(self):
+        page = (SOURCE / "docs" / "how-to" / "bring-your-own-model.md").read_text()
+        self.write("poisson.c", re.search(r"```c\n(.*?)```", page, re.DOTALL)[1])
+        compile_it, learn = re.search(r"```\n(cc .*?)```", page, re.DOTALL)[1].splitlines()
+        compiler("cc")
+        self.build(compile_it.replace("-I include", f"-I {SOURCE / 'include'}").split())
+        self.write("counts.csv", "\n".join(["a,b,c,y", *[row.rsplit(",", 1)[0] + f",{i % 4}" for i, row in enumerate(csv_rows(160))]]) + "\n")
+        privacy = self.summary([*learn.split()[1:], "--output", "run"])["privacy"]
+        self.assertAlmostEqual(privacy["epsilon"], 1, places=3)
 
     def test_poisson_regression(self):
         self.example("poisson.c", "libpoisson.so", compiler("cc"), "-std=c99")
@@ -215,6 +283,12 @@ class Plugins(TestCase):
         model = self.summary([*words, "--output", "run"])["models"][0]
         for found, truth in zip(model, (1, -0.5, 0)):
             self.assertAlmostEqual(found, truth, delta=0.15)
+        done = self.run_alone(["predict", "run", "--source", "data.csv", "--client", 0, *words[-2:]])
+        for row, line in zip(lines, done.out.splitlines()[1:], strict=True):
+            score = sum(weight * float(x) for weight, x in zip(model, row.split(",")))
+            self.assertAlmostEqual(float(line.split(",")[1]), math.exp(0.5 + score), delta=1e-9)
+        scored = json.loads(self.run_alone(["score", "run", "--source", "data.csv", *words[-2:], "--json"]).out)["metrics"]
+        self.assertGreater(scored["r2"], 0.8)
         done = self.run_alone([*words[:-1], "plugin:./libpoisson.so:ofset=0.5", "--output", "other"])
         self.assertEqual(done.code, 2, done)
         self.assertIn("options are offset=NUMBER", done.err)

@@ -130,8 +130,10 @@ void OmdRun::open_data() {
 void OmdRun::choose_settings() {
   if (!config_.tunes()) return;
   if (const std::string why_not = why_not_tuned(config_); !why_not.empty()) {
-    if (first_rank())
-      fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default\n", why_not);
+    if (first_rank()) {
+      fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
+                 open_defaults(config_));
+    }
     config_.scale_share = 0;
     return;
   }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/ranges.h>
+
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/mirror/mirror.hpp"
@@ -23,7 +25,8 @@ std::string short_number(double value) {
 }
 
 /// ‖ℓ'(0)‖ of a label, in the norm in which gradients are clipped: alike for all labels of a loss that classifies.
-double slope_at_zero(const Loss& loss, bool in_l1) {
+double slope_at_zero(const OmdConfig& config, const Loss& loss, bool in_l1) {
+  if (config.model.own) return config.model.own->slope().value_or(1);
   const Vector scores(loss.scores(), 0.0);
   Vector slope(loss.scores());
   loss.derivative(scores, 1, slope);
@@ -58,8 +61,12 @@ std::string reason_of_step(const LearningRule& rule) {
 }  // namespace
 
 std::string why_not_tuned(const OmdConfig& config) {
-  if (!loss_table().make(config.loss)->classifies()) return fmt::format("the loss {}", config.loss);
-  if (config.model.kind != ModelChoice::Kind::linear) return "models other than linear ones";
+  if (config.model.own) {
+    if (!config.model.own->slope()) return "own models that do not say the slope of a loss of one linear score";
+  } else {
+    if (!loss_table().make(config.loss)->classifies()) return fmt::format("the loss {}", config.loss);
+    if (config.model.kind != ModelChoice::Kind::linear) return "models other than linear ones";
+  }
   if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
   if (config.domain.value_or("free") != "free") return "bounded domains";
   if (config.constraints.any()) return "runs with constraints";
@@ -71,6 +78,17 @@ std::string why_not_tuned(const OmdConfig& config) {
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;
   return known ? "" : fmt::format("--mechanism {}", *config.privacy.mechanism);
+}
+
+std::string open_defaults(const OmdConfig& config) {
+  std::vector<std::string> open;
+  const auto add = [&](const char* option, auto value) {
+    if (!config.given(option)) open.push_back(fmt::format("--{} {}", option, value));
+  };
+  add("batch", config.data.batch);
+  if (config.privacy.protects()) add("clip", config.privacy.clip.value_or(1));
+  add("step", config.omd.step);
+  return open.empty() ? "" : fmt::format(" ({})", fmt::join(open, ", "));
 }
 
 bool has_rule(const OmdConfig& config) {
@@ -89,7 +107,7 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
     facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
   }
   facts.scores = static_cast<double>(loss.scores());
-  facts.slope = slope_at_zero(loss, facts.noise == ChargeKind::laplace);
+  facts.slope = slope_at_zero(config, loss, facts.noise == ChargeKind::laplace);
   facts.correlates = correlates(config);
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
   facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);

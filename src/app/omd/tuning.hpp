@@ -20,6 +20,9 @@ inline constexpr Client most_clients_analysed = 200;
 
 /// Why no rule is known for this run; empty if there is one. Throws UsageError for an unknown loss or mechanism.
 [[nodiscard]] std::string why_not_tuned(const OmdConfig& config);
+/// The defaults that decide most where there is no rule, of those that the user left open: " (--clip 1)"; empty
+/// without.
+[[nodiscard]] std::string open_defaults(const OmdConfig& config);
 /// Whether the rule chooses what the user left open.
 [[nodiscard]] bool has_rule(const OmdConfig& config);
 

@@ -2,6 +2,7 @@
 
 #include "app/console/pass.hpp"
 #include "app/settings/catalogue.hpp"
+#include "app/settings/model_choice.hpp"
 #include "app/vertical/model_parts.hpp"
 #include <filesystem>
 
@@ -58,6 +59,13 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                .positional = true,
                .files = named::file},
               choice.model);
+  options.add(
+      {.name = "model",
+       .argument = "CODE",
+       .help = "of an own model, which only its code can apply: plugin:FILE, with the options that the run had. "
+               "It must be the same file",
+       .files = named::model},
+      choice.code);
   options.add({.name = "client",
                .argument = "U",
                .help = "the model of this client, from the run.h5 beside MODEL; default: the mean of all by their mass",
@@ -107,11 +115,27 @@ SavedModel read_named_model(const std::string& named) {
   return model;
 }
 
+/// Gives an own model its code, which is what it was learned with. Only who names code has it run.
+void take_code(const ModelSource& choice, SavedModel& model) {
+  const bool is_own = model.kind == SavedModel::Kind::own;
+  if (choice.code.empty()) {
+    if (is_own) static_cast<void>(ModelLoss(model));  // says what is missing
+    return;
+  }
+  check(is_own, "--model {}: '{}' is a model of starling itself. Leave --model out.", choice.code, choice.model);
+  model.own = open_own_model(choice.code);
+  check(model.own != nullptr, "--model {}: it names no code. Give plugin:FILE.", choice.code);
+  check(model.code_identity.empty() || model.own->identity() == model.code_identity,
+        "--model {}: '{}' was learned with other code ({}). Give the same file with the same options.", choice.code,
+        choice.model, model.code);
+}
+
 }  // namespace
 
 SavedModel open_model(const ModelSource& choice) {
   check(!choice.model.empty(), "no model is named. Give the model.h5 of a run, or the run's directory.");
   SavedModel model = read_named_model(choice.model);
+  take_code(choice, model);
   if (!choice.client) return model;
   check(model.kind != SavedModel::Kind::vertical,
         "--client {} of a model of `vertical`, whose parties have parts of one model. Leave --client out.",

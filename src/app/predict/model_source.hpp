@@ -19,6 +19,7 @@ namespace starling {
 struct ModelSource {
   ModelSource() { reading.source.clear(); }  // there is no default
   std::string model;                         ///< a model file, or a run directory
+  std::string code;                          ///< of an own model
   std::optional<Client> client;              ///< whose model is taken from the run directory; none: the mean by mass
   ReadSettings reading;
   std::vector<std::string> parties;  ///< of a vertical model: a file of each party, in place of the source

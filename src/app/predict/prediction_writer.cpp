@@ -47,6 +47,20 @@ std::vector<std::string> names_of_classes(const SavedModel& model, const Loss& l
   return names;
 }
 
+/// Texts of the label's column by the labels that they stand for, where one stands for each.
+std::map<double, std::string> texts_of_labels(const SavedModel& model) {
+  std::map<double, std::string> names;
+  for (const CategoryColumn& table : model.constants.categories) {
+    if (table.column != model.constants.label || !model.constants.positive.empty()) continue;
+    std::map<double, int> uses;
+    for (const auto& [text, value] : table.values) ++uses[value];
+    for (const auto& [text, value] : table.values) {
+      if (uses[value] == 1) names[value] = csv_text(text);
+    }
+  }
+  return names;
+}
+
 /// Appends the shortest text that reads as the same number.
 void append(std::string& text, double value) {
   std::array<char, 32> digits;
@@ -62,13 +76,18 @@ PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, cons
     : id_(std::move(id)),
       link_(loss.link()),
       classifies_(loss.classifies()),
+      names_classes_(classifies_ && model.kind == SavedModel::Kind::own),
       scores_(loss.scores()),
       columns_(columns) {
   if (model.spread && columns.intervals) {
     has_error_ = model.spread->method == "plug-in";
     quantile_ = interval_quantile(model.spread->method, level_of_predictions);
   }
-  if (classifies_) classes_ = names_of_classes(model, loss);
+  if (names_classes_) {
+    texts_ = texts_of_labels(model);
+  } else if (classifies_) {
+    classes_ = names_of_classes(model, loss);
+  }
   for (std::string& name : classes_) name = csv_text(name);
 }
 
@@ -78,6 +97,7 @@ std::string PredictionLines::header() const {
     line += columns_.scores ? ",prediction" : "";
     return line + (has_error_ ? ",standard_error" : "") + (quantile_ ? ",low,high\n" : "\n");
   }
+  if (names_classes_) return line + (columns_.classes ? ",class\n" : "\n");
   for (std::size_t k = 0; columns_.scores && k < scores_; ++k) {
     line += scores_ == 1 ? ",score" : fmt::format(",score_{}", classes_[k]);
   }
@@ -90,6 +110,11 @@ std::string PredictionLines::header() const {
 
 void PredictionLines::add(std::string& text, std::string_view id, View scores, std::optional<double> spread) const {
   text += id;
+  if (names_classes_) {
+    if (columns_.classes) add_label(text, scores[0]);
+    text += '\n';
+    return;
+  }
   if (columns_.scores) {
     for (const double score : scores) append(text, score);
   }
@@ -111,6 +136,12 @@ void PredictionLines::add(std::string& text, std::string_view id, View scores, s
   }
   if (columns_.classes) (text += ',') += classes_[class_of(scores)];
   text += '\n';
+}
+
+void PredictionLines::add_label(std::string& text, double label) const {
+  const auto found = texts_.find(label);
+  if (found == texts_.end()) return append(text, label);
+  (text += ',') += found->second;
 }
 
 std::size_t PredictionLines::class_of(View scores) const {

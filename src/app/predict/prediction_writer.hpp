@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,15 +34,18 @@ class PredictionLines {
  private:
   [[nodiscard]] std::string name_of_class(std::size_t k) const;
   [[nodiscard]] std::size_t class_of(View scores) const;
+  void add_label(std::string& text, double label) const;
 
   std::string id_;
   Link link_;
   bool classifies_;
+  bool names_classes_;  ///< the score is the label of the predicted class
   std::size_t scores_;
   PredictionColumns columns_;
-  bool has_error_ = false;            ///< whether the spread of a score is its standard error
-  std::optional<double> quantile_;    ///< of 95 % intervals, for models with spreads
-  std::vector<std::string> classes_;  ///< names; of a loss of one score those of −1 and 1
+  bool has_error_ = false;               ///< whether the spread of a score is its standard error
+  std::optional<double> quantile_;       ///< of 95 % intervals, for models with spreads
+  std::vector<std::string> classes_;     ///< names; of a loss of one score those of −1 and 1
+  std::map<double, std::string> texts_;  ///< of labels, where scores are labels of classes
 };
 
 }  // namespace starling

@@ -94,9 +94,11 @@ class Scoring {
 
 PredictionForm form_of(const ScoreChoice& choice, const SavedModel& model) {
   const std::optional<PredictionForm> form = prediction_form(model);
-  check(form.has_value(),
-        "'{}' predicts no label: it is a location, or of expert advice. Apply it with starling predict.",
-        choice.from.model);
+  check(
+      form.has_value(),
+      "'{}' predicts no label: it is a location, of expert advice, or an own model without predictions. Apply it with "
+      "starling predict.",
+      choice.from.model);
   return *form;
 }
 

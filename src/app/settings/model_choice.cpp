@@ -35,23 +35,13 @@ std::vector<std::size_t> parse_widths(const std::string& text, const std::string
   }
 }
 
-/// `plugin:FILE`, perhaps with options of its own after another colon, or `own:NAME`. Returns whether the text is one.
-bool parse_own_model(const std::string& text, ModelChoice& choice) {
-  choice.own.reset();
-  if (text.starts_with("own:")) {
-    choice.own = offered_model(text.substr(4));
-  } else if (text.starts_with("plugin:")) {
-    const std::string rest = text.substr(7);
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    choice.own = open_plugin(rest.substr(0, colon), rest.substr(std::min(colon + 1, rest.size())));
-  }
-  choice.code = named::model(text, std::filesystem::current_path());
-  if (choice.own) choice.kind = Kind::own;
-  return choice.own != nullptr;
-}
-
 void parse_model(const std::string& text, ModelChoice& choice) {
-  if (parse_own_model(text, choice)) return;
+  choice.code = named::model(text, std::filesystem::current_path());
+  choice.own = open_own_model(text);
+  if (choice.own) {
+    choice.kind = Kind::own;
+    return;
+  }
   Spec spec = Spec::parse(text);
   if (spec.name() == "linear" || spec.name() == "location") {
     spec.bind({});
@@ -86,6 +76,21 @@ Architecture architecture_of(const ModelChoice& choice, std::size_t features, co
 }
 
 }  // namespace
+
+std::shared_ptr<OwnModel> open_own_model(const std::string& text) {
+  std::shared_ptr<OwnModel> own;
+  if (text.starts_with("own:")) {
+    own = offered_model(text.substr(4));
+  } else if (text.starts_with("plugin:")) {
+    const std::string rest = text.substr(7);
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    own = open_plugin(rest.substr(0, colon), rest.substr(std::min(colon + 1, rest.size())));
+  }
+  const double slope = own ? own->slope().value_or(1) : 1;
+  check(slope > 0 && slope <= 1e12,
+        "--model {}: the slope of its loss is {} (it must be above 0). Correct it, or leave it out.", text, slope);
+  return own;
+}
 
 void add_model_options(Options& options, ModelChoice& choice) {
   options.add(declared("intercept"), choice.intercept);

@@ -30,6 +30,9 @@ struct ModelChoice {
   [[nodiscard]] bool is_network() const { return kind == Kind::perceptron || kind == Kind::convolutional; }
 };
 
+/// The own model that `plugin:FILE[:OPTIONS]` or `own:NAME` names; null for a text of another kind. Throws UsageError.
+[[nodiscard]] std::shared_ptr<OwnModel> open_own_model(const std::string& text);
+
 void add_model_options(Options& options, ModelChoice& choice);
 /// Throws UsageError for a clipping norm, and for batches with ignored records, that the precision of a network cannot
 /// carry.

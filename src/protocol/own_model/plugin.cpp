@@ -65,9 +65,11 @@ class Plugin final : public OwnModel {
     return point;
   }
 
-  void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override {
+  bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                 MutableView /*predictions*/) override {
     const starling_batch batch = batch_of(records);
     require(model_.gradients(model_.self, point.data(), &batch, losses.data(), gradients.data()), "gradients");
+    return false;
   }
 
   [[nodiscard]] bool predicts() const override { return model_.scores != nullptr; }
@@ -78,6 +80,9 @@ class Plugin final : public OwnModel {
     require(model_.scores(model_.self, point.data(), &batch, predictions.data()), "scores");
   }
 
+  [[nodiscard]] std::optional<double> slope() const override {
+    return model_.slope == 0 ? std::nullopt : std::optional(model_.slope);
+  }
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:

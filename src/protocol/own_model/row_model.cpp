@@ -112,13 +112,25 @@ RecordTable RowModel::table_of(const Batch& batch, std::size_t first, std::size_
 void RowModel::ask_gradients(View parameters, const RecordTable& records) {
   const MutableView losses = fenced(losses_, records.rows);
   const MutableView rows = fenced(rows_, records.rows * dimension_);
-  ask("losses and gradients", [&] { own_->gradients(parameters, records, losses, rows); });
+  const MutableView predictions = fenced(predictions_, classifies() ? records.rows : 0);
+  bool predicted = false;
+  ask("losses and gradients", [&] { predicted = own_->gradients(parameters, records, losses, rows, predictions); });
   require_fence(losses_, "losses");
   require_fence(rows_, "gradients");
+  require_fence(predictions_, "predictions");
+  if (classifies() && !predicted) ask_predictions(parameters, records);
+}
+
+void RowModel::ask_losses(View parameters, const RecordTable& records) {
+  const MutableView losses = fenced(losses_, records.rows);
+  bool known = false;
+  ask("losses", [&] { known = own_->losses(parameters, records, losses); });
+  if (!known) return ask_gradients(parameters, records);
+  require_fence(losses_, "losses");
+  if (classifies()) ask_predictions(parameters, records);
 }
 
 void RowModel::ask_predictions(View parameters, const RecordTable& records) {
-  if (!classifies()) return;
   const MutableView predictions = fenced(predictions_, records.rows);
   ask("predictions", [&] { own_->predict(parameters, records, predictions); });
   require_fence(predictions_, "predictions");
@@ -133,7 +145,6 @@ Score RowModel::evaluate(View parameters, const Batch& batch, const Clip& clip, 
   Score total;
   in_chunks(batch, [&](const RecordTable& records) {
     ask_gradients(parameters, records);
-    ask_predictions(parameters, records);
     terms_.clear();
     for (std::size_t i = 0; i < records.rows; ++i) {
       const MutableView row = MutableView(rows_).subspan(i * dimension_, dimension_);
@@ -162,11 +173,25 @@ void RowModel::add_canary(std::size_t coordinate, int sign, const Clip& clip, Ve
 Score RowModel::score(View parameters, const Batch& batch) {
   Score total;
   in_chunks(batch, [&](const RecordTable& records) {
-    ask_gradients(parameters, records);
-    ask_predictions(parameters, records);
+    ask_losses(parameters, records);
     for (std::size_t i = 0; i < records.rows; ++i) total += score_of(records, i);
   });
   return total;
+}
+
+void RowModel::predict(View parameters, const Batch& batch, Vector& predictions) {
+  check(own_->predicts(),
+        "--model: the own model predicts nothing. Write its function for predictions (`scores` of a plug-in, `predict` "
+        "of others).{}",
+        "");
+  predictions.clear();
+  in_chunks(batch, [&](RecordTable records) {
+    const Vector no_labels(records.rows, 0.0);
+    records.y = no_labels.data();
+    ask_predictions(parameters, records);
+    predictions.insert(predictions.end(), predictions_.begin(),
+                       predictions_.begin() + static_cast<std::ptrdiff_t>(records.rows));
+  });
 }
 
 }  // namespace starling

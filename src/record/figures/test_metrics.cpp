@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/logistic.hpp"
@@ -44,6 +46,15 @@ ClassMetrics metrics_of_class(double label, std::int64_t hits, std::int64_t pred
           share(others - (predicted - hits), others)};
 }
 
+/// Labels of the classes that scores of this form tell apart, ascending; none where scores name classes.
+Vector labels_of(const PredictionForm& form) {
+  if (!form.classifies || form.names_classes) return {};
+  if (form.scores == 1) return {-1, 1};
+  Vector labels(form.scores);
+  std::iota(labels.begin(), labels.end(), 0.0);
+  return labels;
+}
+
 /// ln(1 + e^{−margin}).
 double logistic_loss(double margin) {
   return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, 0.0);
@@ -57,14 +68,26 @@ void LongSum::add(double term) {
   sum_ = sum;
 }
 
+PredictionTally::Counts::Counts(Vector of_classes)
+    : labels(std::move(of_classes)),
+      occurring(size(), 0),
+      predicted(size(), 0),
+      hits(size(), 0),
+      confusion(size() <= most_confused ? size() * size() : 0, 0) {}
+
+void PredictionTally::Counts::add(std::size_t truth, std::optional<std::size_t> guess, std::int64_t records) {
+  occurring[truth] += records;
+  if (!guess) return;
+  predicted[*guess] += records;
+  hits[truth] += *guess == truth ? records : 0;
+  if (!confusion.empty()) confusion[truth * size() + *guess] += records;
+}
+
 PredictionTally::PredictionTally(const PredictionForm& form)
     : form_(form),
-      classes_(form.classifies ? std::max<std::size_t>(form.scores, 2) : 0),
+      classes_(labels_of(form).size()),
       zeros_(form.scores, 0.0),
-      occurring_(classes_, 0),
-      predicted_(classes_, 0),
-      hits_(classes_, 0),
-      confusion_(classes_ <= most_confused ? classes_ * classes_ : 0, 0),
+      counts_(labels_of(form)),
       probabilities_(form.scores) {
   check<FailureError>(form.predicts() && (form.classifies || form.scores == 1),
                       "metrics of {} scores that predict no label: this is a fault of the program.", form.scores);
@@ -80,6 +103,10 @@ void PredictionTally::add(View scores, double label) {
   ++records_;
   const bool finite = std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
   if (!form_.classifies) return add_number(finite ? scores[0] : std::numeric_limits<double>::infinity(), label);
+  if (form_.names_classes) {
+    ++names_[{label, finite ? std::optional(scores[0]) : std::nullopt}];
+    return;
+  }
   const std::size_t truth = class_of(label);
   const View known = finite ? scores : View(zeros_);
   add_class(known, truth);
@@ -98,11 +125,7 @@ std::size_t PredictionTally::predicted_class(View scores, std::size_t truth) con
 }
 
 void PredictionTally::add_class(View scores, std::size_t truth) {
-  const std::size_t predicted = predicted_class(scores, truth);
-  ++occurring_[truth];
-  ++predicted_[predicted];
-  hits_[truth] += predicted == truth ? 1 : 0;
-  if (!confusion_.empty()) ++confusion_[truth * classes_ + predicted];
+  counts_.add(truth, predicted_class(scores, truth));
   if (classes_ == 2) (truth == 1 ? margins_larger_ : margins_smaller_).push_back(margin(scores));
 }
 
@@ -154,16 +177,37 @@ ProbabilityMetrics PredictionTally::probability_metrics() const {
   return metrics;
 }
 
-Classification PredictionTally::classification() const {
+PredictionTally::Counts PredictionTally::counts_of_names() const {
+  std::set<double> labels;
+  for (const auto& [pair, records] : names_) {
+    labels.insert(pair.first);
+    if (pair.second) labels.insert(*pair.second);
+  }
+  check<DataError>(
+      labels.size() <= most_confused,
+      "the model predicts {} different classes. A prediction must be the label of a class, unless the model "
+      "does not say that it classifies.",
+      labels.size());
+  Counts counts(Vector(labels.begin(), labels.end()));
+  const auto place = [&](double label) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(counts.labels, label) - counts.labels.begin());
+  };
+  for (const auto& [pair, records] : names_) {
+    counts.add(place(pair.first), pair.second ? std::optional(place(*pair.second)) : std::nullopt, records);
+  }
+  return counts;
+}
+
+Classification PredictionTally::classification(const Counts& counts) const {
   Classification result;
   std::int64_t right = 0;
-  for (std::size_t k = 0; k < classes_; ++k) {
-    const double label = form_.scores == 1 ? (k == 0 ? -1 : 1) : static_cast<double>(k);
-    result.classes.push_back(metrics_of_class(label, hits_[k], predicted_[k], occurring_[k], records_));
-    right += hits_[k];
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    result.classes.push_back(
+        metrics_of_class(counts.labels[k], counts.hits[k], counts.predicted[k], counts.occurring[k], records_));
+    right += counts.hits[k];
   }
-  const std::size_t first = classes_ == 2 ? 1 : 0;
-  result.confusion = confusion_;
+  const std::size_t first = counts.size() == 2 ? 1 : 0;
+  result.confusion = counts.confusion;
   result.accuracy = share(right, records_);
   result.balanced_accuracy = mean_of_known(result.classes, 0, &ClassMetrics::recall);
   result.precision = mean_of_known(result.classes, first, &ClassMetrics::precision);
@@ -179,7 +223,7 @@ TestMetrics PredictionTally::metrics() const {
   TestMetrics result;
   result.records = records_;
   if (form_.classifies) {
-    result.classification = classification();
+    result.classification = classification(form_.names_classes ? counts_of_names() : counts_);
     return result;
   }
   const double squares = squared_errors_.value();

@@ -3,13 +3,16 @@
 #include <algorithm>
 
 #include "starling/core/check.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
 #include "starling/record/model_file/scorer.hpp"
 
 namespace starling {
 
 std::optional<PredictionForm> prediction_form(const SavedModel& model) {
-  if (model.kind == SavedModel::Kind::location || model.kind == SavedModel::Kind::own) return std::nullopt;
-  const PredictionForm form = PredictionForm::of(*ModelLoss(model));
+  if (model.kind == SavedModel::Kind::location) return std::nullopt;
+  if (model.kind == SavedModel::Kind::own && (!model.own || !model.own->predicts())) return std::nullopt;
+  PredictionForm form = PredictionForm::of(*ModelLoss(model));
+  form.names_classes = model.kind == SavedModel::Kind::own && form.classifies;
   if (!form.predicts()) return std::nullopt;
   return form;
 }

@@ -15,6 +15,7 @@
 #include "starling/core/numerics/gram.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
+#include "starling/protocol/own_model/row_model.hpp"
 
 namespace starling {
 
@@ -65,10 +66,14 @@ std::string SavedModel::origin_text(const std::string& key) const {
 }
 
 ModelLoss::ModelLoss(const SavedModel& model) {
-  check<DataError>(
-      model.kind != SavedModel::Kind::own,
-      "the model is code of its own ({}), which alone can apply it. Use that, as Python's run.predict does.",
-      model.code);
+  if (model.kind == SavedModel::Kind::own) {
+    check<DataError>(model.own != nullptr,
+                     "the model is code of its own ({}), which alone can apply it. Name it: --model plugin:FILE, or in "
+                     "Python model=.",
+                     model.code);
+    loss_ = std::make_unique<OwnLoss>(model.own->classifies());
+    return;
+  }
   try {
     loss_ = loss_table().make(model.loss);
   } catch (const UsageError& error) {

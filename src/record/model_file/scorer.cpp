@@ -35,6 +35,11 @@ Scorer::Scorer(const SavedModel& model) : model_(model) {
   for (const ParameterBlock& block : model.blocks()) needed += block.rows * block.columns;
   check<DataError>(needed == model.parameters.size(), "{} parameters, where the architecture has {}",
                    model.parameters.size(), needed);
+  if (model.own) {
+    own_ = std::make_unique<RowModel>(model.own, model.features);
+    check<DataError>(own_->dimension() == needed, "{} parameters, where the own model has {} for {} features", needed,
+                     own_->dimension(), model.features);
+  }
   if (model.kind != SavedModel::Kind::network && model.kind != SavedModel::Kind::vertical) return;
   network_ = make_network_block(model.architecture, model.precision);
   std::size_t inputs = 0;
@@ -53,10 +58,8 @@ Scorer::Scorer(const SavedModel& model) : model_(model) {
 }
 
 void Scorer::score(const Batch& batch, Vector& scores) {
-  if (network_) {
-    score_network(batch, scores);
-    return;
-  }
+  if (own_) return own_->predict(model_.parameters, batch, scores);
+  if (network_) return score_network(batch, scores);
   scores.resize(batch.size() * model_.scores);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (model_.kind == SavedModel::Kind::location) {

@@ -10,8 +10,6 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 #include "starling/core/record_error.hpp"
-#include "starling/privacy/mechanism.hpp"
-#include "starling/protocol/canary.hpp"
 
 namespace starling {
 namespace {
@@ -29,7 +27,8 @@ class OwnLogistic : public OwnModel {
 
   std::size_t dimension(std::size_t features) override { return features; }
   std::optional<Vector> start(std::uint64_t /*seed*/, std::size_t /*dimension*/) override { return own_start; }
-  void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override {
+  bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                 MutableView predictions) override {
     most_rows = std::max(most_rows, records.rows);
     for (std::size_t i = 0; i < records.rows; ++i) {
       const View x(records.x + i * records.stride, records.features);
@@ -39,17 +38,23 @@ class OwnLogistic : public OwnModel {
       for (std::size_t j = 0; j < x.size(); ++j) gradients[i * x.size() + j] = slope * x[j];
     }
     if (change_) change_(records, losses, gradients);
+    if (predicts_at_once && !predictions.empty()) predict(point, records, predictions);
+    return predicts_at_once;
   }
   [[nodiscard]] bool predicts() const override { return true; }
   [[nodiscard]] bool classifies() const override { return true; }
   void predict(View point, const RecordTable& records, MutableView predictions) override {
+    ++calls_of_predict;
     for (std::size_t i = 0; i < records.rows; ++i) {
       predictions[i] = dot(View(records.x + i * records.stride, records.features), point) > 0 ? 1 : -1;
     }
   }
+  [[nodiscard]] std::optional<double> slope() const override { return std::nullopt; }
   [[nodiscard]] std::string identity() const override { return "logistic"; }
 
   std::optional<Vector> own_start;
+  bool predicts_at_once = false;
+  int calls_of_predict = 0;
   std::size_t most_rows = 0;
 
  private:
@@ -133,8 +138,9 @@ TEST(RowModel, WhatIsNotWrittenIsOutOfRange) {
   class Silent final : public OwnLogistic {
    public:
     explicit Silent(const bool& writes) : writes_(writes) {}
-    void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override {
-      if (writes_) OwnLogistic::gradients(point, records, losses, gradients);
+    bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                   MutableView predictions) override {
+      return writes_ && OwnLogistic::gradients(point, records, losses, gradients, predictions);
     }
 
    private:
@@ -163,6 +169,55 @@ TEST(RowModel, NoticesWritingBeyondTheEnd) {
                 evaluated(losses, {0, 0, 0}, batch, unclipped);
               }),
               testing::HasSubstr("beyond the end of the losses"));
+}
+
+TEST(RowModel, PredictsWithItsGradientsWhereItCan) {
+  const auto own = std::make_shared<OwnLogistic>();
+  RowModel model(own, 3);
+  const Batch batch = drawn(9, 3);
+  const Vector x{0.4, -0.2, 1};
+  const Evaluated asked = evaluated(model, x, batch, unclipped);
+  EXPECT_EQ(own->calls_of_predict, 1);
+  own->predicts_at_once = true;
+  const Evaluated at_once = evaluated(model, x, batch, unclipped);
+  EXPECT_EQ(own->calls_of_predict, 2);  // by the gradients
+  EXPECT_EQ(at_once.score.correct, asked.score.correct);
+  EXPECT_EQ(at_once.gradient, asked.gradient);
+  Vector predictions;
+  model.predict(x, batch, predictions);
+  std::int64_t correct = 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) correct += predictions[i] == batch.label(i) ? 1 : 0;
+  EXPECT_EQ(correct, asked.score.correct);
+}
+
+TEST(RowModel, ScoresWithoutGradientsWhereItCan) {
+  class Lossy final : public OwnLogistic {
+   public:
+    bool losses(View /*point*/, const RecordTable& records, MutableView losses) override {
+      for (std::size_t i = 0; i < records.rows; ++i) losses[i] = 2;
+      return true;
+    }
+  };
+  const auto own = std::make_shared<Lossy>();
+  RowModel model(own, 3);
+  const Batch batch = drawn(5, 3);
+  const Score score = model.score(Vector{1, 0, 0}, batch);
+  EXPECT_EQ(score.loss, 10);
+  EXPECT_EQ(own->most_rows, 0U);  // no gradients
+  EXPECT_EQ(score.correct, model_with(nullptr).score(Vector{1, 0, 0}, batch).correct);
+}
+
+TEST(RowModel, DoesNotShowLabelsToPredictions) {
+  class Cheats final : public OwnLogistic {
+   public:
+    void predict(View /*point*/, const RecordTable& records, MutableView predictions) override {
+      std::copy_n(records.y, records.rows, predictions.begin());
+    }
+  };
+  RowModel model(std::make_shared<Cheats>(), 3);
+  Vector predictions{5};
+  model.predict(Vector{0, 0, 0}, drawn(4, 3), predictions);
+  EXPECT_EQ(predictions, (Vector{0, 0, 0, 0}));
 }
 
 TEST(RowModel, KeepsFromOthersWhatAnErrorTells) {
@@ -206,51 +261,6 @@ TEST(OfferedModel, IsKnownByItsNameWhileItLives) {
   }
   EXPECT_THROW(static_cast<void>(offered_model("mine")), UsageError);
   EXPECT_THROW(OfferedModel("a b", own), UsageError);
-}
-
-/// A planted fault: rows go into the sum as they are.
-class UnclippedModel final : public RowModel {
- public:
-  using RowModel::RowModel;
-
- private:
-  [[nodiscard]] double clipped(MutableView /*row*/, const Clip& /*clip*/) const override { return 1; }
-};
-
-/// The audit of 4,000 releases of so many records each, at epsilon 1.
-OneRunResult audited(Model& model, std::size_t records) {
-  CanaryLog log;
-  CanaryModel canary(model, 0, NoiseKey::from_seed(1, 0), log);
-  ReleaseSettings settings;
-  settings.dimension = 2;
-  settings.batch = records;
-  settings.price = PriceRange::of(1);
-  settings.run_id = "test";
-  const auto laplace = mechanism_table().make("laplace", settings);
-  CanaryMechanism mechanism(*laplace, 0, log);
-  const NoiseKey key = NoiseKey::from_seed(2, 0);
-  Batch batch;
-  batch.clear();
-  const Vector row{0.01, 0.02};
-  for (std::size_t i = 0; i < records; ++i) batch.add({row, {}}, i % 2 == 0 ? 1 : -1);
-  Released<Vector> noisy(declare_public(Vector()));
-  Vector sum;
-  for (Round t = 0; t < 4000; ++t) {
-    static_cast<void>(canary.evaluate(Vector{0, 0}, batch, mechanism.clip(), sum));
-    mechanism.release({ReleasePath::by_itself, 0, t, 0}, 1, key, Secret<Vector>(sum), noisy);
-  }
-  return one_run_audit(log, laplace->charge(1), 1e-5);
-}
-
-// The canary is four times as long as the bound. Of few records the mechanism itself refuses such a sum.
-TEST(RowModel, AuditsSeeWhetherRowsAreClipped) {
-  const auto own = std::make_shared<OwnLogistic>();
-  RowModel honest(own, 2);
-  UnclippedModel planted(own, 2);
-  EXPECT_FALSE(audited(honest, 8).refuted);
-  EXPECT_TRUE(audited(planted, 8).refuted);
-  EXPECT_FALSE(audited(honest, 2).refuted);
-  EXPECT_THROW(audited(planted, 2), DataError);
 }
 
 }  // namespace

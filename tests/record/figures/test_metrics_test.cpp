@@ -208,6 +208,30 @@ TEST(PredictionTally, HasAConfusionMatrixForFewClassesOnly) {
   EXPECT_EQ(m.balanced_accuracy, 0.5);
 }
 
+// Own models say which class it is, and their labels are any.
+TEST(PredictionTally, CountsClassesThatScoresName) {
+  const PredictionForm names{1, true, Link::none, true};
+  const std::vector<Cell> cells{{5, 5, 30}, {-2, -2, 40}, {5, -2, 10}, {-2, 5, 20}};
+  const Classification m = classes_of(names, cells);
+  EXPECT_EQ(m.classes[0].label, -2);
+  EXPECT_EQ(m.classes[1].label, 5);
+  EXPECT_EQ(m.confusion, (std::vector<std::int64_t>{40, 20, 10, 30}));
+  EXPECT_DOUBLE_EQ(m.accuracy, 0.7);
+  EXPECT_DOUBLE_EQ(m.precision, 0.6);
+  EXPECT_DOUBLE_EQ(m.recall, 0.75);
+  EXPECT_FALSE(m.roc.has_value());
+  PredictionTally tally(names);
+  tally.add(Vector{std::nan("")}, 7);
+  tally.add(Vector{8}, 7);
+  const Classification wrong = *tally.metrics().classification;
+  EXPECT_EQ(wrong.accuracy, 0);
+  EXPECT_EQ(wrong.classes[0].records, 2);  // of class 7
+  EXPECT_EQ(wrong.classes[0].predicted, 0);
+  EXPECT_EQ(wrong.classes[1].predicted, 1);
+  for (std::size_t k = 0; k < most_confused; ++k) tally.add(Vector{static_cast<double>(k) + 0.25}, 7);
+  EXPECT_THROW(static_cast<void>(tally.metrics()), DataError);
+}
+
 TEST(PredictionTally, RefusesWhatItCannotMeasure) {
   EXPECT_THROW(PredictionTally({1, false, Link::none}), FailureError);
   EXPECT_THROW(PredictionTally({2, false, Link::identity}), FailureError);

@@ -32,13 +32,20 @@ class OwnModel {
   /// The d start values, from a public seed alone; none for zeros.
   [[nodiscard]] virtual std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) = 0;
   /// Writes the losses of the records (one each) and their gradients at `point`, unclipped, row after row (rows × d).
-  virtual void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) = 0;
+  /// May write `predictions` too (one each; empty where nobody wants them). Returns whether it has written them.
+  virtual bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                         MutableView predictions) = 0;
+  /// Writes the losses alone, for test sets. Returns false, and writes nothing, where these come with gradients alone.
+  virtual bool losses(View /*point*/, const RecordTable& /*records*/, MutableView /*losses*/) { return false; }
   /// Whether `predict` may be called.
   [[nodiscard]] virtual bool predicts() const = 0;
   /// Whether a prediction is the number of a class, so that it is right or wrong.
   [[nodiscard]] virtual bool classifies() const = 0;
-  /// Writes a prediction of the label for each record.
+  /// Writes a prediction of the label for each record. The labels of the records may be unknown, and are 0 then.
   virtual void predict(View point, const RecordTable& records, MutableView predictions) = 0;
+  /// |∂ℓ/∂s| at a score s of 0, of losses that are convex functions of one score s = point · features. The rule of
+  /// --tuning takes such a model as a linear one. None for other models.
+  [[nodiscard]] virtual std::optional<double> slope() const = 0;
   /// Text that no other model has, such as a digest of its code: a run goes on, and noise is used again, with the same
   /// model alone. Empty where it cannot be told; a run is then not resumable.
   [[nodiscard]] virtual std::string identity() const = 0;

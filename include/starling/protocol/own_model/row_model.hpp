@@ -41,6 +41,9 @@ class RowModel : public Model {
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
   void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override;
+  /// Writes a prediction of the label for each record (resized to records). The own model does not see their labels.
+  /// Throws UsageError for an own model that does not predict.
+  void predict(View parameters, const Batch& batch, Vector& predictions);
   /// The own start, or zeros.
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override;
 
@@ -53,7 +56,10 @@ class RowModel : public Model {
   template <class F>
   void in_chunks(const Batch& batch, F f);
   [[nodiscard]] RecordTable table_of(const Batch& batch, std::size_t first, std::size_t count);
+  /// Asks for losses and gradients, and for predictions where these are right or wrong.
   void ask_gradients(View parameters, const RecordTable& records);
+  /// Asks for losses, without gradients where the own model can do so, and for predictions as well.
+  void ask_losses(View parameters, const RecordTable& records);
   void ask_predictions(View parameters, const RecordTable& records);
   [[nodiscard]] Score score_of(const RecordTable& records, std::size_t i) const;
 

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "starling/core/columns.hpp"
@@ -17,6 +19,7 @@ struct PredictionForm {
   std::size_t scores = 1;  ///< K
   bool classifies = false;
   Link link = Link::identity;
+  bool names_classes = false;  ///< the score is the label of the predicted class, of any set of labels
 
   [[nodiscard]] static PredictionForm of(const Loss& loss) { return {loss.scores(), loss.classifies(), loss.link()}; }
   /// Whether scores predict labels: classes, or the labels themselves.
@@ -98,7 +101,7 @@ class LongSum {
 ///
 /// Memory: counts of the classes, and 8 bytes a record for two classes, since the ROC area is exact. A record whose
 /// scores are not all finite counts as wrong, with scores of 0 and an infinite loss. A tie is wrong, as in
-/// Loss::correct.
+/// Loss::correct. Where scores name classes, a record whose score is not finite is predicted no class.
 class PredictionTally {
  public:
   /// Throws FailureError for scores that predict nothing.
@@ -117,6 +120,20 @@ class PredictionTally {
     LongSum probability;
   };
 
+  /// Counts of the classes, ascending by label.
+  struct Counts {
+    Vector labels;
+    std::vector<std::int64_t> occurring;
+    std::vector<std::int64_t> predicted;
+    std::vector<std::int64_t> hits;
+    std::vector<std::int64_t> confusion;  ///< empty for more than most_confused classes
+
+    explicit Counts(Vector of_classes);
+    [[nodiscard]] std::size_t size() const { return labels.size(); }
+    /// Counts records of a true class; `guess` is the predicted one, none where no class is predicted.
+    void add(std::size_t truth, std::optional<std::size_t> guess, std::int64_t records = 1);
+  };
+
   void add_class(View scores, std::size_t truth);
   void add_probabilities(View scores, std::size_t truth);
   void add_number(double score, double label);
@@ -125,7 +142,9 @@ class PredictionTally {
   [[nodiscard]] std::size_t predicted_class(View scores, std::size_t truth) const;
   /// The larger class's score minus the other's.
   [[nodiscard]] double margin(View scores) const { return scores.size() == 2 ? scores[1] - scores[0] : scores[0]; }
-  [[nodiscard]] Classification classification() const;
+  /// The counts by names of classes.
+  [[nodiscard]] Counts counts_of_names() const;
+  [[nodiscard]] Classification classification(const Counts& counts) const;
   [[nodiscard]] ProbabilityMetrics probability_metrics() const;
 
   PredictionForm form_;
@@ -133,11 +152,9 @@ class PredictionTally {
   std::int64_t records_ = 0;
   Vector zeros_;  ///< in place of scores that are not finite
 
-  // Counts of classes:
-  std::vector<std::int64_t> occurring_;
-  std::vector<std::int64_t> predicted_;
-  std::vector<std::int64_t> hits_;
-  std::vector<std::int64_t> confusion_;
+  // Of classes:
+  Counts counts_;
+  std::map<std::pair<double, std::optional<double>>, std::int64_t> names_;  ///< records by true and predicted label
   Vector margins_larger_;   ///< of the records of the larger of two classes
   Vector margins_smaller_;  ///< of the other records
   LongSum log_loss_;

@@ -9,7 +9,8 @@
 
 namespace starling {
 
-/// The meaning of the model's scores; none for a model that predicts no label: a location, or expert advice.
+/// The meaning of the model's scores; none for a model that predicts no label: a location, expert advice, or an own
+/// model without predictions or without its code.
 [[nodiscard]] std::optional<PredictionForm> prediction_form(const SavedModel& model);
 
 /// Metrics of the predictions for records whose labels are in the form of the loss. Errors of a regression on a

@@ -19,6 +19,8 @@
 
 namespace starling {
 
+class OwnModel;
+
 /// How sure the parameters θ of a linear regression are: with S = `matrix` the interval of a prediction z·θ is z·θ ±
 /// quantile · √(z' S z), as `interval_quantile` of the method has it (docs/methods/inference.md, "Intervals").
 struct ParameterSpread {
@@ -47,6 +49,7 @@ struct SavedModel {
   Precision precision = Precision::full;  ///< of a network
   std::string code;                       ///< of an own model, as `--model`
   std::string code_identity;              ///< of an own model: what tells its code from other code
+  std::shared_ptr<OwnModel> own;          ///< of an own model: its code, where somebody has given it; not in the file
   Vector parameters;                      ///< d
   std::optional<ParameterSpread> spread;  ///< of a run of `infer` that knew it
   PublicConstants constants;
@@ -102,10 +105,10 @@ void write_model(const std::string& path, const SavedModel& model, ModelReaders 
 /// does not have, DataError for a file without models of single clients.
 [[nodiscard]] Vector read_client_model(const std::string& run_directory, Client u, std::size_t d);
 
-/// The loss of a saved model's scores.
+/// The loss of a saved model's scores; of an own model, whose code has the loss, what stands in its place.
 class ModelLoss {
  public:
-  /// Throws DataError for an own model, an unknown loss, or one of another number of scores.
+  /// Throws DataError for an own model without its code, an unknown loss, or one of another number of scores.
   explicit ModelLoss(const SavedModel& model);
   [[nodiscard]] const Loss& operator*() const { return one_vs_rest_ ? *one_vs_rest_ : *loss_; }
   [[nodiscard]] const Loss* operator->() const { return &**this; }

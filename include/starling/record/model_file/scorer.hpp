@@ -6,6 +6,7 @@
 
 #include "starling/core/batch.hpp"
 #include "starling/model/network/network_block.hpp"
+#include "starling/protocol/own_model/row_model.hpp"
 #include "starling/record/model_file/embedder.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
@@ -15,11 +16,12 @@ namespace starling {
 class Scorer {
  public:
   /// `model` must outlive the scorer. Throws DataError for a part of a vertical model, and if the number of
-  /// parameters is not that of the architecture.
+  /// parameters is not that of the architecture or of the own model's code.
   explicit Scorer(const SavedModel& model);
 
   /// Writes the K scores of each record into `scores` (resized to records × K). Rows have `model.features` features,
-  /// sparse ones at most. A network's scores are 0 where one of them is not finite.
+  /// sparse ones at most. A network's scores are 0 where one of them is not finite. An own model's score is its
+  /// prediction. Throws UsageError for an own model that predicts nothing, and RecordError if it fails.
   void score(const Batch& batch, Vector& scores);
 
  private:
@@ -30,6 +32,7 @@ class Scorer {
   void embed(std::size_t records);
 
   const SavedModel& model_;
+  std::unique_ptr<RowModel> own_;
   std::unique_ptr<NetworkBlock> network_;  ///< of a vertical model the head
   std::vector<Embedder> embedders_;        ///< of a vertical model's parties
   Vector dense_;                           ///< rows of a batch for networks, or one difference from a point
