@@ -49,6 +49,7 @@ struct VerticalConfig : LearningConfig {
   std::vector<std::string> parties;  ///< files
   std::string columns;
   std::string label_source;
+  std::optional<std::size_t> person_rows;  ///< R of --unit person
   std::vector<std::string> held_out;  ///< files of --test
   std::string held_out_labels;
   LayerSizes features;
