@@ -214,7 +214,8 @@ std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorde
     for (const auto& [steps, spread] : plug_in_spreads_) {
       if (steps == at.steps) methods.push_back(spread);
     }
-    path.push_back({at.steps, records_after(at.steps), intervals_of(methods, coefficient_names(), config_.levels, client)});
+    path.push_back(
+        {at.steps, records_after(at.steps), intervals_of(methods, coefficient_names(), config_.levels, client)});
   }
   return path;
 }

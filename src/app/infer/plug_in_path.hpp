@@ -9,8 +9,8 @@
 
 namespace starling {
 
-/// The observer that keeps what plug-in intervals of the recorded steps need. It looks after the IntervalRecorder of the
-/// same rounds.
+/// The observer that keeps what plug-in intervals of the recorded steps need. It looks after the IntervalRecorder of
+/// the same rounds.
 class PlugInPath final : public Observer {
  public:
   /// Of an aggregated run. Keeps references.

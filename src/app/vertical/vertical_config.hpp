@@ -50,7 +50,7 @@ struct VerticalConfig : LearningConfig {
   std::string columns;
   std::string label_source;
   std::optional<std::size_t> person_rows;  ///< R of --unit person
-  std::vector<std::string> held_out;  ///< files of --test
+  std::vector<std::string> held_out;       ///< files of --test
   std::string held_out_labels;
   LayerSizes features;
   LayerSizes head;

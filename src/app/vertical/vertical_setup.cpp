@@ -290,9 +290,9 @@ std::unique_ptr<Protection> VerticalRun::make_protection(const ReleaseSettings& 
 RunFacts VerticalRun::privacy_facts() {
   RunFacts facts = common_facts(config_.plan.rounds);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
-  facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1,
-                                 config_.plan.local_steps, config_.plan.central,
-                                 static_cast<std::int64_t>(config_.plan.person_rows)};
+  facts.vertical =
+      VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1, config_.plan.local_steps,
+                    config_.plan.central, static_cast<std::int64_t>(config_.plan.person_rows)};
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
   facts.served = served();

@@ -126,8 +126,7 @@ VerticalDataset open_common_table(VerticalSettings settings, std::size_t parties
   StoredRows labels{settings.source, targets_known ? std::size_t{1} : std::size_t{0}};
   Fingerprint fingerprint;
   VerticalDataset dataset;
-  const std::int64_t records =
-      read_table(*reader, settings, own, parts, labels, fingerprint, dataset.persons);
+  const std::int64_t records = read_table(*reader, settings, own, parts, labels, fingerprint, dataset.persons);
   check_records(settings.source, records);
   for (const auto& group : columns) {
     dataset.shape.columns.push_back(group.size());

@@ -58,7 +58,7 @@ TableStream::TableStream(std::vector<StoredRows> parts, StoredRows labels, const
 namespace {
 
 /// A place that holds no record.
-constexpr auto nobody = static_cast<std::size_t>(-1);
+constexpr auto no_record = static_cast<std::size_t>(-1);
 
 /// The rows of a slice of the common order, or of `places` in it; `empty` stands where there is no record.
 void gather(const StoredRows& rows, const Slice& slice, const std::vector<std::size_t>& places, double empty,
@@ -68,7 +68,7 @@ void gather(const StoredRows& rows, const Slice& slice, const std::vector<std::s
         values.clear();
         for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
           const std::size_t place = places.empty() ? static_cast<std::size_t>(i) : places[static_cast<std::size_t>(i)];
-          if (place == nobody) {
+          if (place == no_record) {
             values.insert(values.end(), rows.width, empty);
             continue;
           }
@@ -92,7 +92,7 @@ void TableStream::load(Round t) {
   for (std::int64_t i = slice.first; i < slice.first + slice.count; i += static_cast<std::int64_t>(places_of_person_)) {
     const auto first = places_.begin() + i;
     const auto last = first + static_cast<std::ptrdiff_t>(places_of_person_);
-    records_of_persons_.push_back(places_of_person_ - static_cast<std::size_t>(std::count(first, last, nobody)));
+    records_of_persons_.push_back(places_of_person_ - static_cast<std::size_t>(std::count(first, last, no_record)));
   }
 }
 
@@ -120,7 +120,7 @@ std::int64_t TableStream::group(std::span<const std::int64_t> persons, std::size
   const std::int64_t count = persons.empty() ? 0 : 1 + *std::max_element(persons.begin(), persons.end());
   std::vector<std::size_t> taken(static_cast<std::size_t>(count), 0);
   places_of_person_ = places;
-  places_.assign(taken.size() * places, nobody);
+  places_.assign(taken.size() * places, no_record);
   for (std::size_t i = 0; i < persons.size(); ++i) {
     const auto person = static_cast<std::size_t>(persons[i]);
     if (taken[person] < places) places_[person * places + taken[person]++] = i;

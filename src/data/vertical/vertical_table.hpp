@@ -47,7 +47,7 @@ class TableStream final : public VerticalStream {
   std::int64_t epochs_;
   Passes passes_;
   std::int64_t records_;
-  std::vector<std::size_t> places_;  ///< with persons: the record in each place, or `nobody`
+  std::vector<std::size_t> places_;  ///< with persons: the record in each place, or `no_record`
   std::size_t places_of_person_ = 1;
   bool by_id_;
   bool aligned_ = false;

@@ -299,12 +299,12 @@ std::string statement(const PrivacyReport& report) {
   const std::string beginning = verdict(report) + released(report);
   const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
   if (raw || std::isinf(report.release.epsilon)) {
-    return beginning + mechanism + "The privacy loss of every record is unbounded. " + statement_of(report.trust, report.unit) +
-           metrics(report) + deal(report) + ledger(report) + operators;
+    return beginning + mechanism + "The privacy loss of every record is unbounded. " +
+           statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + operators;
   }
-  return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) + key_of(report) +
-         ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) + not_covered(report) +
-         operators;
+  return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) +
+         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) +
+         not_covered(report) + operators;
 }
 
 }  // namespace starling

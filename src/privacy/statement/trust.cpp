@@ -124,10 +124,11 @@ std::string of_parties(const VerticalTrust& vertical, PrivacyUnit unit) {
       "records, the {} local step(s) of a round each as a release of its own beside that of the embeddings. ",
       vertical.local_steps);
   text += unit == PrivacyUnit::person
-              ? fmt::format("The person who is protected is what one party has of the person: its columns of all the "
-                            "person's records, of which {} take part. A person has as many rows in each round, with a "
-                            "record or without. ",
-                            vertical.person_rows)
+              ? fmt::format(
+                    "The person who is protected is what one party has of the person: its columns of all the "
+                    "person's records, of which {} take part. A person has as many rows in each round, with a "
+                    "record or without. ",
+                    vertical.person_rows)
               : "The record that is protected is what one party has of it: its columns. ";
   if (vertical.holders() > 1) {
     text += fmt::format("Somebody whose data stand in the columns of all {} parties{} pays by all of them at most {}. ",

@@ -77,8 +77,8 @@ class PlugInSums {
   [[nodiscard]] virtual PlugInMeans collect() = 0;
   /// Keeps this rank's sums of this moment for collect_noted(), where they are released already.
   virtual void note(Round /*steps*/) {}
-  /// **Collective.** Numbers of steps and means of the moments that were noted, in their order; all ranks have noted the
-  /// same moments.
+  /// **Collective.** Numbers of steps and means of the moments that were noted, in their order; all ranks have noted
+  /// the same moments.
   [[nodiscard]] virtual std::vector<std::pair<Round, PlugInMeans>> collect_noted() { return {}; }
   virtual void persist(Snapshot& snapshot) { snapshot.of_clients(directions_); }
 

@@ -38,8 +38,9 @@ class LongTermConstraints {
   /// Entries of the second part of a round's release; 0 if no constraint depends on records.
   [[nodiscard]] static std::size_t second_dimension(const ConstraintSet& set, PrivateConstraint how);
 
-  /// Makes the multipliers of public constraints common to all `clients` of the run: they follow the mean value over all
-  /// clients, which takes a server, or as here a sum over all ranks in each round. Not for queues. Keeps the reference.
+  /// Makes the multipliers of public constraints common to all `clients` of the run: they follow the mean value over
+  /// all clients, which takes a server, or as here a sum over all ranks in each round. Not for queues. Keeps the
+  /// reference.
   void share(Agreement& agreement, Client clients);
   /// After the steps of a round: raises shared multipliers. **Collective** where they are shared; else nothing.
   void agree(double eta);

@@ -16,8 +16,9 @@
 /// secret, ∂F/∂h and the head's gradient are releases too. Derivatives ignore the clipping of embeddings.
 ///
 /// Under `--unit person` a round has m persons with R rows each, of which the first ones hold records. A record's
-/// embedding is clipped to C/√R, so that those of a person have norm C at most together. A person's gradient is the mean
-/// of the gradients of its records, clipped as a whole. So a person moves each release by what a record may move it.
+/// embedding is clipped to C/√R, so that those of a person have norm C at most together. A person's gradient is the
+/// mean of the gradients of its records, clipped as a whole. So a person moves each release by what a record may move
+/// it.
 ///
 /// A party whose budget has ended sends zeros and learns no more. If the budget of the labels has ended, no block
 /// learns.
