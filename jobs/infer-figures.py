@@ -11,7 +11,7 @@ Sections:
         and random scaling, 200 replications
 
 Noise is that of the design which the paper states (infer.py has its own reading, whose noise is too small). Equal arguments
-give equal figures. About half an hour on two cores.
+give equal figures. Some minutes on two cores.
 
 Writes claims.csv, fig1.csv, fig2.csv, fig3.csv and the pictures fig1, fig2 and fig3.
 """
@@ -141,7 +141,7 @@ SECTIONS = {"fig1": fig1, "fig2": fig2, "fig3": fig3}
 class Measured:
     def __init__(self, options, starling, scratch, folder):
         self.options, self.folder = options, folder
-        self.infer = experiment.Runs(starling, scratch, "infer")
+        self.infer = experiment.Runs(starling, scratch, "infer", "--json")
         self.omd = experiment.Runs(starling, scratch, "omd")
 
 

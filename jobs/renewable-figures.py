@@ -12,7 +12,7 @@ Batches of 20 records per client, lambda = 0.1 and the four methods are those of
   fig5   mu
 
 Times are of whole runs, records drawn on the way included, while others run beside them. 100 runs per point, as in the
-paper, take some five hours on two cores; --replications 2 some six minutes.
+paper, take some fifty minutes on two cores, --replications 2 one.
 
 Equal arguments give equal figures, but for times. Writes points.csv, claims.csv, and for each figure the pictures
 FIGURE-accuracy and FIGURE-time.

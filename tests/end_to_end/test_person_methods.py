@@ -239,7 +239,7 @@ class Parties(NeighbourTest):
         for words, code, says in (
                 ([*VERTICAL, *PERSON], 2, "--person-rows"),
                 ([*VERTICAL, "--person-rows", 2], 2, "unit"),
-                ([*VERTICAL, "--mechanism", "none", "--baseline", "central", *self.by_person()], 2, "central"),
+                ([*VERTICAL, "--baseline", "central", *self.by_person()], 2, "central"),
                 ([*VERTICAL, "--source", "gap.csv", "--batch", 1, *self.by_person()], 3, "row 3"),
                 (["vertical", "--clients", 3, *GAUSSIAN, *self.by_person()], 2, "spectrum")):
             with self.subTest(words=words):
