@@ -45,6 +45,17 @@ def positive(text):
     return number
 
 
+def names_of(known):
+    """What parses names separated by commas, each of which must be known."""
+    def parse(text):
+        names = text.split(",")
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)} (known: {', '.join(known)})")
+        return names
+    return parse
+
+
 def arguments(description, output):
     """The options that all experiments have; the caller adds its own and parses."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)

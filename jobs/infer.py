@@ -261,18 +261,10 @@ def pictures(folder, cells):
                                curves, ["set logscale xy"])
 
 
-def sections(text):
-    names = text.split(",")
-    unknown = [name for name in names if name not in SECTIONS]
-    if unknown:
-        raise experiment.argparse.ArgumentTypeError(f"{unknown[0]} (known: {', '.join(SECTIONS)})")
-    return names
-
-
 def main():
     parser = experiment.arguments(__doc__, "results-infer")
     parser.set_defaults(workers=experiment.os.cpu_count() or 1)
-    parser.add_argument("--tables", metavar="WHICH", type=sections, default=list(SECTIONS),
+    parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=list(SECTIONS),
                         help=f"sections, separated by commas ({','.join(SECTIONS)})")
     parser.add_argument("--replications", metavar="N", type=experiment.positive,
                         help="replications per setting (200; 1000 in clients)")

@@ -231,20 +231,12 @@ def epsilons(text):
     return wanted
 
 
-def sections(text):
-    names = text.split(",")
-    unknown = [name for name in names if name not in SECTIONS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{', '.join(unknown)} (known: {', '.join(SECTIONS)})")
-    return names
-
-
 def main():
     parser = experiment.arguments(__doc__, "results-mnist")
     parser.set_defaults(workers=experiment.os.cpu_count() or 1)
     parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data" / "mnist"),
                         help="where the four files of MNIST are (../shared/data/mnist beside the project)")
-    parser.add_argument("--tables", metavar="WHICH", type=sections, default=["honest"],
+    parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=["honest"],
                         help=f"sections, separated by commas, of {','.join(SECTIONS)} (honest)")
     parser.add_argument("--epsilons", metavar="E", type=epsilons, default=list(HONEST),
                         help=f"rows of the tables, separated by commas ({','.join(f'{epsilon:g}' for epsilon in HONEST)}; "

@@ -12,7 +12,7 @@ Batches of 20 records per client, lambda = 0.1 and the four methods are those of
   fig5   mu
 
 Times are of whole runs, records drawn on the way included, while others run beside them. 100 runs per point, as in the
-paper, take some five hours on two cores; --replications 2 some six minutes.
+paper, take some fifty minutes on two cores, --replications 2 one.
 
 Equal arguments give equal figures, but for times. Writes points.csv, claims.csv, and for each figure the pictures
 FIGURE-accuracy and FIGURE-time.
@@ -24,7 +24,7 @@ import tempfile
 
 import experiment
 from experiment import FAILS, HOLDS, mean
-from renewable import BATCH, VARIANTS, sections
+from renewable import BATCH, VARIANTS
 
 METHODS = tuple(VARIANTS)  # OffNP, OffWP, OnWP, OnWDP
 USUAL = {"b": 100, "M": 20, "mu": 0.2, "p": 50, "ratio": 4, "lambda": 0.1, "q": 1, "epsilon": 0.8, "delta": 1e-5}
@@ -172,7 +172,7 @@ def draw(folder, figure, curves):
 
 def main():
     parser = experiment.arguments(__doc__, "results-renewable-figures")
-    parser.add_argument("--figures", metavar="WHICH", type=lambda text: sections(text, FIGURES), default=list(FIGURES),
+    parser.add_argument("--figures", metavar="WHICH", type=experiment.names_of(FIGURES), default=list(FIGURES),
                         help=f"figures, separated by commas ({','.join(FIGURES)})")
     parser.add_argument("--replications", metavar="N", type=experiment.positive, default=100, help="runs per point (100)")
     parser.add_argument("--test-records", metavar="N", type=experiment.positive, default=20_000, help="size of test sets (20000)")

@@ -212,17 +212,9 @@ def picture(folder, cells):
     experiment.draw(folder, "accuracy", "\n".join(lines) + "\n")
 
 
-def sections(text, known=SECTIONS):
-    names = text.split(",")
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise experiment.argparse.ArgumentTypeError(f"{unknown[0]} (known: {', '.join(known)})")
-    return names
-
-
 def main():
     parser = experiment.arguments(__doc__, "results-renewable")
-    parser.add_argument("--tables", metavar="WHICH", type=sections, default=list(SECTIONS),
+    parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=list(SECTIONS),
                         help=f"sections, separated by commas ({','.join(SECTIONS)})")
     parser.add_argument("--replications", metavar="N", type=experiment.positive, default=20, help="runs per cell (20)")
     parser.add_argument("--test-records", metavar="N", type=experiment.positive, default=20_000, help="size of test sets (20000)")

@@ -19,7 +19,6 @@ start values alone where records are real. Equal arguments give equal figures.
 Writes table.csv, orderings.csv, tables.csv and schedule.csv, and a .svg, .gp and .csv for each picture.
 """
 
-import argparse
 import csv
 import math
 import pathlib
@@ -396,18 +395,10 @@ def schedule(bench):
 SECTIONS = {"table": table, "figures": figures, "tables": tables, "schedule": schedule}
 
 
-def sections(text):
-    names = text.split(",")
-    unknown = [name for name in names if name not in SECTIONS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{', '.join(unknown)} (known: {', '.join(SECTIONS)})")
-    return names
-
-
 def main():
     parser = experiment.arguments(__doc__, "results-vertical")
     parser.set_defaults(workers=experiment.os.cpu_count() or 1)
-    parser.add_argument("--tables", metavar="WHICH", type=sections, default=list(SECTIONS),
+    parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=list(SECTIONS),
                         help=f"sections, separated by commas ({','.join(SECTIONS)})")
     parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=16, help="runs per setting (16)")
     parser.add_argument("--rounds", metavar="T", type=experiment.positive,

@@ -11,7 +11,7 @@ GAUSSIAN = ["--mechanism", "gaussian"]
 LAPLACE = ["--mechanism", "laplace"]
 VERTICAL = ["vertical", "--columns", "0/1,2", "--clients", "2", "--batch", "10", "--feature-net", "d-4-2", "--head", "d-4-1", "--loss",
             "logistic"]
-INFER = ["infer", "--loss", "logistic", "--batch", "4"]
+INFER = ["infer", "--loss", "logistic", "--intercept", "no"]
 PRIVATE = ["renewable", "--variant", "private", "--l2", "0.1"]
 
 # Of every command and mechanism: the words, and the releases that a record enters.

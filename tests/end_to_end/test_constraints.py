@@ -47,6 +47,27 @@ class Written(Budgeted):
 class Public(TestCase):
     DRIFT = ["--source", "synthetic:drift:informative=1", "--clients", "3"]
 
+    def test_shared_duals(self):
+        """All clients have the same multipliers, on any number of ranks; a lone client has its own."""
+        self.write("cap.csv", "1,0,0,0,0,0.3\n0,1,0,0,0,2\n")
+        words = ["--domain", "simplex", "--rounds", "2000", "--mechanism", "none", "--constraint", "linear:cap.csv"]
+        shared = [*self.DRIFT, *words, "--dual-scope", "shared"]
+        runs = [self.summary_of(ranks, shared, f"shared-{ranks}") for ranks in (1, 2, 3)]
+        for run in runs:
+            self.assertEqual(bits([run["final_model"], run["constraints"]]), bits([runs[0]["final_model"], runs[0]["constraints"]]))
+        self.assertAlmostEqual(runs[0]["final_model"][0], 0.3, delta=0.02)
+        binding = runs[0]["constraints"][0]["dual_final"]
+        self.assertGreater(binding["mean"], 0)
+        self.assertAlmostEqual(binding["mean"], binding["max"], places=12)
+        self.assertTrue(any("as a server would" in note for note in runs[0]["notes"]))
+        own = self.summary_of(1, [*self.DRIFT, *words], "own")["constraints"][0]["dual_final"]
+        self.assertGreater(own["max"] - own["mean"], 1e-6)
+        alone = [self.summary_of(1, ["--source", "synthetic:drift:informative=1", "--clients", "1", *words, "--dual-scope", scope],
+                                 scope) for scope in ("client", "shared")]
+        self.assertEqual(bits(alone[0]["final_model"]), bits(alone[1]["final_model"]))
+        self.assertIn("--dual", self.run_ranks(1, [*shared, "--dual", "queue", "--output", "no"]).err)
+        self.assertIn("--dual-scope", self.run_ranks(4, [*shared, "--output", "no"]).err)
+
     def test_duals_hold_a_cap(self):
         self.write("cap.csv", "1,0,0,0,0,0.3\n0,1,0,0,0,2\n")
         for words in (["--mirror", "entropic"], ["--domain", "simplex"], ["--domain", "simplex", "--dual", "queue"]):

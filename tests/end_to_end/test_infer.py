@@ -311,6 +311,29 @@ class Results(InferCase):
         if shutil.which("gnuplot"):
             self.assertIn("</svg>", (self.folder / "run" / "intervals.svg").read_text())
 
+    def test_plug_in_along_the_way(self):
+        """The rows after n steps are what a run of n steps ends with, on any number of ranks."""
+        words = [*self.source(), "--clients", "2", "--intervals", "random-scaling,plug-in", "--plug-in-path"]
+        for ranks in (1, 2):
+            self.summary([*words, *NOISY], f"noisy-{ranks}", ranks)
+        self.assertEqual(self.table("noisy-1/intervals.csv"), self.table("noisy-2/intervals.csv"))
+        words += OPEN
+        summary = self.summary(words, "run")
+        rows = self.table("run/intervals.csv")
+        steps = sorted({int(row["steps"]) for row in rows})
+        middle = steps[-4]
+        shorter = self.summary([*words, "--rounds", str(middle)], "shorter")
+        for end, of in ((middle, shorter), (steps[-1], summary)):
+            own = [row for row in rows if int(row["steps"]) == end and row["method"] == "plug-in"]
+            expected = of_method(of["intervals"], "plug-in")
+            self.assertEqual(len(own), len(expected))
+            for row, each in zip(own, expected):
+                for key in ("estimate", "low", "high"):
+                    self.assertAlmostEqual(float(row[key]), each[key], delta=1e-9 * abs(each["estimate"]))
+        refused = self.infer([*words, "--trust", "central", "--output", "no"])
+        self.assertEqual(refused.code, 2, refused)
+        self.assertIn("--trust", refused.err)
+
     def test_each_method_alone(self):
         """Says what it says beside the others; batch means and random scaling are of one path, matrices need none."""
         words = [*self.source(), *OPEN, "--intervals"]

@@ -1,4 +1,4 @@
-"""`--unit person` in `starling infer` and `starling renewable`: a person's part is the mean over the person's records."""
+"""`--unit person` in `starling infer`, `renewable` and `vertical`: a person's part is the mean over the person's records."""
 
 import math
 import unittest
@@ -147,6 +147,104 @@ class PersonMethods(NeighbourTest):
             with self.subTest(words=words):
                 refused = self.run_command(1, words)
                 self.assertEqual(refused.code, 2, refused)
+                self.assertIn(says, refused.err)
+
+
+class Parties(NeighbourTest):
+    """`starling vertical`: a person has R rows in a round, with records or without."""
+
+    ROWS = 13
+    HEAD = [*VERTICAL, "--labels", "head"]
+
+    def by_person(self, rows=ROWS):
+        return [*PERSON, "--person-rows", rows]
+
+    def ran(self, words, output, ranks=1):
+        done = self.run_command(ranks, [*words, "--noise-key", "seed", "--output", output, "--json", "--progress", "off"])
+        self.assertEqual(done.code, 0, done)
+        return done.summary()
+
+    def outcome(self, summary):
+        return bits([summary["final_model"], summary["metrics"], summary["loss"], summary["rounds"]])
+
+    def test_one_record_each_is_unit_record(self):
+        self.write("data.csv", "\n".join(persons()) + "\n")
+        by_person = self.ran([*self.HEAD, *self.by_person(1)], "person")
+        by_record = self.ran([*self.HEAD, "--drop", "who"], "record")
+        self.assertEqual(self.outcome(by_person), self.outcome(by_record))
+        for key in ("epsilon", "mu", "releases", "participations"):
+            self.assertEqual(by_person["privacy"][key], by_record["privacy"][key], key)
+        self.assertEqual((by_person["privacy"]["unit"], by_record["privacy"]["unit"]), ("person", "record"))
+
+    def test_summary_and_statement(self):
+        self.write("data.csv", "\n".join(persons(size=3)) + "\n")
+        several = self.ran([*self.HEAD, *self.by_person()], "several")
+        self.assertEqual(several["rounds"], PLACES // 4)
+        privacy = several["privacy"]
+        self.assertEqual((privacy["unit"], privacy["record_epsilon"]), ("person", privacy["epsilon"]))
+        for part in ("one person of one client", "4 person(s)", "of which 13 take part", "which records are of one person"):
+            self.assertIn(part, privacy["statement"])
+        self.assertTrue(any("persons count alike" in note for note in several["notes"]))
+
+    def test_layouts_and_files_of_parties(self):
+        """The same from one table and from a file of each party, of which the first alone says whose records they are."""
+        rows = persons(size=3)
+        self.write("data.csv", "\n".join(rows) + "\n")
+        fields = [line.split(",") for line in rows]
+        for k in range(3):
+            lines = [",".join([*(["id", "who"] if k == 0 else ["id"]), "abc"[k], *(["y"] if k == 0 else [])])]
+            order = range(1, len(fields)) if k == 0 else reversed(range(1, len(fields)))
+            lines += [",".join([f"r{i}", *([fields[i][0]] if k == 0 else []), fields[i][1 + k], *([fields[i][4]] if k == 0 else [])])
+                      for i in order]
+            self.write(f"party-{k}.csv", "\n".join(lines) + "\n")
+        for labels in ("all", "head"):
+            words = [*VERTICAL, "--labels", labels, *self.by_person(2)]
+            found = [self.ran(words, f"{labels}-{ranks}", ranks) for ranks in (1, 2, 4)]
+            apart = [word for word in words if word not in ("--source", "data.csv", "--columns", "0/1/2")]
+            files = ["--parties", "party-0.csv,party-1.csv,party-2.csv", "--id", "id", "--metrics", "shared"]
+            found.append(self.ran([*apart, *files], f"{labels}-files", 4))
+            for each in found[1:]:
+                self.assertEqual(bits(each["final_model"]), bits(found[0]["final_model"]))
+
+    ANOTHER = {"one": ["0.3,0.2,0.1,1"], "thirteen": [f"{i},-9,{i * i},-1" for i in range(13)],
+               "fifteen": [f"{i},-9,{i * i},-1" for i in range(15)], "huge": ["1e200,1e200,-1e200,1"] * 2}
+
+    def test_how_many_records_a_person_has_shows_nowhere(self):
+        runs = {change: self.run_with(f"parties-{change}", [*self.HEAD, *self.by_person()], persons(rows, 3))
+                for change, rows in self.ANOTHER.items()}
+        self.assertEqual(runs["one"]["exit code"], b"0", runs["one"]["stderr"][-2000:])
+        for change in self.ANOTHER:
+            with self.subTest(change):
+                self.assertEqual(self.difference(runs["one"], runs[change]), "")
+                self.assertLessEqual(len(self.rounds_moved("parties-one", f"parties-{change}")), 1)
+
+    def test_thirteen_records_cost_no_more_than_the_price(self):
+        """Of each holder's two releases in a round."""
+        for side, rows in {"one": ["1e6,1e6,1e6,1"], "thirteen": ["-1e6,-1e6,-1e6,-1"] * 13}.items():
+            seen = self.run_with(f"moved-{side}", [*self.HEAD, *self.by_person()], persons(rows, 3))
+            self.assertEqual(seen["exit code"], b"0", seen["stderr"][-2000:])
+        squares = {}
+        for (where, scale, q), (at, _, other) in zip(self.releases("moved-one"), self.releases("moved-thirteen")):
+            self.assertEqual(where, at)
+            squares[where[2]] = squares.get(where[2], 0) + sum((a - b) ** 2 for a, b in zip(q, other)) / scale**2
+        self.assertEqual(len(squares), 4)
+        for client, square in squares.items():
+            with self.subTest(client=client, loss=math.sqrt(square)):
+                self.assertLessEqual(square, 2 * (1 + 1e-9))
+        self.assertGreater(max(squares.values()), 0.1)
+
+    def test_bad_input(self):
+        self.write("data.csv", "\n".join(persons()) + "\n")
+        self.write("gap.csv", "who,a,b,c,y\np1,1,2,3,1\n,1,2,3,-1\n")
+        for words, code, says in (
+                ([*VERTICAL, *PERSON], 2, "--person-rows"),
+                ([*VERTICAL, "--person-rows", 2], 2, "unit"),
+                ([*VERTICAL, "--baseline", "central", *self.by_person()], 2, "central"),
+                ([*VERTICAL, "--source", "gap.csv", "--batch", 1, *self.by_person()], 3, "row 3"),
+                (["vertical", "--clients", 3, *GAUSSIAN, *self.by_person()], 2, "spectrum")):
+            with self.subTest(words=words):
+                refused = self.run_command(1, [*words, "--output", "refused"])
+                self.assertEqual(refused.code, code, refused)
                 self.assertIn(says, refused.err)
 
 

@@ -24,7 +24,7 @@ class Tables(Experiment):
         """Balanced cells have next to no spread: three runs tell."""
         printed = self.run_script("renewable.py", "--tables", "2", "--replications", 3)
         rows = {(row["setting"], row["ratio"], row["variant"]): row for row in self.rows("cells.csv")}
-        self.assertEqual(len(rows), 18)
+        self.assertEqual(len(rows), 24)
         for (setting, ratio, variant), row in rows.items():
             self.assertIn(row["ours"], printed)
             # At 4:1 a run's accuracy scatters by up to 0.3 points: three of them by 0.17.
@@ -35,9 +35,20 @@ class Tables(Experiment):
         printed = self.run_script("renewable.py", "--batches", 3, "--replications", 1, "--test-records", 200)
         rows = self.rows("cells.csv")
         self.assertEqual([sum(row["table"] == name for row in rows) for name in ("1", "2", "3", "private", "safe")],
-                         [18, 18, 18, 24, 4])
+                         [24, 24, 24, 24, 4])
         self.assertIn("masked - central", printed)
         self.assertIn("cannot be reached", printed)
+
+    def test_figures_in_few_batches(self):
+        printed = self.run_script("renewable-figures.py", "--figures", "fig3,fig7,fig9", "--replications", 1, "--batches", 5,
+                                  "--test-records", 2000)
+        points = {(row["figure"], row["axis"], row["value"], row["method"]): float(row["accuracy"]) for row in self.rows("points.csv")}
+        self.assertEqual(len(points), 4 * 4 * 5)
+        for ratio in ("4", "8"):  # a free intercept follows the larger class
+            self.assertGreater(points["fig7", "ratio", ratio, "OffWP"], points["fig7", "ratio", ratio, "OffNP"] + 1)
+        self.assertEqual(len(self.rows("claims.csv")), 2 + 3 + 3)
+        self.assertIn("OnWDP does not depend on delta", printed)
+        self.expect_pictures("fig3-accuracy", "fig7-time", "fig9-epsilon-accuracy", "fig9-delta-time")
 
     def test_unknown_sections_are_named(self):
         done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable.py", "--tables", "1,7"], cwd=self.folder,

@@ -210,8 +210,12 @@ std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorde
   std::vector<IntervalsAt> path;
   const std::optional<Client> client = schedule_ ? std::optional<Client>(0) : std::nullopt;
   for (const PathAt& at : recorder.noted()) {
-    path.push_back({at.steps, records_after(at.steps),
-                    intervals_of(at.clients.at(0), coefficient_names(), config_.levels, client)});
+    std::vector<MethodSpread> methods = at.clients.at(0);
+    for (const auto& [steps, spread] : plug_in_spreads_) {
+      if (steps == at.steps) methods.push_back(spread);
+    }
+    path.push_back(
+        {at.steps, records_after(at.steps), intervals_of(methods, coefficient_names(), config_.levels, client)});
   }
   return path;
 }
@@ -260,6 +264,11 @@ Recording InferRun::recording() {
 void InferRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   if (engine_->paths() > 0) observers.push_back(&*intervals_);
   if (engine_->paths() > 0 && own_intervals_) observers.push_back(&*own_intervals_);
+  if (config_.plug_in_path) {
+    plug_in_path_.emplace(*engine_, *intervals_, RecordRounds(config_.record_every), config_.burn_in);
+    observers.push_back(&*plug_in_path_);
+    parts.add("plug-in intervals along the way", *plug_in_path_);
+  }
   parts.add("steps", *engine_);
   parts.add("paths", *intervals_);
   if (own_intervals_) parts.add("paths in own units", *own_intervals_);
@@ -282,6 +291,7 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   if (schedule_) add_weights(summary);
   if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
   summary.intervals = all_intervals(*engine_, *intervals_);
+  if (plug_in_path_) plug_in_spreads_ = plug_in_path_->spreads(config_.data.batch);
   summary.own_units = intervals_in_own_units(*engine_);
   if (config_.intervals_text != "none") {
     summary.settling = settling(*engine_, *intervals_, summary.intervals);
@@ -323,7 +333,9 @@ OwnResults InferRun::own_results(const Summary& summary) {
   std::vector<IntervalsAt> path = interval_path(*intervals_);
   if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
     path.back().intervals = summary.intervals;
-    std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
+    if (!plug_in_path_) {
+      std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
+    }
   }
   OwnResults own;
   own.model = "the estimate";

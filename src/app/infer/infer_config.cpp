@@ -96,6 +96,15 @@ void add_interval_options(Options& options, InferConfig& config) {
       declared("trust", {.relations = {needs("intervals=plug-in", "all else has noise before it leaves a client")}}),
       config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}});
   options.add(
+      {.name = "plug-in-path",
+       .help = "plug-in intervals along the way too, in intervals.csv and the picture: the sums are made of what "
+               "was released step by step, and cost nothing more",
+       .relations = {needs("intervals=plug-in", "there is nothing to follow"),
+                     excludes("trust=central", "its sums are released once, and each further time would be paid for",
+                              "Use --trust local."),
+                     excludes("replications", "a study has the intervals of the end")}},
+      config.plug_in_path);
+  options.add(
       {.name = "bias",
        .argument = "WHAT",
        .initial = "keep",

@@ -43,6 +43,7 @@ struct InferConfig : LearningConfig {
   // What intervals_text says.
   bool random_scaling = false;
   bool plug_in = false;
+  bool plug_in_path = false;  ///< plug-in intervals along the way
   std::optional<int> batch_means;
   bool one_price = true;  ///< whether all clients and rounds have the same
 

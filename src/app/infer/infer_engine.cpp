@@ -33,6 +33,8 @@ class AggregatedEngine final : public InferEngine {
     if (!plugs_in_) return std::nullopt;
     return sums_->collect();
   }
+  void note_plug_in(Round steps) override { sums_->note(steps); }
+  [[nodiscard]] std::vector<std::pair<Round, PlugInMeans>> plug_in_noted() override { return sums_->collect_noted(); }
   [[nodiscard]] double mean_inverse_clients() const override { return sgd_.mean_inverse_clients(); }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return sgd_.bias(); }
   void persist(Snapshot& snapshot) override { snapshot(sgd_); }

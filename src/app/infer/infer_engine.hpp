@@ -55,6 +55,10 @@ class InferEngine {
   [[nodiscard]] virtual std::string note() const { return ""; }
   /// **Collective.** On rank 0, where they were asked for.
   [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
+  /// Keeps this rank's sums of this moment for plug_in_noted().
+  virtual void note_plug_in(Round /*steps*/) {}
+  /// **Collective.** On rank 0: steps and means of the moments that were noted.
+  [[nodiscard]] virtual std::vector<std::pair<Round, PlugInMeans>> plug_in_noted() { return {}; }
   /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
   [[nodiscard]] virtual double mean_inverse_clients() const = 0;
   /// Curvature bias of the average, on rank 0 of an aggregated run that releases curvatures step by step.

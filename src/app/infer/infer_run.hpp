@@ -5,6 +5,7 @@
 #include "app/run/learning_run.hpp"
 #include "infer_config.hpp"
 #include "infer_engine.hpp"
+#include "plug_in_path.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -129,6 +130,8 @@ class InferRun final : public LearningRun {
   std::optional<IntervalRecorder> intervals_;
   std::optional<IntervalRecorder> own_intervals_;  ///< in the source's own units, if records are standardised
   std::optional<PlugIn> plug_in_;                  ///< on rank 0, of the end
+  std::optional<PlugInPath> plug_in_path_;
+  std::vector<std::pair<Round, MethodSpread>> plug_in_spreads_;  ///< on rank 0, along the way
 };
 
 }  // namespace starling

@@ -17,6 +17,7 @@ Learning OmdRun::make_learning() {
   Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
   if (constraints_) {
     constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
+    if (config_.constraints.shared) constraints_->duals_of_clients()->share(agreement_, layout_->clients());
   }
   return {constraints_ ? constraints_->model(model) : model,
           mechanism,

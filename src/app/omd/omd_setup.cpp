@@ -305,6 +305,16 @@ void OmdRun::open_constraints() {
   }
   constraints_.emplace(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
   constraints_->set_steps(config_.omd);
+  if (config_.constraints.shared) {
+    check(!constraints_->set().fixed.empty() && constraints_->set().data.empty(),
+          "--dual-scope shared with other constraints than public ones on models: their duals are each client's own. "
+          "Leave it out.");
+    check(layout_->clients() >= static_cast<Client>(world_.size()),
+          "--dual-scope shared with ranks that host no client, where all ranks add up in each round. Start fewer.");
+    notes_.emplace_back(
+        "--dual-scope shared is an experiment: in each round the constraints' values are added up over all ranks, as a "
+        "server would, and the traffic of that is not counted");
+  }
   check(!config_.benchmark_window || constraints_->set().on_models() > 0,
         "--benchmark-window with an energy budget alone (no model keeps or breaks it) leave it out");
   check(

@@ -38,6 +38,15 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
        .help = "saddle (regularised multipliers; the default) or queue (virtual queues; steps are 1/(2 alpha) then)",
        .relations = of_constraints()},
       constraints.dual, {{"saddle", DualMethod::saddle}, {"queue", DualMethod::queue}});
+  options.add(
+      {.name = "dual-scope",
+       .argument = "WHOSE",
+       .initial = "client",
+       .help = "saddle: client (each client has its own multipliers), or shared (all have the same, which follow "
+               "the mean over all clients: an experiment, since it needs a server or a sum over all ranks in "
+               "each round)",
+       .relations = of_saddle()},
+      constraints.shared, {{"client", false}, {"shared", true}});
   options.add({.name = "dual-regularisation",
                .argument = "GAMMA",
                .help = "saddle: how fast multipliers decay (0.1); less means fewer violations, and a wider swing",

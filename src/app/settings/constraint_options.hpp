@@ -13,6 +13,7 @@ struct ConstraintOptions {
   std::optional<std::string> constraint;  ///< one or several, joined by +
   // What is not given has a default that depends on the run, or the one that help states.
   std::optional<DualMethod> dual;
+  bool shared = false;                   ///< multipliers are common to all clients
   std::optional<double> regularisation;  ///< γ
   std::optional<double> dual_step;       ///< ρ
   std::optional<double> dual_max;        ///< Λ

@@ -26,4 +26,12 @@ void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset)
   agreement.together([&] { dataset.stream->align(order); });
 }
 
+void group_records(Agreement& agreement, RankKey& key, std::size_t places, VerticalDataset& dataset) {
+  const auto* bytes = reinterpret_cast<const char*>(dataset.persons.data());
+  const std::string all = key.broadcast(std::string(bytes, dataset.persons.size() * sizeof(std::int64_t)));
+  std::vector<std::int64_t> persons(all.size() / sizeof(std::int64_t));
+  std::memcpy(persons.data(), all.data(), all.size());
+  agreement.together([&] { dataset.shape.records = dataset.stream->group(persons, places); });
+}
+
 }  // namespace starling

@@ -212,8 +212,16 @@ Options vertical_options(VerticalConfig& config) {
   add_reading_options(options, config.data);
   add_network_options(options, config);
   add_wire_options(options, config);
-  add_privacy_options(options, config.privacy);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   options.group("Privacy");
+  options.add({.name = "person-rows",
+               .argument = "R",
+               .help = "rows that each person has in a round, public: further records of a person are left out, and "
+                       "rows without a record are sent as well, so that nobody sees how many a person has",
+               .least = 1,
+               .most = 1'000'000,
+               .relations = {needs("unit=person", "records stand for themselves without it")}},
+              config.person_rows);
   options.add(
       {.name = "embedding-clip",
        .argument = "C",
@@ -266,8 +274,20 @@ void check_mechanism(const VerticalConfig& config) {
   check(config.privacy.mechanism_row().gaussian(),
         "--mechanism {} (several releases a round of the same records are composed for Gaussian noise) use gaussian",
         config.privacy.mechanism_row().name);
-  check(config.privacy.unit == PrivacyUnit::record,
+  check(is_whole(config.privacy.unit),
         "--unit component (a record enters embeddings and gradients whole) leave it out");
+}
+
+void check_persons(const VerticalConfig& config) {
+  if (config.privacy.unit != PrivacyUnit::person) return;
+  check(config.person_rows.has_value(),
+        "--unit person without --person-rows: how many rows a person has in a round must not depend on the records. "
+        "Give a number.");
+  check(!config.plan.central, "--unit person with --baseline central, which bounds nobody's part. Leave one out.");
+  check(!config.static_regret,
+        "--unit person with --regret, which weighs records alike, not persons. Leave one of them out.");
+  check(config.source.has_value() || !config.parties.empty(),
+        "--unit person with a spectrum, which has no column of persons. Use files.");
 }
 
 /// What would have no effect.
@@ -335,12 +355,14 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   check_learning_options(config);
   check_baselines(config);
   check_mechanism(config);
+  check_persons(config);
   check_needless_options(config);
   check_target_loss(config.loss);
   config.data.source = config.source.value_or("synthetic:spectrum");
   config.data.batch = config.batch.value_or(default_batch);
   if (!config.held_out.empty()) static_cast<void>(config.held_out_settings());
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
+  config.plan.person_rows = config.person_rows.value_or(1);
   const char* own = config.precision == Precision::full ? "float64" : "float32";
   if (config.quantiser.empty()) config.quantiser = own;
   if (config.head_quantiser.empty()) config.head_quantiser = own;

@@ -49,7 +49,8 @@ struct VerticalConfig : LearningConfig {
   std::vector<std::string> parties;  ///< files
   std::string columns;
   std::string label_source;
-  std::vector<std::string> held_out;  ///< files of --test
+  std::optional<std::size_t> person_rows;  ///< R of --unit person
+  std::vector<std::string> held_out;       ///< files of --test
   std::string held_out_labels;
   LayerSizes features;
   LayerSizes head;

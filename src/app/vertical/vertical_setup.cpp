@@ -130,6 +130,12 @@ void VerticalRun::agree_on_data() {
     check_ids();
   });
   align_records(agreement_, *rank_key_, data_);
+  if (config_.privacy.unit == PrivacyUnit::person) {
+    group_records(agreement_, *rank_key_, config_.plan.person_rows, data_);
+    const auto m = static_cast<std::int64_t>(data_.batch);
+    data_.shape.rounds = (*data_.shape.records + m - 1) / m * config_.data.epochs;
+    notes_.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
+  }
   if (held_out_) agree_on_held_out();
 }
 
@@ -284,8 +290,9 @@ std::unique_ptr<Protection> VerticalRun::make_protection(const ReleaseSettings& 
 RunFacts VerticalRun::privacy_facts() {
   RunFacts facts = common_facts(config_.plan.rounds);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
-  facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1,
-                                 config_.plan.local_steps, config_.plan.central};
+  facts.vertical =
+      VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1, config_.plan.local_steps,
+                    config_.plan.central, static_cast<std::int64_t>(config_.plan.person_rows)};
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
   facts.served = served();

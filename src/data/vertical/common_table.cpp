@@ -23,6 +23,8 @@ std::function<std::unique_ptr<RecordReader>()> opener_of(const VerticalSettings&
     return [settings] { return open_reader(settings.source, settings); };
   }
   refuse_reading_options(settings);
+  check(settings.person.empty(), "--unit person with '{}': what is drawn has no column of persons. Use a file.",
+        settings.source);
   const std::shared_ptr<const Generator> generator = make_generator(settings.source, {1, settings.seed});
   const std::int64_t records = generator->records();
   check(records > 0, "'{}' has no end (a table does) give it n=…, the number of records", settings.source);
@@ -44,13 +46,15 @@ std::vector<std::vector<std::size_t>> columns_of_parties(const VerticalSettings&
 /// Reads all records and keeps only the columns of this rank's parties.
 std::int64_t read_table(RecordReader& reader, const VerticalSettings& settings,
                         const std::vector<std::vector<std::size_t>>& columns, std::vector<StoredRows>& parts,
-                        StoredRows& labels, Fingerprint& fingerprint) {
+                        StoredRows& labels, Fingerprint& fingerprint, std::vector<std::int64_t>& persons) {
+  PersonNumbers numbers;
   std::int64_t records = 0;
   Record record;
   Vector values;
   for (; reader.next(record); ++records) {
     map_label(settings, reader, record);
     fingerprint.add(record);
+    if (!settings.person.empty()) numbers.add(reader, record.key, persons);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       pick(record, columns[k], values);
       if (record.left_out) std::fill(values.begin(), values.end(), 0.0);
@@ -100,8 +104,12 @@ void identify(const VerticalSettings& settings, const std::string& dealt, const 
 
 }  // namespace
 
-VerticalDataset open_common_table(const VerticalSettings& settings, std::size_t parties, std::size_t first,
-                                  std::size_t count, bool targets_known) {
+VerticalDataset open_common_table(VerticalSettings settings, std::size_t parties, std::size_t first, std::size_t count,
+                                  bool targets_known) {
+  if (!settings.person.empty()) {
+    settings.key = settings.person;
+    settings.key_option = "--person";
+  }
   check(settings.label_source.empty(),
         "a label source '{}' beside one table (which has its labels) leave it out, or give each party a file",
         settings.label_source);
@@ -117,9 +125,9 @@ VerticalDataset open_common_table(const VerticalSettings& settings, std::size_t 
   }
   StoredRows labels{settings.source, targets_known ? std::size_t{1} : std::size_t{0}};
   Fingerprint fingerprint;
-  const std::int64_t records = read_table(*reader, settings, own, parts, labels, fingerprint);
-  check_records(settings.source, records);
   VerticalDataset dataset;
+  const std::int64_t records = read_table(*reader, settings, own, parts, labels, fingerprint, dataset.persons);
+  check_records(settings.source, records);
   for (const auto& group : columns) {
     dataset.shape.columns.push_back(group.size());
     dataset.shape.names.push_back(names_of(reader->names(), group));

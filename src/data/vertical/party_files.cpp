@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
 
 namespace starling {
@@ -96,6 +97,11 @@ void keep_own_drops(VerticalSettings& settings, VerticalShape& shape) {
     own.push_back(settings.drop[i]);
   }
   settings.drop = std::move(own);
+}
+
+/// The column of persons is no feature of a party whose file has it.
+void drop_person(VerticalSettings& settings) {
+  if (!settings.person.empty() && columns_of(settings).have(settings.person)) settings.drop.push_back(settings.person);
 }
 
 /// Checks the columns of a file with ids. Such a file may have ids alone.
@@ -223,6 +229,19 @@ StoredRows read_labels(const VerticalSettings& settings, std::size_t parties, Ve
   return rows;
 }
 
+/// Notes the persons of the label source's records, in a pass of its own: a reader tells one column of texts.
+void read_persons(VerticalSettings settings, VerticalDataset& dataset) {
+  settings.key = settings.person;
+  settings.key_option = "--person";
+  const auto reader = open_party(settings);
+  PersonNumbers numbers;
+  Record record;
+  while (reader->next_label(record)) numbers.add(*reader, record.key, dataset.persons);
+  std::string text;
+  for (const std::int64_t person : dataset.persons) text += fmt::format("{},", person);
+  dataset.fingerprint += sha256(text);
+}
+
 /// The label column of the label source is no feature of the party that owns the file.
 ReadSettings::Labels labels_of_party(const VerticalSettings& own, bool has_labels) {
   const bool by_name = own.constants && !own.constants->columns.empty();
@@ -255,6 +274,8 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
   if (targets_known) {
     VerticalSettings own = label_settings(settings, parties);
     keep_own_drops(own, dataset.shape);
+    if (!settings.person.empty()) read_persons(own, dataset);
+    drop_person(own);
     labels = read_labels(own, parties, dataset);
   }
   std::vector<StoredRows> parts;
@@ -263,6 +284,7 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
     own.labels = labels_of_party(own, own.source == label_file(settings));
     own.positive.clear();
     keep_own_drops(own, dataset.shape);
+    drop_person(own);
     check_party_columns(own);
     check_columns_of_model(own, k);
     parts.push_back(read_party(own, parties, k, dataset));

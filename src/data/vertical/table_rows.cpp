@@ -22,6 +22,12 @@ void Ids::add(const RecordReader& reader, const std::string& id) {
   texts_.push_back(id);
 }
 
+void PersonNumbers::add(const RecordReader& reader, const std::string& person, std::vector<std::int64_t>& numbers) {
+  check<RecordError>(!person.empty(), "{}: the person is empty, and nobody knows whose record it is. Complete the row.",
+                     reader.where());
+  numbers.push_back(numbers_.try_emplace(person, static_cast<std::int64_t>(numbers_.size())).first->second);
+}
+
 void pick(const Record& record, const std::vector<std::size_t>& columns, Vector& values) {
   const Row row = record.row();
   values.clear();

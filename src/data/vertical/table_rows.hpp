@@ -27,6 +27,16 @@ class Ids {
   std::vector<std::string> texts_;
 };
 
+/// The persons of a file's records, as they come.
+class PersonNumbers {
+ public:
+  /// Appends the number of the record's person, from 0 in the order of first records. Throws DataError without a name.
+  void add(const RecordReader& reader, const std::string& person, std::vector<std::int64_t>& numbers);
+
+ private:
+  std::unordered_map<std::string, std::int64_t> numbers_;
+};
+
 /// Sets `values` to the values of some columns of a record, in their order.
 void pick(const Record& record, const std::vector<std::size_t>& columns, Vector& values);
 void append(Secret<Vector>& values, View added);

@@ -1,5 +1,6 @@
 // Tables in memory, whose rows are aligned by ids.
 #include "vertical_table.hpp"
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <unordered_map>
@@ -49,19 +50,28 @@ TableStream::TableStream(std::vector<StoredRows> parts, StoredRows labels, const
       batch_(static_cast<std::int64_t>(settings.batch)),
       epochs_(settings.epochs),
       passes_(records, batch_, epochs_),
+      records_(records),
       by_id_(by_id) {
   inputs_.resize(parts_.size());
 }
 
 namespace {
 
-/// The rows of a slice of the common order.
-void gather(const StoredRows& rows, const Slice& slice, Secret<Vector>& gathered) {
+/// A place that holds no record.
+constexpr auto no_record = static_cast<std::size_t>(-1);
+
+/// The rows of a slice of the common order, or of `places` in it; `empty` stands where there is no record.
+void gather(const StoredRows& rows, const Slice& slice, const std::vector<std::size_t>& places, double empty,
+            Secret<Vector>& gathered) {
   gathered.update(
       [&](Vector& values, const Vector& all) {
         values.clear();
         for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
-          const auto place = static_cast<std::size_t>(i);
+          const std::size_t place = places.empty() ? static_cast<std::size_t>(i) : places[static_cast<std::size_t>(i)];
+          if (place == no_record) {
+            values.insert(values.end(), rows.width, empty);
+            continue;
+          }
           const View row = View(all).subspan((rows.order.empty() ? place : rows.order[place]) * rows.width, rows.width);
           values.insert(values.end(), row.begin(), row.end());
         }
@@ -75,8 +85,15 @@ void TableStream::load(Round t) {
   check<FailureError>(!by_id_ || aligned_ || parts_.empty(), "round {} before records were aligned by their ids", t);
   const Slice slice = passes_.advance(t);
   learning_ = static_cast<std::size_t>(slice.count);
-  for (std::size_t k = 0; k < parts_.size(); ++k) gather(parts_[k], slice, inputs_[k]);
-  if (labels_.width > 0) gather(labels_, slice, targets_);
+  for (std::size_t k = 0; k < parts_.size(); ++k) gather(parts_[k], slice, places_, 0, inputs_[k]);
+  if (labels_.width > 0) gather(labels_, slice, places_, no_target, targets_);
+  if (places_.empty()) return;
+  records_of_persons_.clear();
+  for (std::int64_t i = slice.first; i < slice.first + slice.count; i += static_cast<std::int64_t>(places_of_person_)) {
+    const auto first = places_.begin() + i;
+    const auto last = first + static_cast<std::ptrdiff_t>(places_of_person_);
+    records_of_persons_.push_back(places_of_person_ - static_cast<std::size_t>(std::count(first, last, no_record)));
+  }
 }
 
 void TableStream::align(std::span<const std::uint64_t> order) {
@@ -90,7 +107,27 @@ void TableStream::align(std::span<const std::uint64_t> order) {
 
 void TableStream::settle(const VerticalShape& joined) {
   check<FailureError>(passes_.participations() == 0, "the number of records is settled before the first round");
-  if (joined.records) passes_ = Passes(*joined.records, batch_, epochs_);
+  if (!joined.records) return;
+  records_ = *joined.records;
+  passes_ = Passes(records_, batch_, epochs_);
+}
+
+std::int64_t TableStream::group(std::span<const std::int64_t> persons, std::size_t places) {
+  check<FailureError>(passes_.participations() == 0, "records are grouped before the first round");
+  check<DataError>(static_cast<std::int64_t>(persons.size()) == records_,
+                   "{} records with a person, and {} records. Give files of the same records.", persons.size(),
+                   records_);
+  const std::int64_t count = persons.empty() ? 0 : 1 + *std::max_element(persons.begin(), persons.end());
+  std::vector<std::size_t> taken(static_cast<std::size_t>(count), 0);
+  places_of_person_ = places;
+  places_.assign(taken.size() * places, no_record);
+  for (std::size_t i = 0; i < persons.size(); ++i) {
+    const auto person = static_cast<std::size_t>(persons[i]);
+    if (taken[person] < places) places_[person * places + taken[person]++] = i;
+  }
+  const auto rows = static_cast<std::int64_t>(places);
+  passes_ = Passes(count * rows, batch_ * rows, epochs_);
+  return count;
 }
 
 }  // namespace starling

@@ -59,6 +59,10 @@ VerticalDataset open_world(const VerticalSettings& settings, std::size_t parties
 
 }  // namespace
 
+std::int64_t VerticalStream::group(std::span<const std::int64_t> /*persons*/, std::size_t /*places*/) {
+  throw DataError("records that are no table's have no persons. Use files.");
+}
+
 VerticalShape VerticalShape::joined(const VerticalShape& other) const {
   check<FailureError>(columns.size() == other.columns.size() && names.size() == columns.size() &&
                           other.names.size() == columns.size() && targets == other.targets,

@@ -38,6 +38,7 @@ class TableStream final : public VerticalStream {
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   void align(std::span<const std::uint64_t> order) override;
   void settle(const VerticalShape& joined) override;
+  std::int64_t group(std::span<const std::int64_t> persons, std::size_t places) override;
 
  private:
   std::vector<StoredRows> parts_;  // of each hosted party
@@ -45,12 +46,15 @@ class TableStream final : public VerticalStream {
   std::int64_t batch_;
   std::int64_t epochs_;
   Passes passes_;
+  std::int64_t records_;
+  std::vector<std::size_t> places_;  ///< with persons: the record in each place, or `no_record`
+  std::size_t places_of_person_ = 1;
   bool by_id_;
   bool aligned_ = false;
 };
 
-[[nodiscard]] VerticalDataset open_common_table(const VerticalSettings& settings, std::size_t parties,
-                                                std::size_t first, std::size_t count, bool targets_known);
+[[nodiscard]] VerticalDataset open_common_table(VerticalSettings settings, std::size_t parties, std::size_t first,
+                                                std::size_t count, bool targets_known);
 [[nodiscard]] VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t parties, std::size_t first,
                                                std::size_t count, bool targets_known);
 

@@ -13,7 +13,7 @@ namespace starling {
 MultipartMechanism::MultipartMechanism(const std::string& name, const ReleaseSettings& settings, std::size_t releases)
     : Protection(settings), name_(name), releases_(releases) {
   kind_ = divisible_row(name, "several").price_kind();
-  check(settings.unit == PrivacyUnit::record,
+  check(is_whole(settings.unit),
         "unit component with several releases a round: a component of a gradient is no part of the others. Use --unit "
         "record.");
   check(settings.replacement == 2, "a replaced record that moves a release by {} clips (rows of a matrix move by 2)",

@@ -53,9 +53,9 @@ std::string released_by_parties(const PrivacyReport& report, const VerticalTrust
   }
   return fmt::format(
       "In run '{}' each of {} parties took part in at most {} release(s), {}, computed from its columns of a batch of "
-      "at most {} record(s), and sent embeddings of these records to {}. ",
-      report.run_id, vertical.parties, report.losses.releases, vectors_each(report), report.batch,
-      recipients_of(report.trust));
+      "at most {} {}(s), and sent embeddings of {} records to {}. ",
+      report.run_id, vertical.parties, report.losses.releases, vectors_each(report), report.batch, in_batch(report),
+      report.unit == PrivacyUnit::person ? "their" : "these", recipients_of(report.trust));
 }
 
 std::string released(const PrivacyReport& report) {
@@ -299,12 +299,12 @@ std::string statement(const PrivacyReport& report) {
   const std::string beginning = verdict(report) + released(report);
   const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
   if (raw || std::isinf(report.release.epsilon)) {
-    return beginning + mechanism + "The privacy loss of every record is unbounded. " + statement_of(report.trust) +
-           metrics(report) + deal(report) + ledger(report) + operators;
+    return beginning + mechanism + "The privacy loss of every record is unbounded. " +
+           statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + operators;
   }
-  return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust) + key_of(report) +
-         ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) + not_covered(report) +
-         operators;
+  return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) +
+         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) +
+         not_covered(report) + operators;
 }
 
 }  // namespace starling

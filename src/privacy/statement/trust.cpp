@@ -116,14 +116,20 @@ std::string of_bare_parties(const VerticalTrust& vertical) {
   return text;
 }
 
-std::string of_parties(const VerticalTrust& vertical) {
+std::string of_parties(const VerticalTrust& vertical, PrivacyUnit unit) {
   std::string text = fmt::format(
       "What a party sends are the embeddings of its records, with noise, and nothing else. Its network learns from "
       "gradients with noise alone, which all later embeddings and the network in the run directory are made of: they "
       "are charged to the same "
       "records, the {} local step(s) of a round each as a release of its own beside that of the embeddings. ",
       vertical.local_steps);
-  text += "The record that is protected is what one party has of it: its columns. ";
+  text += unit == PrivacyUnit::person
+              ? fmt::format(
+                    "The person who is protected is what one party has of the person: its columns of all the "
+                    "person's records, of which {} take part. A person has as many rows in each round, with a "
+                    "record or without. ",
+                    vertical.person_rows)
+              : "The record that is protected is what one party has of it: its columns. ";
   if (vertical.holders() > 1) {
     text += fmt::format("Somebody whose data stand in the columns of all {} parties{} pays by all of them at most {}. ",
                         vertical.parties, vertical.labels_known_to_all ? "" : " and in the labels",
@@ -134,7 +140,8 @@ std::string of_parties(const VerticalTrust& vertical) {
               : "Labels are known to rank 0 alone: the derivatives of the loss by the embeddings, which it sends, and "
                 "the gradients that its head learns from have noise, and are charged to the record's label as a "
                 "party's releases are to its columns. ";
-  return text + "Not covered either: which records take part (parties match the ids of their records before the run). ";
+  text += "Not covered either: which records take part (parties match the ids of their records before the run). ";
+  return unit == PrivacyUnit::person ? text + "All parties know which records are of one person. " : text;
 }
 
 }  // namespace
@@ -241,10 +248,10 @@ std::string recipients_of(const Trust& trust) {
   return "";
 }
 
-std::string statement_of(const Trust& trust) {
+std::string statement_of(const Trust& trust, PrivacyUnit unit) {
   if (trust.vertical) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
-    return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical);
+    return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical, unit);
   }
   if (!trust.aggregated) return "";
   if (trust.model == TrustModel::central || trust.model == TrustModel::curvature) {

@@ -161,7 +161,8 @@ LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, Mallows
     : PlugInSums(root, clients, model, parts, mechanism),
       mechanism_(mechanism),
       noisy_(declare_public(Vector())),
-      totals_(clients.count(), declare_public(Vector(size() + 3))) {}
+      totals_(clients.count(), declare_public(Vector(size() + 3))),
+      noted_(clients.count(), declare_public(Vector())) {}
 
 void LocalPlugInSums::last_curvature(Vector& triangle) const {
   const std::size_t order = model_.dimension();
@@ -203,6 +204,44 @@ PlugInMeans LocalPlugInSums::collect() {
   }
   find_between(result);
   return result;
+}
+
+void LocalPlugInSums::note(Round steps) {
+  moments_.push_back(steps);
+  for (std::size_t k = 0; k < noted_.size(); ++k) {
+    noted_[k].update(
+        [](Vector& all, const Vector& of_directions, const Vector& totals) {
+          all.insert(all.end(), of_directions.begin(), of_directions.end());
+          all.insert(all.end(), totals.begin(), totals.end());
+        },
+        directions()[k], totals_[k]);
+  }
+}
+
+std::vector<std::pair<Round, PlugInMeans>> LocalPlugInSums::collect_noted() {
+  const std::vector<Released<Vector>> last_directions = directions();
+  const std::vector<Released<Vector>> last_totals = totals_;
+  std::vector<std::pair<Round, PlugInMeans>> means;
+  for (std::size_t i = 0; i < moments_.size(); ++i) {
+    for (std::size_t k = 0; k < noted_.size(); ++k) {
+      const std::size_t d = last_directions[k].value().size();
+      const std::size_t each = d + last_totals[k].value().size();
+      const auto part = [&](std::size_t from, std::size_t count) {
+        return post_process(
+            [&](const Vector& all) {
+              const View own = View(all).subspan(i * each + from, count);
+              return Vector(own.begin(), own.end());
+            },
+            noted_[k]);
+      };
+      directions()[k] = part(0, d);
+      totals_[k] = part(d, each - d);
+    }
+    means.emplace_back(moments_[i], collect());
+  }
+  directions() = last_directions;
+  totals_ = last_totals;
+  return means;
 }
 
 CentralPlugInSums::CentralPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model,

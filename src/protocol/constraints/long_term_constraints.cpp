@@ -14,6 +14,7 @@ LongTermConstraints::LongTermConstraints(ConstraintSet set, const DualSettings& 
       how_(how),
       pair_(pair),
       batch_(static_cast<double>(batch)),
+      values_(declare_public(Columns(set_.on_models(), clients))),
       has_played_(clients, false),
       duals_(declare_public(Columns(set_.on_models(), clients))),
       public_totals_(declare_public(Columns(set_.fixed.size(), clients))),
@@ -79,11 +80,36 @@ void LongTermConstraints::add_public(std::size_t k, double eta, View x, Released
     for (std::size_t j = 0; j < set_.fixed.size(); ++j) totals[k][j] += set_.fixed[j].value(x);
   });
   if (settings_.method == DualMethod::queue) return;  // arrive() has added c(x)
+  if (shared_ != nullptr) {
+    values_.update([&](Columns& values) {
+      for (std::size_t j = 0; j < set_.fixed.size(); ++j) values[k][j] = set_.fixed[j].value(x);
+    });
+    return;
+  }
   duals_.update([&](Columns& duals) {
     for (std::size_t j = 0; j < set_.fixed.size(); ++j) {
       duals[k][j] = next(duals[k][j], eta, set_.fixed[j].value(x));
     }
   });
+}
+
+void LongTermConstraints::share(Agreement& agreement, Client clients) {
+  check<FailureError>(settings_.method == DualMethod::saddle && set_.data.empty(),
+                      "queues and duals of constraints on data are each client's own");
+  shared_ = &agreement;
+  all_clients_ = static_cast<double>(clients);
+}
+
+// A client that took no step has the value 0.
+void LongTermConstraints::agree(double eta) {
+  if (shared_ == nullptr) return;
+  const Vector sums = shared_->ordered_sum(values_);
+  duals_.update([&](Columns& duals) {
+    for (std::size_t k = 0; k < has_played_.size(); ++k) {
+      for (std::size_t j = 0; j < sums.size(); ++j) duals[k][j] = next(duals[k][j], eta, sums[j] / all_clients_);
+    }
+  });
+  values_ = declare_public(Columns(set_.on_models(), has_played_.size()));
 }
 
 void LongTermConstraints::release_second(const ReleaseAddress& address, double price, const NoiseKey& key, View x,

@@ -69,6 +69,7 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
       release(k, t, x, batch, *price);  // 2. ĝ_u,t
       step(k);                          // 3. z_u
     }
+    if (learning_ && learning_->constraints != nullptr) learning_->constraints->agree(settings_.step_at(t));
     watch.lap(shares_.learning);
     keeping_positive([&] { mixer_.mix(holdings_, watch, shares_); });  // 4. x_u,t+1 and w_u
     ++played_rounds_;

@@ -5,6 +5,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/clip_rows.hpp"
 #include "starling/privacy/known_labels.hpp"
+#include "starling/protocol/vertical/person_gradients.hpp"
 
 namespace starling {
 
@@ -152,7 +153,8 @@ void Vertical::step_head(Round e) {
   apply(
       [&](Vector& gradient, const Vector& targets) {
         head_loss_.play(head_.parameters().value(), embeddings_, View(targets).first(records_ * loss_.targets()));
-        head_loss_.gradient(secret ? mechanism_.clip(parts_.head) : Clip(), gradient);
+        sum_gradients(head_.network(), head_.parameters().value(), embeddings_, head_loss_.output_derivatives(),
+                      secret ? mechanism_.clip(parts_.head) : Clip(), gradient);
       },
       gradient_, stream_.targets());
   if (secret) {
@@ -164,6 +166,13 @@ void Vertical::step_head(Round e) {
   head_.step(plan_.power_step_at(done_), direction_);
 }
 
+std::size_t Vertical::sum_gradients(NetworkBlock& network, View parameters, View inputs, View d_outputs,
+                                    const Clip& clip, Vector& gradient) const {
+  if (plan_.person_rows == 1) return network.gradient(d_outputs, clip, gradient);
+  return add_persons(network, {parameters, inputs, d_outputs}, {stream_.records_of_persons(), plan_.person_rows}, clip,
+                     gradient);
+}
+
 void Vertical::step_party(Party& party, Round e) {
   NetworkBlock& network = party.block->network();
   const Clip clip = mechanism_.clip(parts_.gradients[party.k()]);
@@ -173,24 +182,26 @@ void Vertical::step_party(Party& party, Round e) {
     if (noisy && std::all_of(party.derivatives.begin(), party.derivatives.end(), [](double d) { return d == 0; }))
       return;
     apply(
-        [&](Vector& gradient, std::int64_t& out_of_range) {
-          out_of_range += static_cast<std::int64_t>(network.gradient(party.derivatives, clip, gradient));
+        [&](Vector& gradient, std::int64_t& out_of_range, const Vector& inputs) {
+          out_of_range += static_cast<std::int64_t>(
+              sum_gradients(network, party.block->parameters().value(), inputs, party.derivatives, clip, gradient));
         },
-        gradient_, party.out_of_range);
+        gradient_, party.out_of_range, stream_.inputs(party.hosted));
   } else {
     if (e > 0) embed(party, stream_.inputs(party.hosted), 0, records_);
     apply(
         [&](Vector& gradient, Vector& frozen, Vector& d_embeddings, Vector& d_own, std::int64_t& out_of_range,
-            const Vector& embedding, const Vector& targets) {
+            const Vector& embedding, const Vector& inputs, const Vector& targets) {
           frozen = embeddings_;
           put_part(embedding, parties(), party.k(), width_, frozen);
           head_loss_.play(theta_hat_.value(), frozen, View(targets).first(records_ * loss_.targets()));
           head_loss_.embedding_derivatives(d_embeddings);
           take_part(d_embeddings, parties(), party.k(), width_, d_own);
-          out_of_range += static_cast<std::int64_t>(network.gradient(d_own, clip, gradient));
+          out_of_range += static_cast<std::int64_t>(
+              sum_gradients(network, party.block->parameters().value(), inputs, d_own, clip, gradient));
         },
         gradient_, frozen_, d_embeddings_, d_own_, party.out_of_range, std::as_const(party.embedding),
-        stream_.targets());
+        stream_.inputs(party.hosted), stream_.targets());
   }
   mechanism_.release(parts_.gradients[party.k()], address(ReleasePath::vertical_party_gradient, party.client, e + 1),
                      *party.price, keys_[party.local], gradient_, direction_);

@@ -1,5 +1,6 @@
 // Messages of online vertical federated learning: contributions up, and Φ̂ or derivatives down.
 #include <algorithm>
+#include <cmath>
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/clip_rows.hpp"
@@ -30,6 +31,13 @@ std::vector<std::size_t> Vertical::up_lengths(std::size_t count) const {
   return lengths;
 }
 
+// A person's rows have norm C at most together: R rows of C/√R. The factor takes up the roundings of both.
+Clip Vertical::clip_of_row(std::size_t part) const {
+  Clip clip = mechanism_.clip(part);
+  if (plan_.person_rows > 1) clip.bound *= (1 - 0x1p-40) / std::sqrt(static_cast<double>(plan_.person_rows));
+  return clip;
+}
+
 /// h_k(θ_k; x_k), clipped under a mechanism.
 void Vertical::embed(Party& party, const Secret<Vector>& columns, std::size_t first, std::size_t count) {
   const std::size_t width = widths_[party.k()];
@@ -39,7 +47,7 @@ void Vertical::embed(Party& party, const Secret<Vector>& columns, std::size_t fi
         const View outputs =
             network.forward(party.block->parameters().value(), View(inputs).subspan(first * width, count * width));
         embedding.assign(outputs.begin(), outputs.end());
-        std::size_t left_out = clip_rows(embedding, width_, mechanism_.clip(parts_.sent[party.k()]));
+        std::size_t left_out = clip_rows(embedding, width_, clip_of_row(parts_.sent[party.k()]));
         for (const char out : network.out_of_range()) left_out += out != 0 ? 1 : 0;
         out_of_range += static_cast<std::int64_t>(left_out);
       },
@@ -73,7 +81,7 @@ const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, 
   if (!party.price) return sent_;
   make_rows(party, stream_.inputs(party.hosted), first, count);
   ReleaseAddress place = address(ReleasePath::vertical_embedding, party.client, first == 0 ? 0 : 1);
-  for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
+  for (std::size_t from = 0; from < count; from += plan_.rows(), ++place.block) {
     release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);
   }
   sent_.update([&](Vector& sent) { sent.resize(count * width); });
@@ -84,7 +92,7 @@ void Vertical::release_rows(std::size_t part, std::size_t width, std::size_t fir
                             double price, const NoiseKey& key) {
   block_ = rows_.map([&](const Vector& rows) {
     const View own = View(rows).subspan(first * width);
-    Vector block(plan_.batch * width, 0.0);
+    Vector block(plan_.rows() * width, 0.0);
     std::copy_n(own.begin(), std::min(own.size(), block.size()), block.begin());
     return block;
   });
@@ -171,7 +179,7 @@ void Vertical::send_derivatives() {
   if (head_price_) {
     rows_.update([&](Vector& rows) {
       head_loss_.embedding_derivatives(rows);  // of the prediction just made
-      clip_rows(rows, width, mechanism_.clip(parts_.derivatives));
+      clip_rows(rows, width, clip_of_row(parts_.derivatives));
     });
     release_rows(parts_.derivatives, width, 0, address(ReleasePath::vertical_derivatives, 0, 0), *head_price_,
                  keys_[0]);

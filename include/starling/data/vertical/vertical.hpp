@@ -48,6 +48,11 @@ class VerticalStream {
   /// Targets: (learning + testing) × targets, row after row; empty if this rank does not know them.
   [[nodiscard]] const Secret<Vector>& targets() const { return targets_; }
 
+  /// Where records are grouped by persons: the number of records of each person of the round. Every person has
+  /// `places` rows, of which the first ones hold its records and the others nothing (features 0, `no_target`). Empty
+  /// without persons.
+  [[nodiscard]] std::span<const std::size_t> records_of_persons() const { return records_of_persons_; }
+
   /// Most participations of one record so far; skipped rounds count, as for Stream.
   [[nodiscard]] virtual std::int64_t participations() const = 0;
   /// Sorts the hosted parties' records and the targets into the order of the label source, whose ids are `order`
@@ -58,12 +63,18 @@ class VerticalStream {
   /// Tells a rank that has read no file the number of records, by the joined shape of all ranks. Called before the
   /// first round; otherwise such a rank has rounds without records.
   virtual void settle(const VerticalShape& joined) = 0;
+  /// Groups the records of a table by persons, who come in the order of their first records; a round then has the rows
+  /// of `batch` persons. `persons` has the number of each record's person, in the common order; records of a person
+  /// beyond `places` are left out. Called after `align`, before the first round. Returns the number of persons. Throws
+  /// DataError for another number of records, and where records are no table's.
+  virtual std::int64_t group(std::span<const std::int64_t> persons, std::size_t places);
 
  protected:
   std::size_t learning_ = 0;
   std::size_t testing_ = 0;
   std::vector<Secret<Vector>> inputs_;
   Secret<Vector> targets_;
+  std::vector<std::size_t> records_of_persons_;
 };
 
 /// Options of a source for vertical learning. `partition` and `memory` have no meaning, since tables stay in memory.
@@ -118,6 +129,9 @@ struct VerticalDataset {
   /// Public, since parties that train together have matched their ids before.
   std::vector<std::uint64_t> ids;
   std::vector<std::string> id_texts;  ///< the ids themselves, likewise
+  /// Number of the person of each record, in the label source's order, from 0 in the order of first records; empty if
+  /// this rank has not read it, and without `person`.
+  std::vector<std::int64_t> persons;
   /// Whether each party's features are made of columns of its own. Pictures, and columns that become several features,
   /// are nobody's in one table, whose features are dealt out.
   bool columns_are_features = true;
@@ -140,7 +154,8 @@ struct VerticalDataset {
 ///   label), which is not a feature. `label` may be a number only for the label source. `drop` leaves a column out of
 ///   each file that has it (`VerticalShape::dropped`). With `id` records are sorted into the label source's order,
 ///   otherwise they are matched by position. `standardise` and `encode` may have `{client}` too. Where `labels` are
-///   none, the label source gives the order of the records and no targets.
+///   none, the label source gives the order of the records and no targets. `person` is a column of the label source,
+///   and no feature of any file that has it.
 ///
 /// A table's round has the next `batch` records; `epochs` passes are made. Tables stay in memory, dense, with eight
 /// bytes per hosted value. Throws DataError naming file and row (also for an id that occurs twice), UsageError for bad

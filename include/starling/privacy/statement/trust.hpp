@@ -56,6 +56,7 @@ struct VerticalTrust {
   std::int64_t parties = 1;          ///< K: clients 1 … K
   std::int64_t local_steps = 1;      ///< E: gradients that a party's network learns from in a round
   bool baseline_central = false;     ///< parties send raw columns in place of embeddings; nothing is protected
+  std::int64_t person_rows = 1;      ///< rows of a person in a round, under unit person
   /// The loss of a record whose columns all parties hold (and client 0 a label that its releases protect). The
   /// statement fills it in.
   PrivacyLoss in_all_parties = {};
@@ -91,6 +92,6 @@ struct Trust {
 /// The recipients of the clients' messages, as the end of "… sent … to".
 [[nodiscard]] std::string recipients_of(const Trust& trust);
 /// Sentences for the privacy statement; empty where clients mix with their neighbours.
-[[nodiscard]] std::string statement_of(const Trust& trust);
+[[nodiscard]] std::string statement_of(const Trust& trust, PrivacyUnit unit = PrivacyUnit::record);
 
 }  // namespace starling

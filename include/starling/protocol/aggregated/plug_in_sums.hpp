@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "starling/core/snapshot.hpp"
@@ -74,6 +75,11 @@ class PlugInSums {
   void add(std::size_t k, const ReleaseAddress& address, double price, View theta, const Released<Vector>& direction);
   /// **Collective.** Means over all records so far; empty vectors on ranks other than 0.
   [[nodiscard]] virtual PlugInMeans collect() = 0;
+  /// Keeps this rank's sums of this moment for collect_noted(), where they are released already.
+  virtual void note(Round /*steps*/) {}
+  /// **Collective.** Numbers of steps and means of the moments that were noted, in their order; all ranks have noted
+  /// the same moments.
+  [[nodiscard]] virtual std::vector<std::pair<Round, PlugInMeans>> collect_noted() { return {}; }
   virtual void persist(Snapshot& snapshot) { snapshot.of_clients(directions_); }
 
  protected:
@@ -87,6 +93,8 @@ class PlugInSums {
 
   /// Entries of a record's part.
   [[nodiscard]] std::size_t size() const;
+  /// Per client: Σ of directions, Σ of noise variances, their number.
+  [[nodiscard]] std::vector<Released<Vector>>& directions() { return directions_; }
 
   Root& root_;
   AggregatedClients& clients_;
@@ -110,9 +118,12 @@ class LocalPlugInSums final : public PlugInSums {
   void last_curvature(Vector& triangle) const override;
   [[nodiscard]] double curvature_noise(double price) const override;
   [[nodiscard]] PlugInMeans collect() override;
+  void note(Round steps) override;
+  [[nodiscard]] std::vector<std::pair<Round, PlugInMeans>> collect_noted() override;
   void persist(Snapshot& snapshot) override {
     PlugInSums::persist(snapshot);
-    snapshot.of_clients(totals_);
+    snapshot.of_clients(totals_, noted_);
+    snapshot(moments_);
   }
 
  private:
@@ -121,6 +132,8 @@ class LocalPlugInSums final : public PlugInSums {
   PairedMechanism& mechanism_;
   Released<Vector> noisy_;
   std::vector<Released<Vector>> totals_;  ///< per client: Σ of noisy means of batches, and their variances
+  std::vector<Round> moments_;            ///< numbers of steps, noted on all ranks alike
+  std::vector<Released<Vector>> noted_;   ///< per client and moment: its directions, then its totals
 };
 
 /// `--trust central`: rank 0 is entrusted with sums over all records, and adds noise once. Mechanism `none` adds no

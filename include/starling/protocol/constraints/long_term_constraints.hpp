@@ -13,6 +13,7 @@
 #include "starling/core/links.hpp"
 #include "starling/core/snapshot.hpp"
 #include "starling/model/model.hpp"
+#include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism/paired_mechanism.hpp"
 #include "starling/protocol/constraints/constraint_set.hpp"
 #include "starling/protocol/constraints/dual_variables.hpp"
@@ -36,6 +37,13 @@ class LongTermConstraints {
 
   /// Entries of the second part of a round's release; 0 if no constraint depends on records.
   [[nodiscard]] static std::size_t second_dimension(const ConstraintSet& set, PrivateConstraint how);
+
+  /// Makes the multipliers of public constraints common to all `clients` of the run: they follow the mean value over
+  /// all clients, which takes a server, or as here a sum over all ranks in each round. Not for queues. Keeps the
+  /// reference.
+  void share(Agreement& agreement, Client clients);
+  /// After the steps of a round: raises shared multipliers. **Collective** where they are shared; else nothing.
+  void agree(double eta);
 
   /// Client k is about to play x: adds c(x) of public constraints to their virtual queues.
   void arrive(std::size_t k, View x);
@@ -73,6 +81,9 @@ class LongTermConstraints {
   PrivateConstraint how_;
   PairedMechanism* pair_;
   double batch_;
+  Agreement* shared_ = nullptr;  ///< where multipliers are shared
+  double all_clients_ = 1;
+  Released<Columns> values_;  ///< of this round, where multipliers are shared: a column per client
   std::vector<char> has_played_;
   Released<Columns> duals_;
   Released<Columns> public_totals_;

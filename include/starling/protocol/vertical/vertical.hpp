@@ -15,6 +15,11 @@
 /// clipped record by record, and the gradient of each local step (1 + E releases a round). If labels are rank 0's
 /// secret, ∂F/∂h and the head's gradient are releases too. Derivatives ignore the clipping of embeddings.
 ///
+/// Under `--unit person` a round has m persons with R rows each, of which the first ones hold records. A record's
+/// embedding is clipped to C/√R, so that those of a person have norm C at most together. A person's gradient is the
+/// mean of the gradients of its records, clipped as a whole. So a person moves each release by what a record may move
+/// it.
+///
 /// A party whose budget has ended sends zeros and learns no more. If the budget of the labels has ended, no block
 /// learns.
 #pragma once
@@ -52,7 +57,11 @@ struct VerticalPlan : StepSchedule {
   std::optional<Round> lazy_after;  ///< baseline: no block learns after this many rounds
   double embedding_clip = 1;        ///< clipping bound of a record's embedding, under a mechanism
   std::size_t batch = 1;            ///< m, public
+  std::size_t person_rows = 1;      ///< R, public: rows of a person in a round; 1: records stand for themselves
   bool keeps_predictions = false;   ///< whether to keep predictions(), for the ROC curve
+
+  /// Rows of a full round.
+  [[nodiscard]] std::size_t rows() const { return batch * person_rows; }
 };
 
 /// Quantisers of the messages.
@@ -98,7 +107,7 @@ class Vertical final : public RoundView {
   /// Parameters of this rank's blocks by client: the head is client 0.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> blocks() const;
   /// Bound of a record's embedding.
-  [[nodiscard]] Clip embedding_clip() const { return mechanism_.clip(parts_.sent[0]); }
+  [[nodiscard]] Clip embedding_clip() const { return clip_of_row(parts_.sent[0]); }
   /// Number of embeddings and gradients of records that were out of range, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> out_of_range() const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
@@ -163,6 +172,12 @@ class Vertical final : public RoundView {
   void completed(const std::vector<Observer*>& observers);
   void show(const std::vector<Observer*>& observers);
 
+  /// Bound of one row of a part that persons' rows enter together.
+  [[nodiscard]] Clip clip_of_row(std::size_t part) const;
+  /// Writes the sum of the clipped gradients of a round's records, or persons, given the derivatives by the outputs of
+  /// the network's last `forward`, which was of `inputs`. Returns how many were out of range.
+  std::size_t sum_gradients(NetworkBlock& network, View parameters, View inputs, View d_outputs, const Clip& clip,
+                            Vector& gradient) const;
   void embed(Party& party, const Secret<Vector>& inputs, std::size_t first, std::size_t count);
   /// Sets rows_ to what a party makes of records first, …, first + count − 1 of its columns, clipped under a mechanism:
   /// embeddings, or under `central` the columns.
@@ -170,7 +185,8 @@ class Vertical final : public RoundView {
   /// Release of a party for its records first, …, first + count − 1: their embeddings, count × e, or under `central`
   /// its columns.
   const Released<Vector>& contribution(Party& party, std::size_t first, std::size_t count);
-  /// Releases the records of rows_ from `first` on, at most m of `width` numbers each, and appends them to sent_.
+  /// Releases the records of rows_ from `first` on, at most those of a full round, of `width` numbers each, and appends
+  /// them to sent_.
   void release_rows(std::size_t part, std::size_t width, std::size_t first, const ReleaseAddress& address, double price,
                     const NoiseKey& key);
   /// Sends all parties' contributions to rank 0 through `root`.

@@ -67,6 +67,8 @@ class HeadLoss {
   Score play(View parameters, View embeddings, View targets);
   /// Outputs of the head, M × outputs.
   [[nodiscard]] View outputs() const { return outputs_; }
+  /// ∂ℓ_i/∂outputs of the records played, M × outputs.
+  [[nodiscard]] View output_derivatives() const { return d_outputs_; }
   /// Σ_i clip(∂ℓ_i/∂θ_0).
   void gradient(const Clip& clip, Vector& gradient) { head_.gradient(d_outputs_, clip, gradient); }
   /// ∂ℓ_i/∂h of all embeddings, M × inputs of the head.
