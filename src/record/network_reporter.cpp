@@ -42,7 +42,8 @@ Round next_landmark(Round done) {
 
 NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first,
                                  const MetricsPolicy& policy, Scores scores, TestScore test, ProgressPrinter* printer,
-                                 const std::string& history_file, Models models, std::size_t most_numbers)
+                                 std::vector<std::unique_ptr<HistoryWriter>> writers, Models models,
+                                 std::size_t most_numbers)
     : agreement_(agreement),
       rank_(rank),
       first_(first),
@@ -52,9 +53,8 @@ NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int
       models_(models),
       most_numbers_(most_numbers),
       test_(std::move(test)),
-      printer_(printer) {
-  if (!history_file.empty()) file_.emplace(history_file);
-}
+      printer_(printer),
+      writers_(std::move(writers)) {}
 
 void NetworkReporter::after(const RoundView& view) {
   const std::size_t before = sent_;
@@ -62,8 +62,9 @@ void NetworkReporter::after(const RoundView& view) {
   if (rank_ != 0 || (sent_ == before && view.done() % between_looks_ != 0)) return;
   const bool looks = this->looks();
   if (sent_ > before || looks) collect(false);
-  if (looks && printer_ != nullptr) printer_->tick(view.done());
-  if (file_ && looks) file_->flush_if_due();
+  if (!looks) return;
+  if (printer_ != nullptr) printer_->tick(view.done());
+  for (const auto& writer : writers_) writer->flush_if_due();
 }
 
 Round NetworkReporter::due() const {
@@ -210,7 +211,7 @@ void NetworkReporter::collect(bool wait) {
     const auto reports = agreement_.collect(active_, wait);
     if (!reports) return;
     history_.push_back(add_up(*reports));
-    if (file_) file_->append(history_.back());
+    for (const auto& writer : writers_) writer->append(history_.back());
     if (printer_ != nullptr) printer_->show(history_.back(), slowest_of(*reports));
   }
 }
@@ -262,7 +263,7 @@ void NetworkReporter::finish(const RoundView& view, Round done) {
   send_up_to(view, done);
   if (last_sent_ != done || (test_ && !is_landmark(done))) send(view, done, true);
   if (rank_ == 0) collect(true);
-  if (file_) file_->flush();
+  for (const auto& writer : writers_) writer->flush();
   if (printer_ != nullptr) printer_->close();
 }
 

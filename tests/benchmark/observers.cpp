@@ -43,8 +43,7 @@ class Watched {
                   Scores::losses_and_accuracies),
         printer_(ProgressStyle::lines, no_end, 1),
         reporter_(agreement_, world.rank(), all_ranks(world), world.rank(), policy_, Scores::losses_and_accuracies, {},
-                  world.rank() == 0 ? &printer_ : nullptr,
-                  world.rank() == 0 ? directory_.path() + "/history.csv" : "") {
+                  world.rank() == 0 ? &printer_ : nullptr, writers(world)) {
     ledger_.begin(ledger_run(world, d));
     reporter_.keep_in(directory_.private_folder(world.rank()) + "/reports", true);
   }
@@ -54,6 +53,11 @@ class Watched {
   [[nodiscard]] Ledger& ledger() { return ledger_; }
 
  private:
+  [[nodiscard]] std::vector<std::unique_ptr<HistoryWriter>> writers(const World& world) const {
+    std::vector<std::unique_ptr<HistoryWriter>> writers;
+    if (world.rank() == 0) writers.push_back(std::make_unique<HistoryFile>(directory_.path() + "/history.csv"));
+    return writers;
+  }
   static std::vector<int> all_ranks(const World& world) {
     std::vector<int> ranks;
     for (int r = 0; r < world.size(); ++r) ranks.push_back(r);

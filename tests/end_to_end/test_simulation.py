@@ -96,13 +96,13 @@ def lost_messages(probability, seed, folder):
 
 
 def edges_drawn(folder):
-    """Of each exchange of a graph that never repeats."""
+    """Of each exchange of a graph that never repeats. Two opposite edges of one weight are one line without a direction."""
     text = program(["topology", "draw", "graph.topo"], folder)
-    found = re.findall(r"p(\d+)_(\d+) -> p\1_(\d+)", text)
+    found = re.findall(r"p(\d+)_(\d+) -> p\1_(\d+) \[penwidth=\S+( dir=none)?", text)
     rounds = [(1, []) for _ in range(simulation_cases.ENDLESS_ROUNDS)]
-    for phase, u, v in found:
-        if u != v:
-            rounds[int(phase)][1].append((int(u), int(v), 1))
+    for phase, u, v, both in found:
+        for edge in ((int(u), int(v), 1), (int(v), int(u), 1))[:2 if both else 1]:
+            rounds[int(phase)][1].append(edge)
     return rounds
 
 

@@ -1,6 +1,8 @@
 """starling topology check, make and draw: answers, exit codes, and that one understands the other."""
 
 import json
+import math
+import re
 import shutil
 import unittest
 
@@ -231,6 +233,31 @@ class Draw(TopologyCase):
         result = self.topology("draw", "g.topo", "--output", "g.svg")
         self.assertEqual((result.code, result.out, result.err), (0, "", ""))
         self.assertIn("<svg", (self.folder / "g.svg").read_text())
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_a_ring_looks_like_a_ring(self):
+        self.write("ring.topo", "generate ring clients=60\n")
+        self.assertEqual(self.topology("draw", "ring.topo", "--output", "ring.svg").code, 0)
+        text = (self.folder / "ring.svg").read_text()
+        places = [(float(x), float(y)) for x, y in re.findall(r'<ellipse [^>]*cx="([-0-9.]+)" cy="([-0-9.]+)"', text)]
+        self.assertEqual(len(places), 60)
+        middle = [sum(place[k] for place in places) / 60 for k in (0, 1)]
+        distances = [math.dist(place, middle) for place in places]
+        self.assertLess(max(distances) - min(distances), 0.01 * max(distances))
+        self.assertEqual(text.count('class="edge"'), 60)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_many_clients_are_a_matrix(self):
+        self.write("ring.topo", "generate ring clients=1000\n")
+        for form, begin in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            result = self.topology("draw", "ring.topo", "--output", f"ring.{form}")
+            self.assertEqual((result.code, result.out, result.err), (0, "", ""), form)
+            self.assertTrue((self.folder / f"ring.{form}").read_bytes().startswith(begin), form)
+        text = (self.folder / "ring.svg").read_text()
+        self.assertIn("receiver", text)
+        # A band of cells along the diagonal: of 200 cells in a row each has itself and two neighbours.
+        self.assertEqual(len(re.findall(r"<polygon fill", text)) // 600, 1)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"g.topo", "ring.topo", "ring.svg", "ring.png", "ring.pdf"})
 
     def test_a_kind_of_picture_that_is_not_known(self):
         result = self.topology("draw", "g.topo", "--output", "g.gif")

@@ -58,7 +58,7 @@ Reports reports_of(std::size_t most_numbers) {
   const TestScore test = [](View x) { return Score{x[0] * x[0] + x[1] / 3, x[2] > 0 ? 1 : 0, 1}; };
   const auto first = static_cast<Client>(clients) * world().rank();
   NetworkReporter reporter(agreement, world().rank(), active, first, MetricsPolicy(MetricsPolicy::Sharing::local),
-                           Scores::losses_and_accuracies, test, nullptr, "", Models::one_each, most_numbers);
+                           Scores::losses_and_accuracies, test, nullptr, {}, Models::one_each, most_numbers);
   Places view;
   reporter.after(view);
   for (Round t = 0; t < 2; ++t) {

@@ -1,9 +1,10 @@
 /// The reporter of network-wide figures during a run. At recorded rounds every rank sends rank 0 a short report,
-/// without waiting. Rank 0 adds up the reports, shows them and keeps them in history.csv. The figures do not depend on
-/// the layout (record/report_tree.hpp).
+/// without waiting. Rank 0 adds up the reports, shows them and hands them to the writers of the history. The figures do
+/// not depend on the layout (record/report_tree.hpp).
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,13 +35,14 @@ enum class Models { one_each, one_for_all };
 /// The observer that reports one rank's figures.
 class NetworkReporter final : public Observer {
  public:
-  /// `active` are the ranks that host clients, and `first` is this rank's first client. `printer` and `history_file`
-  /// (the path of history.csv) are rank 0's; they are null and empty elsewhere. Test scores are taken at rounds 0, 1,
-  /// 2, 4, 8, … and at the end. With one model for all clients there is neither consensus error nor mass. A report
-  /// copies at most `most_numbers` numbers of models at once.
+  /// `active` are the ranks that host clients, and `first` is this rank's first client. `printer` and `writers` are
+  /// rank 0's; they are null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. With
+  /// one model for all clients there is neither consensus error nor mass. A report copies at most `most_numbers`
+  /// numbers of models at once.
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first, const MetricsPolicy& policy,
-                  Scores scores, TestScore test, ProgressPrinter* printer, const std::string& history_file,
-                  Models models = Models::one_each, std::size_t most_numbers = most_numbers_of_models);
+                  Scores scores, TestScore test, ProgressPrinter* printer,
+                  std::vector<std::unique_ptr<HistoryWriter>> writers, Models models = Models::one_each,
+                  std::size_t most_numbers = most_numbers_of_models);
 
   /// `work` tells the slowest rank in the progress; without it nobody does.
   void time_by(WorkClock work) { work_ = std::move(work); }
@@ -96,7 +98,7 @@ class NetworkReporter final : public Observer {
   Round between_looks_ = 8;         ///< rounds between two such questions
   std::vector<Score> before_;       ///< shared totals of each client at the report before; empty if none are shared
   std::vector<NetworkFigures> history_;
-  std::optional<HistoryFile> file_;  ///< rank 0's
+  std::vector<std::unique_ptr<HistoryWriter>> writers_;  ///< rank 0's
 };
 
 }  // namespace starling

@@ -130,6 +130,14 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
 /// The row below the table that names the main files of a run's folder.
 [[nodiscard]] std::string files_row(const std::string& folder);
 
+/// The parts of the table of results, made from summary.json.
+struct ResultTexts {
+  std::string heading;  ///< command, clients and rounds, in one line
+  std::string tables;   ///< tables of coefficients or of a study; empty for most runs
+  std::string rows;     ///< figures, a row each (table_row)
+};
+[[nodiscard]] ResultTexts texts_of(const SummaryView& summary);
+
 /// Number of edges whose traffic the table lists.
 constexpr std::size_t most_shown_edges = 12;
 /// The table of results, made from summary.json.

@@ -149,7 +149,9 @@ void add_interval_options(Options& options, InferConfig& config) {
        .relations = {excludes("test", "there is not one model but many"),
                      excludes("json-models", "there is not one model but many"),
                      excludes("record-clients", "there is not one model but many"),
-                     excludes("save-partition", "there is not one model but many")}},
+                     excludes("save-partition", "there is not one model but many"),
+                     excludes("tensorboard", "there is not one model but many"),
+                     excludes("openmetrics", "there is not one model but many")}},
       config.replications);
 }
 

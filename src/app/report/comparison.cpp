@@ -15,8 +15,8 @@ namespace starling {
 namespace {
 
 /// Options that change no result: where it goes, how it is shown, and how the run is kept.
-constexpr std::array idle_options{"output",           "progress", "json",  "json-models",
-                                  "checkpoint-every", "watchdog", "resume"};
+constexpr std::array idle_options{"output",   "progress", "json",        "json-models", "checkpoint-every",
+                                  "watchdog", "resume",   "tensorboard", "openmetrics"};
 
 bool is_idle(const std::string& option) {
   return std::find(idle_options.begin(), idle_options.end(), option) != idle_options.end();
@@ -153,8 +153,7 @@ void Comparison::append_exact(Cells& row, const Group& group, const ComparedFigu
                          fmt::format("{}", spread.count)});
 }
 
-std::string Comparison::table(TableFormat format) const {
-  const bool exact = format == TableFormat::csv;
+TextTable Comparison::cells(bool exact) const {
   TextTable table{{exact ? "run" : "", "n"}, {}};
   table.head.insert(table.head.end(), by_.begin(), by_.end());
   for (const ComparedFigure& figure : figures_) {
@@ -169,7 +168,11 @@ std::string Comparison::table(TableFormat format) const {
     }
     table.rows.push_back(std::move(row));
   }
-  return formatted(table, format);
+  return table;
+}
+
+std::string Comparison::table(TableFormat format) const {
+  return formatted(cells(format == TableFormat::csv), format);
 }
 
 std::string Comparison::text() const {

@@ -26,6 +26,8 @@ class Comparison {
   /// A line for each group: its keys, the number of runs, and figures. Of several runs mean ± standard deviation,
   /// unless it is 0; CSV has them in columns of their own, with all digits.
   [[nodiscard]] std::string table(TableFormat format) const;
+  /// The same as cells; `exact` as in CSV.
+  [[nodiscard]] TextTable cells(bool exact) const;
   /// All figures, one below the other, with a column for each group.
   [[nodiscard]] std::string text() const;
   /// Draws compare.svg (or .png, .pdf) and returns as RunReport::draw.

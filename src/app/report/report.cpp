@@ -1,7 +1,7 @@
 #include "report.hpp"
 
+#include "curve_table.hpp"
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -18,7 +18,6 @@
 #include "starling/report/pictures/network_picture.hpp"
 #include "starling/report/pictures/picture.hpp"
 #include "starling/report/run_file.hpp"
-#include "starling/report/summary.hpp"
 #include "starling/report/view/summary_view.hpp"
 #include "starling/report/view/table_text.hpp"
 
@@ -28,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_curve_lines = 12;
 constexpr double patience = 60;  ///< seconds without a record after which an unfinished run counts as silent
 
 /// A file that a run is writing may be half-written for a moment: what fails is tried again, a few times.
@@ -76,13 +74,6 @@ double seconds_of(const std::string& stamp) {
 
 std::string age_text(double seconds) {
   return seconds < 10 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} s", seconds);
-}
-
-/// The latest value that is known.
-double latest(const std::vector<NetworkFigures>& history, double NetworkFigures::*figure) {
-  const auto known = std::find_if(history.rbegin(), history.rend(),
-                                  [figure](const NetworkFigures& line) { return !std::isnan(line.*figure); });
-  return known == history.rend() ? unknown : (*known).*figure;
 }
 
 /// The mean over all rounds of a figure whose lines hold means since the line before.
@@ -326,30 +317,42 @@ void RunReport::read_unfinished() {
   json_ = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string RunReport::head() const {
+ResultTexts RunReport::texts_so_far() const {
   const SummaryView view = view_of(*this);
-  if (state_ == RunState::finished) return table_of(view) + files_row(path_);
   const auto planned = view.integer("rounds_planned");
   const std::string so_far = fmt::format("round {} of {} at the last record", view.count("rounds"),
                                          planned ? fmt::format("{}", *planned) : "?");
   const std::string state =
       table_row("state", state_text(state_, so_far, seconds_since_record_) + resume_text(state_, path_));
-  if (!view.integer("clients")) return fmt::format("{}: no results yet\n\n{}", path_, state);
-  std::string text = fmt::format("starling {}: {} clients on {} ranks, dimension {}\n\n", view.text("command"),
-                                 view.count("clients"), view.count("ranks"), view.count("dimension"));
-  text += state + progress_rows(view);
+  if (!view.integer("clients")) return {fmt::format("{}: no results yet\n\n", path_), "", state};
+  ResultTexts texts{fmt::format("starling {}: {} clients on {} ranks, dimension {}\n\n", view.text("command"),
+                                view.count("clients"), view.count("ranks"), view.count("dimension")),
+                    "", state + progress_rows(view)};
   if (view.learned()) {
     const double epsilon = view.number("privacy.epsilon_per_release");
-    text += table_row("mechanism", std::isfinite(epsilon) ? fmt::format("{}, epsilon {:.6g} per release",
-                                                                        view.text("privacy.mechanism"), epsilon)
-                                                          : view.text("privacy.mechanism"));
+    texts.rows += table_row("mechanism", std::isfinite(epsilon) ? fmt::format("{}, epsilon {:.6g} per release",
+                                                                              view.text("privacy.mechanism"), epsilon)
+                                                                : view.text("privacy.mechanism"));
   }
-  text += table_row("speed", shown(view.number("time.rounds_per_second"), "about {:.0f} rounds/s"));
-  return text + fmt::format("\nResults    {}\nCommand    {}\n", path_, view.text("command_line"));
+  texts.rows += table_row("speed", shown(view.number("time.rounds_per_second"), "about {:.0f} rounds/s"));
+  return texts;
+}
+
+ResultTexts RunReport::texts() const {
+  return state_ == RunState::finished ? texts_of(view_of(*this)) : texts_so_far();
+}
+
+std::string RunReport::head() const {
+  const SummaryView view = view_of(*this);
+  if (state_ == RunState::finished) return table_of(view) + files_row(path_);
+  const ResultTexts texts = texts_so_far();
+  const std::string head = texts.heading + texts.rows;
+  if (!view.integer("clients")) return head;
+  return head + fmt::format("\nResults    {}\nCommand    {}\n", path_, view.text("command_line"));
 }
 
 std::string RunReport::text() const {
-  const std::string curve = curve_table(history_, most_curve_lines);
+  const std::string curve = curve_table(history_);
   return head() + (curve.empty() ? "" : "\n" + curve);
 }
 
@@ -375,13 +378,13 @@ std::string RunReport::draw(const std::string& folder, PictureFormats formats) c
     if (view.has("study")) return "no pictures: a study of replications has none (study.csv holds its figures)";
     const RecordedModels models = read_models(path_);
     curves.convergence = convergence_to(models, view.numbers("final_model"), "the final mean model");
-    curves.components = components_of(models, view.numbers("regret.comparator"));
+    curves.components = components_of(path_, models, view.numbers("regret.comparator"));
     curves.regret = read_regret_curve(path_);
     curves.figures = figure_panels(view);
   } else if (!history_.empty()) {
     const RecordedModels models = models_if_readable(path_);
     curves.convergence = convergence_so_far(models);
-    curves.components = components_of(models, {});
+    curves.components = components_of(path_, models, {});
   } else {
     return "no pictures yet: nothing is recorded";
   }
@@ -395,68 +398,6 @@ std::string RunReport::draw(const std::string& folder, PictureFormats formats) c
   const std::string of_run = draw_pictures(folder, curves, formats);
   if (!of_run.empty()) return of_run;
   return of_network.empty() ? of_intervals : of_network;
-}
-
-// The curve.
-
-namespace {
-
-struct Column {
-  const char* name;
-  double NetworkFigures::*figure;
-  const char* format;
-  double factor;
-};
-
-constexpr std::array<Column, 6> columns{{{"loss", &NetworkFigures::loss, "{:.6f}", 1},
-                                         {"accuracy", &NetworkFigures::accuracy, "{:.2f} %", 100},
-                                         {"test loss", &NetworkFigures::test_loss, "{:.6f}", 1},
-                                         {"test accuracy", &NetworkFigures::test_accuracy, "{:.2f} %", 100},
-                                         {"consensus error", &NetworkFigures::consensus_error, "{:.3e}", 1},
-                                         {"mass", &NetworkFigures::mass, "{:.10g}", 1}}};
-
-std::vector<NetworkFigures> picked(const std::vector<NetworkFigures>& lines, std::size_t most) {
-  if (lines.size() <= most) return lines;
-  std::vector<NetworkFigures> result;
-  for (std::size_t i = 0; i < most; ++i) result.push_back(lines[i * (lines.size() - 1) / (most - 1)]);
-  return result;
-}
-
-/// The lines with test scores, and the last one; all if there are no such lines.
-std::vector<NetworkFigures> preferred(const std::vector<NetworkFigures>& lines) {
-  std::vector<NetworkFigures> result;
-  for (const NetworkFigures& line : lines) {
-    if (!std::isnan(line.test_loss)) result.push_back(line);
-  }
-  if (result.empty()) return lines;
-  if (result.back().done != lines.back().done) result.push_back(lines.back());
-  return result;
-}
-
-}  // namespace
-
-std::string curve_table(const std::vector<NetworkFigures>& history, std::size_t most) {
-  if (history.empty()) return "";
-  const std::vector<NetworkFigures> lines = picked(preferred(one_line_each(history)), most);
-  std::string text = fmt::format("  {:>10}", "round");
-  std::vector<Column> known;
-  for (const Column& column : columns) {
-    if (std::isnan(latest(history, column.figure))) continue;
-    known.push_back(column);
-    text += fmt::format("  {:>15}", column.name);
-  }
-  text += "\n";
-  for (const NetworkFigures& line : lines) {
-    text += fmt::format("  {:>10}", line.done);
-    for (const Column& column : known) {
-      const double value = column.factor * (line.*column.figure);
-      const std::string cell = std::isnan(value) ? "" : fmt::vformat(column.format, fmt::make_format_args(value));
-      text += fmt::format("  {:>15}", cell);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += "\n";
-  }
-  return text;
 }
 
 }  // namespace starling

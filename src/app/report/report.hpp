@@ -8,6 +8,7 @@
 
 #include "starling/record/directory/history.hpp"
 #include "starling/report/pictures/picture_formats.hpp"
+#include "starling/report/summary.hpp"
 #include "starling/report/view/summary_view.hpp"
 
 namespace starling {
@@ -30,6 +31,8 @@ class RunReport {
   [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
   /// The table of results, or the progress of an unfinished run, followed by lines of its history.
   [[nodiscard]] std::string text() const;
+  /// The parts of the table of results, or of the progress of an unfinished run.
+  [[nodiscard]] ResultTexts texts() const;
   /// The recorded models as CSV: round,client,coordinate,value. Throws DataError.
   void write_models(std::ostream& out) const;
   /// Draws the run's pictures and writes convergence.csv. Returns a sentence that says why pictures are missing, or an
@@ -40,6 +43,7 @@ class RunReport {
   void read_finished();
   void read_unfinished();
   [[nodiscard]] std::string head() const;
+  [[nodiscard]] ResultTexts texts_so_far() const;
 
   std::string path_;
   RunState state_ = RunState::finished;
@@ -50,9 +54,5 @@ class RunReport {
 
 /// The summary of a run, finished or not.
 [[nodiscard]] SummaryView view_of(const RunReport& run);
-
-/// A table of about `most` lines of a history, evenly spread, with the known figures. Rounds with scores on --test are
-/// preferred. Empty for an empty history.
-[[nodiscard]] std::string curve_table(const std::vector<NetworkFigures>& history, std::size_t most);
 
 }  // namespace starling

@@ -5,6 +5,7 @@
 #include "app/settings/catalogue.hpp"
 #include "comparison.hpp"
 #include "report.hpp"
+#include "run_page.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -13,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/report/pictures/comparison_picture.hpp"
 
 namespace starling {
@@ -20,7 +22,8 @@ namespace starling {
 namespace {
 
 constexpr const char* synopsis =
-    "starling report RUN … [--by KEYS] [--metric METRICS] [--format FORMAT] [--csv [history|models]] [--json]";
+    "starling report RUN … [--by KEYS] [--metric METRICS] [--format FORMAT] [--html FILE] [--csv [history|models]] "
+    "[--json]";
 constexpr const char* explanation =
     "Shows a run from its directory, finished or not, and never disturbs it: the table of its end (of a run that goes\n"
     "on or was killed: how far it is), some lines of its history, and its pictures, which are drawn again into RUN:\n"
@@ -37,6 +40,7 @@ constexpr const char* explanation =
     "for\n"
     "each value of the first key.\n"
     "  starling report A B C --by epsilon,topology --metric accuracy --format latex\n"
+    "--html FILE writes one page of one run or several, to be mailed or put on a web server.\n"
     "Figures of private records that are withheld are called so, or left out. Exit code: 0, even without gnuplot;\n"
     "2 no such run; 3 its files are damaged.\n";
 
@@ -47,7 +51,8 @@ struct ReportRequest {
   ComparisonRequest comparison;
   TableFormat format = TableFormat::text;
   std::vector<std::string> picture_formats;
-  std::string csv;  ///< empty, "history" or "models"
+  std::string html;  ///< file for a page; empty: none
+  std::string csv;   ///< empty, "history" or "models"
   bool json = false;
   bool pictures = true;
   std::string output;
@@ -56,6 +61,7 @@ struct ReportRequest {
 Options report_options(ReportRequest& request) {
   const std::string shows = "each is a way of showing runs";
   const std::string draws = "no pictures are drawn then";
+  const std::string holds = "the page holds its pictures, as SVG";
   Options options("report");
   options.group("Options");
   options.add({.name = "run",
@@ -93,6 +99,12 @@ Options report_options(ReportRequest& request) {
                {"csv", TableFormat::csv},
                {"markdown", TableFormat::markdown},
                {"latex", TableFormat::latex}});
+  options.add({.name = "html",
+               .argument = "FILE",
+               .help = "write one HTML page instead: privacy, figures, pictures, history, configuration and files. It "
+                       "runs no script and needs no other file",
+               .relations = {excludes("csv", shows), excludes("json", shows), excludes("format", shows)}},
+              request.html);
   options.add({.name = "csv",
                .argument = "[history|models]",
                .help = "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
@@ -113,12 +125,12 @@ Options report_options(ReportRequest& request) {
                .initial = "svg,png",
                .help = "formats of the pictures",
                .words = {"svg", "png", "pdf"},
-               .relations = {excludes("pictures=off", draws)}},
+               .relations = {excludes("pictures=off", draws), excludes("html", holds)}},
               request.picture_formats);
   options.add(declared("output", {.help = "folder for the pictures, made if need be; default: RUN, of a comparison the "
                                           "first one",
                                   .relations = {excludes("csv", draws), excludes("json", draws),
-                                                excludes("pictures=off", draws)}}),
+                                                excludes("pictures=off", draws), excludes("html", holds)}}),
               request.output);
   options.add(declared("help"));
   return options;
@@ -184,10 +196,20 @@ void print_comparison(const Comparison& comparison, const ReportRequest& request
   print(lines ? comparison.table(request.format) : comparison.text());
 }
 
+void write_page(const ReportRequest& request, const RunPage& page) {
+  write_text(request.html, page.html);
+  if (!page.no_pictures.empty()) fmt::print(stderr, "note: {}\n", page.no_pictures);
+  print(fmt::format("Page       {}\n", request.html));
+}
+
 void compare(const ReportRequest& request) {
   std::vector<RunReport> runs;
   for (const std::string& path : request.runs) runs.emplace_back(path);
   const Comparison comparison(runs, request.comparison);
+  if (!request.html.empty()) {
+    write_page(request, page_of(runs, comparison, request.pictures));
+    return;
+  }
   print_comparison(comparison, request);
   if (!request.pictures || (request.format != TableFormat::text && request.output.empty())) return;
   const std::string folder = picture_folder(request);
@@ -202,6 +224,8 @@ void show(const ReportRequest& request) {
   const RunReport run(request.runs.front());
   if (request.json) {
     print(run.json());
+  } else if (!request.html.empty()) {
+    write_page(request, page_of(run, request.pictures));
   } else if (request.csv == "history") {
     print(to_csv(run.history()));
   } else if (request.csv == "models") {

@@ -1,8 +1,30 @@
 #include "run_records.hpp"
 
+#include <filesystem>
+
+#include "starling/record/dashboards/openmetrics.hpp"
+#include "starling/record/dashboards/tensorboard.hpp"
 #include "starling/report/run_file.hpp"
 
 namespace starling {
+
+namespace {
+
+/// The writers of a run's history, on rank 0.
+std::vector<std::unique_ptr<HistoryWriter>> writers_of(const RecordingFacts& facts, Round planned) {
+  std::vector<std::unique_ptr<HistoryWriter>> writers;
+  const std::string& path = facts.directory.path();
+  writers.push_back(std::make_unique<HistoryFile>(path + "/history.csv"));
+  const auto& [tensorboard, openmetrics] = facts.dashboards;
+  if (tensorboard) writers.push_back(std::make_unique<TensorBoardFile>(*tensorboard));
+  if (openmetrics) {
+    const std::string name = std::filesystem::absolute(path + "/").parent_path().filename().string();
+    writers.push_back(std::make_unique<OpenMetricsFile>(*openmetrics, name, planned));
+  }
+  return writers;
+}
+
+}  // namespace
 
 RunRecords::RunRecords(Agreement& agreement, const Recording& recording, const RecordingFacts& facts)
     : models_here_(facts.layout.count(agreement.rank())),
@@ -34,6 +56,10 @@ void RunRecords::open_run_file(Agreement& agreement, const Recording& recording,
 /// **Collective.**
 void RunRecords::open_reporter(Agreement& agreement, const Recording& recording, const RecordingFacts& facts) {
   const bool first_rank = agreement.rank() == 0;
+  std::vector<std::unique_ptr<HistoryWriter>> writers;
+  agreement.together([&] {
+    if (first_rank) writers = writers_of(facts, recording.rounds);
+  });
   printer_.emplace(facts.progress, recording.rounds, facts.epsilon_per_release);
   printer_->epsilon_from(facts.epsilon_spent);
   if (facts.learning_ends) printer_->learning_ends_after(*facts.learning_ends);
@@ -42,8 +68,8 @@ void RunRecords::open_reporter(Agreement& agreement, const Recording& recording,
     if (facts.layout.count(r) > 0) active.push_back(r);
   }
   reporter_.emplace(agreement, agreement.rank(), std::move(active), facts.layout.first(agreement.rank()), facts.policy,
-                    recording.scores, recording.test, first_rank ? &*printer_ : nullptr,
-                    first_rank ? facts.directory.path() + "/history.csv" : "", recording.models);
+                    recording.scores, recording.test, first_rank ? &*printer_ : nullptr, std::move(writers),
+                    recording.models);
   reporter_->time_by(facts.work);
   agreement.together([&] {
     if (models_here_ == 0) return;

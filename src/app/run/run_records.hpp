@@ -15,6 +15,12 @@
 
 namespace starling {
 
+/// Where a run's history goes besides history.csv.
+struct Dashboards {
+  std::optional<std::string> tensorboard;  ///< folder for event files
+  std::optional<std::string> openmetrics;  ///< file
+};
+
 /// Facts of a run that its records depend on.
 struct RecordingFacts {
   const RunDirectory& directory;
@@ -31,6 +37,7 @@ struct RecordingFacts {
   bool resumed = false;                                         ///< from a checkpoint
   Client first = 0;                                             ///< first client of this rank
   Client clients = 0;                                           ///< number of clients of this rank
+  Dashboards dashboards = {};
 };
 
 /// Models and figures of this rank's clients, the run's history and its progress. All of them observe rounds.

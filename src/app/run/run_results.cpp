@@ -64,15 +64,24 @@ void LearningRun::open_records(const Recording& recording) {
   note_short_run(recording.rounds);
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   records_.emplace(agreement_, recording,
-                   RecordingFacts{*directory_, record_layout(), dimension_, metrics_policy(), common().record_every,
-                                  progress_style(), epsilon_per_release,
+                   RecordingFacts{*directory_,
+                                  record_layout(),
+                                  dimension_,
+                                  metrics_policy(),
+                                  common().record_every,
+                                  progress_style(),
+                                  epsilon_per_release,
                                   [this] { return privacy_ ? privacy_->epsilon_so_far() : std::nullopt; },
                                   [this] {
                                     const TimeShares shares = time_shares();
                                     return shares.learning + shares.mixing;  // rank 0 observes for all
                                   },
-                                  learning_ends_, provenance(recording, epsilon_per_release), resumed_from_.has_value(),
-                                  first_client(), client_count()});
+                                  learning_ends_,
+                                  provenance(recording, epsilon_per_release),
+                                  resumed_from_.has_value(),
+                                  first_client(),
+                                  client_count(),
+                                  {common().tensorboard, common().openmetrics}});
   if (!first_rank()) return;
   for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
 }
@@ -253,7 +262,7 @@ std::vector<std::string> LearningRun::write_pictures(const Summary& summary, con
   const RecordedModels models = read_models(folder);
   const bool compared = summary.regret && summary.regret->fixed;
   RunCurves curves{records_->history(), convergence_to(models, summary.final_model, own.model)};
-  curves.components = components_of(models, compared ? View(summary.regret->fixed->comparator.x) : View());
+  curves.components = components_of(folder, models, compared ? View(summary.regret->fixed->comparator.x) : View());
   if (summary.regret) curves.regret = summary.regret->curve;
   curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
   write_convergence(folder, curves.convergence);

@@ -72,6 +72,19 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
            "print the traffic of single edges too, and the whole privacy statement, which privacy.txt has in any case",
        .fixed = false},
       config.verbose);
+  options.add({.name = "tensorboard",
+               .argument = "DIR",
+               .help = "also write the history as event files for TensorBoard, into this folder, which is made",
+               .files = named::file,
+               .fixed = false},
+              config.tensorboard);
+  options.add({.name = "openmetrics",
+               .argument = "FILE",
+               .help = "also keep the latest figures in this file, as metrics for Prometheus. Its node exporter "
+                       "collects files whose names end in .prom",
+               .files = named::file,
+               .fixed = false},
+              config.openmetrics);
   options.add(declared("watchdog"), config.watchdog);
   options.add(declared("config"));
   options.add(declared("print-config"));

@@ -38,6 +38,8 @@ struct LearningConfig {
   bool json_models = false;
   bool verbose = false;
   double watchdog = 60;
+  std::optional<std::string> tensorboard;
+  std::optional<std::string> openmetrics;
   // checkpoints
   CheckpointPace checkpoint;
   std::optional<std::string> resume;  ///< the directory of the run that goes on

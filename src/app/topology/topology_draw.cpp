@@ -4,7 +4,6 @@
 #include "topology_commands.hpp"
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -12,31 +11,14 @@
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/scratch_folder.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/graph/analysis/analysis.hpp"
+#include "starling/report/pictures/graph_picture.hpp"
 
 namespace starling {
 
 namespace {
-
-/// A temporary file that is gone at the end of the scope.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text)
-      : path_((std::filesystem::temp_directory_path() / "starling-XXXXXX").string()) {
-    const int descriptor = ::mkstemp(path_.data());
-    check<FailureError>(descriptor >= 0, "cannot make a temporary file '{}' ({}) set TMPDIR to a writable folder",
-                        path_, std::generic_category().message(errno));
-    ::close(descriptor);
-    write_file(path_, text);
-  }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Runs a program found in PATH. Returns the program's exit status, or −1 if the program cannot be run.
 int run_program_of_path(std::vector<std::string> arguments) {
@@ -51,18 +33,35 @@ int run_program_of_path(std::vector<std::string> arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-void render(const std::string& dot, const std::string& output) {
-  const std::string extension = std::filesystem::path(output).extension().string();
-  if (extension == ".dot" || extension == ".gv") return write_file(output, dot);
-  check(extension == ".svg" || extension == ".png" || extension == ".pdf",
-        "cannot draw to '{}' (the name must end in .svg, .png, .pdf, .dot or .gv) rename it", output);
-  const TemporaryFile source(dot);
-  const int status = run_program_of_path({"dot", "-T" + extension.substr(1), "-o", output, source.path()});
+void render_by_graphviz(const std::string& dot, const std::string& format, const std::string& output) {
+  const ScratchFolder folder;
+  write_text(folder.path() + "/graph.dot", dot);
+  const int status = run_program_of_path({"dot", "-T" + format, "-o", output, folder.path() + "/graph.dot"});
   check<FailureError>(status != -1 && status != 127,
                       "cannot run `dot` (Graphviz is not installed, or not in PATH) install it, or draw to a .dot file "
                       "and render that elsewhere");
   check<FailureError>(status == 0, "`dot` could not draw '{}' (it ended with status {}) check the folder", output,
                       status);
+}
+
+void render_by_gnuplot(const GraphSample& sample, const std::string& format, const std::string& output) {
+  const ScratchFolder folder;
+  const std::string problem = draw_graph(folder.path(), sample, {format == "svg", format == "png", format == "pdf"});
+  check<FailureError>(problem.empty(), "cannot draw '{}': {}.", output, problem);
+  write_text(output, read_text(folder.path() + "/graph." + format));
+}
+
+/// Clients up to whom a picture shows nodes and edges; beyond, it shows a matrix.
+constexpr Client most_nodes = 200;
+
+void render(const GraphSample& sample, const std::string& output) {
+  const std::string extension = std::filesystem::path(output).extension().string();
+  if (extension == ".dot" || extension == ".gv") return write_file(output, to_dot(sample));
+  check(extension == ".svg" || extension == ".png" || extension == ".pdf",
+        "cannot draw to '{}' (the name must end in .svg, .png, .pdf, .dot or .gv) rename it", output);
+  const std::string format = extension.substr(1);
+  if (sample.topology().clients() > most_nodes) return render_by_gnuplot(sample, format, output);
+  render_by_graphviz(to_dot(sample), format, output);
 }
 
 /// Rounds of an endless graph that are drawn.
@@ -78,8 +77,8 @@ Options draw_options(Drawing& drawing) {
   options.group("Options");
   options.add({.name = "file", .argument = "FILE", .help = "topology file", .positional = true}, drawing.file);
   options.add(declared("output", {.argument = "PICTURE",
-                                  .help = "picture to write: .svg, .png or .pdf (by Graphviz's `dot`), .dot or .gv; "
-                                          "default: DOT on standard output"}),
+                                  .help = "picture to write: .svg, .png or .pdf (by Graphviz, of more than 200 "
+                                          "clients by gnuplot), .dot or .gv; default: DOT on standard output"}),
               drawing.output);
   options.add(declared("help"));
   return options;
@@ -88,8 +87,10 @@ Options draw_options(Drawing& drawing) {
 std::string draw_help() {
   Drawing drawing;
   return "usage: starling topology draw FILE [--output PICTURE]\n\n"
-         "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase (of graphs\n"
-         "that never repeat, the first six rounds).\n" +
+         "Draws clients and edges, with a box per phase (of graphs that never repeat, the first six rounds). An edge\n"
+         "is as wide as its weight, and two opposite edges of one weight are one line. The fuller a client's colour,\n"
+         "the more it keeps. Up to 32 clients, rings of any size and graphs with several phases stand on circles;\n"
+         "others are laid out by forces. More than 200 clients are drawn as a matrix of weights.\n" +
          draw_options(drawing).help();
 }
 
@@ -99,11 +100,10 @@ int run_draw(const Call& call) {
   check(!drawing.file.empty(), "no topology file is named. Name one: starling topology draw FILE.");
   const auto graph = read_graph(drawing.file);
   const GraphSample sample(*graph, std::min(graph->telling_rounds(), rounds_drawn));
-  const std::string dot = to_dot(sample);
   if (drawing.output.empty()) {
-    print(dot);
+    print(to_dot(sample));
   } else {
-    render(dot, drawing.output);
+    render(sample, drawing.output);
   }
   return 0;
 }

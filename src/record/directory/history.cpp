@@ -17,19 +17,17 @@ namespace starling {
 namespace {
 
 constexpr auto between_flushes = std::chrono::milliseconds(200);
-constexpr std::string_view header =
-    "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present";
 
-using Figure = double NetworkFigures::*;
-/// In the order of the columns after the first.
-constexpr std::array<Figure, 8> figures_of_a_line{
-    &NetworkFigures::loss,          &NetworkFigures::accuracy,        &NetworkFigures::test_loss,
-    &NetworkFigures::test_accuracy, &NetworkFigures::consensus_error, &NetworkFigures::mass,
-    &NetworkFigures::in_flight,     &NetworkFigures::present};
+/// The first line.
+std::string header() {
+  std::string line = "rounds";
+  for (const HistoryFigure& each : history_figures) line += fmt::format(",{}", each.column);
+  return line;
+}
 
 std::string line_of(const NetworkFigures& figures) {
   std::string line = fmt::format("{}", figures.done);
-  for (const Figure figure : figures_of_a_line) line += "," + csv_field(figures.*figure);
+  for (const HistoryFigure& each : history_figures) line += "," + csv_field(figures.*each.figure);
   return line + "\n";
 }
 
@@ -49,7 +47,7 @@ bool parse(std::string_view text, T& value) {
 
 /// Whether the line is one of a history after round `before`.
 bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
-  std::array<std::string_view, figures_of_a_line.size() + 1> fields;
+  std::array<std::string_view, history_figures.size() + 1> fields;
   for (std::size_t k = 0; k < fields.size(); ++k) {
     const std::size_t end = line.find(',');
     if ((end == std::string_view::npos) != (k + 1 == fields.size())) return false;
@@ -58,7 +56,7 @@ bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
   }
   if (!parse(fields[0], figures.done) || figures.done < before) return false;
   for (std::size_t k = 1; k < fields.size(); ++k) {
-    double& figure = figures.*figures_of_a_line[k - 1];
+    double& figure = figures.*history_figures[k - 1].figure;
     if (!fields[k].empty() && (!parse(fields[k], figure) || std::isnan(figure))) return false;
   }
   return true;
@@ -77,7 +75,7 @@ HistoryFile::HistoryFile(std::string path)
     check(!held, "'{}' is in use (the run goes on in another process) wait for its end, or end it", path_);
     // Where there are no locks, readers go by the file's age.
     check<FailureError>(::ftruncate(file_, 0) == 0, "cannot write '{}' ({})", path_, std::strerror(errno));
-    write(std::string(header) + "\n");
+    write(header() + "\n");
   } catch (...) {
     ::close(file_);
     throw;
@@ -124,8 +122,8 @@ std::vector<NetworkFigures> read_history(const std::string& path) {
     const std::string_view line = std::string_view(text).substr(from, end - from);
     from = end + 1;
     if (number == 1) {
-      check<DataError>(line == header, "'{}' is not the history of a run (its first line is not '{}') restore it", path,
-                       header);
+      check<DataError>(line == header(), "'{}' is not the history of a run (its first line is not '{}') restore it",
+                       path, header());
       continue;
     }
     NetworkFigures figures;
@@ -139,8 +137,7 @@ std::vector<NetworkFigures> read_history(const std::string& path) {
 }
 
 std::string to_csv(const std::vector<NetworkFigures>& history) {
-  std::string text(header);
-  text += "\n";
+  std::string text = header() + "\n";
   for (const NetworkFigures& figures : history) text += line_of(figures);
   return text;
 }
@@ -152,8 +149,8 @@ std::vector<NetworkFigures> one_line_each(const std::vector<NetworkFigures>& his
       lines.push_back(line);
       continue;
     }
-    for (const Figure figure : figures_of_a_line) {
-      if (!std::isnan(line.*figure)) lines.back().*figure = line.*figure;
+    for (const HistoryFigure& each : history_figures) {
+      if (!std::isnan(line.*each.figure)) lines.back().*each.figure = line.*each.figure;
     }
   }
   return lines;

@@ -60,6 +60,26 @@ std::vector<std::string> SavedModel::feature_names() const {
   return names;
 }
 
+std::vector<std::string> SavedModel::parameter_names(std::size_t count) const {
+  const bool by_feature = kind == Kind::linear || kind == Kind::location;
+  const std::vector<std::string> features_of = by_feature ? feature_names() : std::vector<std::string>();
+  std::vector<std::string> names(std::min(count, parameters.size()));
+  for (const ParameterBlock& block : blocks()) {
+    const bool of_features = by_feature && block.columns == features;
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      for (std::size_t j = 0; j < block.columns; ++j) {
+        const std::size_t place = block.first + i * block.stride + j;
+        if (place >= names.size()) continue;
+        names[place] = of_features  ? features_of[j]
+                       : by_feature ? block.name
+                                    : fmt::format("{} {},{}", block.name, i, j);
+        if (by_feature && block.rows > 1) names[place] += fmt::format(", score {}", i);
+      }
+    }
+  }
+  return names;
+}
+
 std::string SavedModel::origin_text(const std::string& key) const {
   const auto found = std::ranges::find(origin, key, &std::pair<std::string, std::string>::first);
   return found == origin.end() ? "" : found->second;

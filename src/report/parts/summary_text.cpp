@@ -121,8 +121,7 @@ std::string last_rows(const SummaryView& summary, bool whole) {
 
 /// The order of keys in summary.json is that of the left column; the order of rows in the table of results is that of
 /// the right column.
-constexpr std::array<SummaryPart, 19> parts{{{add_run_keys, heading},
-                                             {nullptr, coefficient_table},
+constexpr std::array<SummaryPart, 18> parts{{{add_run_keys, nullptr},
                                              {add_score_keys, score_rows},
                                              {add_interval_keys, nullptr},
                                              {add_study_keys, nullptr},
@@ -155,17 +154,22 @@ Json json_of(const Summary& summary) {
   return json;
 }
 
-std::string table_of(const SummaryView& summary, bool whole) {
+ResultTexts texts_of(const SummaryView& summary) {
   if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) {
-    return heading(summary) + study_table(study) + "\n" +
-           table_row("time", shown(summary.number("time.wall"), "{:.3f} s")) + last_rows(summary, whole);
+    return {heading(summary), study_table(study) + "\n",
+            table_row("time", shown(summary.number("time.wall"), "{:.3f} s"))};
   }
-  std::string text;
+  ResultTexts texts{heading(summary), coefficient_table(summary), ""};
   for (const SummaryPart& part : parts) {
-    if (part.rows != nullptr) text += part.rows(summary);
+    if (part.rows != nullptr) texts.rows += part.rows(summary);
   }
-  if (whole) text += edge_rows(summary);
-  return text + last_rows(summary, whole);
+  return texts;
+}
+
+std::string table_of(const SummaryView& summary, bool whole) {
+  const ResultTexts texts = texts_of(summary);
+  const std::string edges = whole && study_of(summary).empty() ? edge_rows(summary) : "";
+  return texts.heading + texts.tables + texts.rows + edges + last_rows(summary, whole);
 }
 
 std::string files_row(const std::string& folder) {

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "starling/files/scratch_folder.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -25,8 +26,21 @@ namespace fs = std::filesystem;
 constexpr int panel_height = 330;
 constexpr int least_height = 560;
 constexpr double dots_per_inch = 100;
-constexpr int no_terminal = 9;      ///< gnuplot's exit status where it cannot draw PDF
-constexpr int markers_of_line = 8;  ///< at most, on a line whose colour another one has too
+constexpr double few = 20;                        ///< ratio of an axis's ends up to which a linear axis shows more
+constexpr int no_terminal = 9;                    ///< gnuplot's exit status where it cannot draw PDF
+constexpr int markers_of_line = 8;                ///< at most, on a line whose colour another one has too
+constexpr std::size_t most_titles_above = 4;      ///< of a panel; a longer key stands on the right
+constexpr std::size_t longest_on_the_right = 28;  ///< characters of a title
+constexpr std::size_t narrow_margin = 4;          ///< in characters
+constexpr std::size_t key_margin = 8;             ///< the same of a key beside its titles
+constexpr const char* key_above = "set key above left horizontal maxrows auto Left reverse samplen 2\n";
+constexpr const char* key_on_the_right =
+    "set key at graph 1.02, graph 1 left top vertical maxrows auto Left reverse samplen 2\n";
+/// Axes on two sides, and nothing darker than the curves.
+constexpr const char* look =
+    "set grid lt 1 lw 1 lc rgb '#e4e9ed'\nset border 3 lw 1 lc rgb '#5a6875'\nset tics nomirror out scale 0.6\n"
+    "set xtics nomirror\nset ytics nomirror\n"
+    "set key noenhanced\n";
 
 /// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
 int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
@@ -71,6 +85,17 @@ std::string block_of(const Curve& curve, bool logarithmic, const HorizontalAxis&
   return lines;
 }
 
+/// The greatest value of a picture's horizontal axis.
+double last_of(const Picture& picture) {
+  double last = picture.axis.from;
+  for (const Panel& panel : picture.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const auto& [x, y] : curve.points) last = std::max(last, x);
+    }
+  }
+  return last;
+}
+
 /// The commands for the horizontal axis; it does not end where it begins, which would be no axis.
 std::string axis_of(const Picture& picture) {
   double first = picture.axis.logarithmic ? picture.axis.from : std::numeric_limits<double>::infinity();
@@ -82,27 +107,30 @@ std::string axis_of(const Picture& picture) {
         if (!picture.axis.logarithmic) first = std::min(first, x);
       }
     }
-    for (const Box& box : panel.boxes) last = std::max(last, box.right);
+    for (const Box& box : panel.boxes) {
+      last = std::max(last, box.right);
+      if (!picture.axis.logarithmic) first = std::min(first, box.left);
+    }
   }
   const std::string range = first < last ? fmt::format("set xrange [{:.10g}:{:.10g}]\n", first, last) : "";
-  return fmt::format("set xlabel {} noenhanced\n{}set logscale x\n{}", quoted(picture.axis.label),
-                     picture.axis.logarithmic ? "" : "un", range);
+  return fmt::format("set xlabel {} noenhanced\n{}set logscale x\nset format x '{}'\n{}", quoted(picture.axis.label),
+                     picture.axis.logarithmic ? "" : "un", picture.axis.logarithmic ? "%.0s%c" : "% h", range);
 }
 
 /// The data blocks of a picture and the commands that plot them.
 class ScriptWriter {
  public:
-  void add(const Picture& picture) {
-    std::string plots = axis_of(picture);
+  void add(Picture picture) {
+    const double last = last_of(picture);
+    if (last > picture.axis.from && last <= few * picture.axis.from) picture.axis.logarithmic = false;
+    std::string plots = axis_of(picture) + fmt::format("set rmargin {}\n", right_margin_of(picture));
     for (const Panel& panel : picture.panels) plots += panel_of(panel, picture.axis);
     pictures_.emplace_back(picture, plots);
   }
 
   /// For gnuplot; SVG comes first, so that it is there even where PNG cannot be drawn.
   [[nodiscard]] std::string text(PictureFormats formats) const {
-    std::string script =
-        "# drawn by gnuplot; run it again after any change\n" + blocks_ + palette_commands() +
-        "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\nset rmargin 4\n";
+    std::string script = "# drawn by gnuplot; run it again after any change\n" + blocks_ + palette_commands() + look;
     for (const auto& [picture, plots] : pictures_) {
       if (!formats.svg) break;
       script += "set terminal svg " + size_of(picture) + " dynamic background rgb 'white' font 'sans,13'\n" +
@@ -151,10 +179,13 @@ class ScriptWriter {
     }
     const std::string name = fmt::format("$raster{}", ++count_);
     blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
+    const std::string range =
+        panel.range ? fmt::format("[][{:.10g}:{:.10g}] ", panel.range->first, panel.range->second) : "";
     return fmt::format(
-        "set title {}\nset ylabel {}\nset cbrange [0:1]\n{}plot {} using 1:2:3:4:5:6:7 with boxxyerror fs solid "
-        "noborder lc palette notitle\n",
-        quoted(panel.title), quoted(panel.label), raster_palette(), name);
+        "set title {}\nset ylabel {}\n{}set cbrange [0:{}]\n{}plot {}{} using 1:2:3:4:5:6:7 with boxxyerror fs solid "
+        "noborder lc palette notitle\nset size noratio\n",
+        quoted(panel.title), quoted(panel.label), panel.matrix ? "set size square\n" : "", panel.matrix ? "*" : "1",
+        panel.matrix ? matrix_palette() : raster_palette(), range, name);
   }
 
   static std::string style_of(const Curve& curve) {
@@ -170,21 +201,45 @@ class ScriptWriter {
                        band.colour);
   }
 
+  static std::vector<std::string> titles_of(const Panel& panel) {
+    std::vector<std::string> titles;
+    for (const Band& band : panel.bands) titles.push_back(band.title);
+    for (const Curve& curve : panel.curves) titles.push_back(curve.title);
+    std::erase(titles, "");
+    return titles;
+  }
+  /// Characters of the longest title of a key that stands on the right of a panel; none where it stands above.
+  static std::optional<std::size_t> key_on_the_right_of(const Panel& panel) {
+    std::size_t longest = 0;
+    const std::vector<std::string> titles = titles_of(panel);
+    for (const std::string& title : titles) longest = std::max(longest, title.size());
+    const bool above = titles.size() <= most_titles_above || longest > longest_on_the_right || panel.key_alone;
+    return above ? std::nullopt : std::optional(longest);
+  }
+  /// One margin for all panels, so that their axes stand below each other.
+  static std::size_t right_margin_of(const Picture& picture) {
+    std::size_t margin = narrow_margin;
+    for (const Panel& panel : picture.panels) {
+      if (const auto longest = key_on_the_right_of(panel)) margin = std::max(margin, *longest + key_margin);
+    }
+    return margin;
+  }
+
   static std::string key_of(const Panel& panel) {
     std::vector<std::string> titles;
     for (const Band& band : panel.bands) {
-      titles.push_back(fmt::format("NaN with {} title {}", style_of(band), quoted(band.title)));
+      titles.push_back(fmt::format("-1 with {} title {}", style_of(band), quoted(band.title)));
     }
     for (const Curve& curve : panel.curves) {
       if (!curve.title.empty()) {
-        titles.push_back(fmt::format("NaN with {} title {}", style_of(curve), quoted(curve.title)));
+        titles.push_back(fmt::format("-1 with {} title {}", style_of(curve), quoted(curve.title)));
       }
     }
     return fmt::format(
-        "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset key inside left center Left "
-        "reverse\n"
-        "plot [][0:1] {}\nset border lc rgb '#888888'\nset tics\nset key above Right noreverse\n",
-        fmt::join(titles, ", \\\n     "));
+        "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset key inside left center vertical "
+        "maxrows "
+        "auto Left reverse samplen 2\nplot [][0:1] {}\n{}",
+        fmt::join(titles, ", \\\n     "), look);
   }
 
   /// Adds what plots a band, and its data block.
@@ -220,7 +275,8 @@ class ScriptWriter {
                                    curve.title.empty() ? "notitle" : "title " + quoted(curve.title)));
     }
     const std::string axis =
-        fmt::format("set title {} noenhanced\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
+        fmt::format("set title {} noenhanced\nset ylabel {}\n{}", quoted(panel.title), quoted(panel.label),
+                    key_on_the_right_of(panel) ? key_on_the_right : key_above);
     if (curves.empty()) {
       return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [][0:1] -1 notitle\nunset label 1\n", axis,
                          quoted(panel.otherwise));
@@ -237,31 +293,11 @@ class ScriptWriter {
   int count_ = 0;
 };
 
-/// A folder for files that are being made, beside where they go; gone at the end of the scope.
-class Workbench {
- public:
-  explicit Workbench(const std::string& folder) : path_(folder + "/.pictures-XXXXXX") {
-    made_ = ::mkdtemp(path_.data()) != nullptr;
-  }
-  ~Workbench() {
-    std::error_code ignored;
-    if (made_) fs::remove_all(path_, ignored);
-  }
-  Workbench(const Workbench&) = delete;
-  Workbench& operator=(const Workbench&) = delete;
-  [[nodiscard]] bool made() const { return made_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
-
 }  // namespace
 
 std::string draw(const std::string& folder, const std::string& script_name, const std::vector<Picture>& pictures,
                  PictureFormats formats) {
-  const Workbench bench(folder);
+  const ScratchFolder bench(folder, ".pictures");
   if (!bench.made()) {
     return fmt::format("no pictures: cannot write in '{}' ({}); name another folder with --output", folder,
                        std::strerror(errno));

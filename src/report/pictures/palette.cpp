@@ -33,4 +33,8 @@ std::string raster_palette() {
   return "set palette defined (0 '#b2182b', 0.5 '#f7f7f7', 1 '#2166ac')\n";
 }
 
+std::string matrix_palette() {
+  return "set palette defined (0 '#ffffff', 0.15 '#9ecae1', 0.5 '#3182bd', 1 '#08306b')\n";
+}
+
 }  // namespace starling

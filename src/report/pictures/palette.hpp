@@ -16,4 +16,7 @@ namespace starling {
 /// Commands of gnuplot for the colours of rasters, from 0 to 1: red, white, blue.
 [[nodiscard]] std::string raster_palette();
 
+/// Commands of gnuplot for the colours of matrices, from 0: white to dark blue.
+[[nodiscard]] std::string matrix_palette();
+
 }  // namespace starling

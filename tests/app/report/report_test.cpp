@@ -2,6 +2,7 @@
 #include "app/report/report.hpp"
 
 #include "app/report/comparison.hpp"
+#include "app/report/curve_table.hpp"
 #include "report/summaries.hpp"
 #include "support/testing.hpp"
 #include <fstream>

@@ -307,15 +307,37 @@ TEST(Analysis, ManyClientsOnCircles) {
   EXPECT_NEAR(analysis_of_family("one-peer-exponential", 4095).contraction, std::pow(worst, 1.0 / 12), 1e-9);
 }
 
-TEST(Dot, ShowsWeightsSelfLoopsAndPhases) {
+TEST(Dot, ShowsWeightsOwnSharesAndPhases) {
   const std::string fixed = to_dot(Topology::parse("clients 2\nedge 0 1\n", "f.topo"));
-  EXPECT_THAT(fixed, HasSubstr("p0_0 -> p0_1 [label=\"0.5\"]"));
-  EXPECT_THAT(fixed, HasSubstr("p0_1 -> p0_1 [label=\"1\"]"));
+  EXPECT_THAT(fixed, HasSubstr("p0_0 -> p0_1 [penwidth=3.00 tooltip=\"0 to 1: 0.5\" label=\"0.5\"]"));
+  EXPECT_THAT(fixed, HasSubstr("tooltip=\"0 keeps 0.5\""));
+  EXPECT_THAT(fixed, HasSubstr("tooltip=\"1 keeps 1\""));
   EXPECT_THAT(fixed, testing::Not(HasSubstr("subgraph")));
   const std::string varying = to_dot(Topology::parse("clients 2\nphase 2\nedge 0 1\nphase 1\n", "f.topo"));
   EXPECT_THAT(varying, HasSubstr("label=\"rounds 0 to 1 of every 3\""));
   EXPECT_THAT(varying, HasSubstr("label=\"round 2 of every 3\""));
-  EXPECT_THAT(varying, HasSubstr("p1_0 -> p1_0"));
+  EXPECT_THAT(varying, HasSubstr("tooltip=\"0 keeps 1\""));
+}
+
+// Two edges of one weight are one line without arrows; of two weights each has its width.
+TEST(Dot, JoinsEdgesOfOneWeight) {
+  const std::string equal = to_dot(Topology::parse("generate ring clients=8\n", "r.topo"));
+  EXPECT_THAT(equal, HasSubstr("p0_0 -> p0_1 [penwidth=3.00 dir=none"));
+  EXPECT_THAT(equal, testing::Not(HasSubstr("p0_1 -> p0_0 ")));
+  const std::string unequal = to_dot(Topology::parse(
+      "clients 2\nweights explicit\nedge 0 0 0.5\nedge 0 1 0.5\nedge 1 1 0.75\nedge 1 0 0.25\n", "u.topo"));
+  EXPECT_THAT(unequal, HasSubstr("p0_0 -> p0_1 [penwidth=3.00 tooltip"));
+  EXPECT_THAT(unequal, HasSubstr("p0_1 -> p0_0 [penwidth=1.75 tooltip"));
+}
+
+// Rings of any size and few clients stand on a circle, client 0 at the top; others are laid out by forces.
+TEST(Dot, PlacesClients) {
+  for (const char* line : {"generate ring clients=150\n", "generate complete clients=16\n"}) {
+    const std::string dot = to_dot(Topology::parse(line, "c.topo"));
+    EXPECT_THAT(dot, HasSubstr("layout=neato"));
+    EXPECT_THAT(dot, testing::ContainsRegex("p0_0 .*pos=\"0.0000,[0-9.]+!\""));
+  }
+  EXPECT_THAT(to_dot(Topology::parse("generate hypercube clients=64\n", "h.topo")), HasSubstr("layout=sfdp"));
 }
 
 }  // namespace

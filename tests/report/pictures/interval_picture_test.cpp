@@ -106,7 +106,7 @@ TEST(IntervalPicture, HasAPanelForEachOfTwelveCoefficientsAndOneForTheKey) {
   EXPECT_NE(script.find("set title 'x11'"), std::string::npos);
   EXPECT_EQ(script.find("set title 'x12'"), std::string::npos);
   EXPECT_NE(script.find("layout 5,3"), std::string::npos);
-  EXPECT_EQ(count(script, "NaN with filledcurves"), 1U);
+  EXPECT_EQ(count(script, "-1 with filledcurves"), 1U);
   EXPECT_EQ(count(script, "title 'plug-in, 95 %'"), 1U);
 }
 

@@ -71,7 +71,12 @@ class GraphSample {
 /// measured: the fall of the span of push-sum's estimates over the sampled rounds.
 [[nodiscard]] TopologyAnalysis analyse(const GraphSample& sample);
 
-/// Graphviz DOT: one digraph with weights on the edges, a cluster per phase where there are several.
+/// When the phase is: "round 0 of every 6", "rounds 1 to 2 of every 6"; "round 0" where rounds never repeat.
+[[nodiscard]] std::string name_of_phase(const GraphSample& sample, std::size_t phase);
+
+/// Graphviz DOT: one digraph, a cluster per phase where there are several. An edge is as wide as its weight; two
+/// opposite edges of one weight are one line. A node's colour is the share that the client keeps. Up to 32 clients,
+/// several phases, and graphs whose edges join neighbours stand on circles; others are laid out by forces.
 [[nodiscard]] std::string to_dot(const GraphSample& sample);
 [[nodiscard]] inline std::string to_dot(const Topology& topology) {
   return to_dot(GraphSample(topology));

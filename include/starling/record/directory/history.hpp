@@ -1,6 +1,7 @@
 /// A run's history: the network's figures at recorded rounds, in history.csv, which grows while the run goes on.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <limits>
 #include <string>
@@ -24,22 +25,55 @@ struct NetworkFigures {
   double present = unknown;          ///< share of the clients that took part in the round
 };
 
+/// A figure of a history's lines, beside the round.
+struct HistoryFigure {
+  const char* column;  ///< of history.csv
+  double NetworkFigures::*figure;
+  const char* meaning;
+};
+
+/// All figures, in the order of their columns.
+inline constexpr std::array<HistoryFigure, 8> history_figures{
+    {{"loss", &NetworkFigures::loss, "Mean loss of a record before learning from it, since the record before"},
+     {"accuracy", &NetworkFigures::accuracy, "Share of correct predictions before learning, since the record before"},
+     {"test_loss", &NetworkFigures::test_loss, "Mean loss on the test records, over all clients' models"},
+     {"test_accuracy", &NetworkFigures::test_accuracy, "Share of correct predictions on the test records"},
+     {"consensus_error", &NetworkFigures::consensus_error, "Mean squared distance of a model to the mean model"},
+     {"mass", &NetworkFigures::mass, "Sum of the clients' push-sum masses"},
+     {"in_flight", &NetworkFigures::in_flight, "Mass in messages that have not arrived"},
+     {"present", &NetworkFigures::present, "Share of the clients that took part in the round"}}};
+
+/// A follower of a run's history on rank 0. All of them get the same lines: what a line holds may be shown. Members
+/// throw FailureError.
+class HistoryWriter {
+ public:
+  HistoryWriter() = default;
+  virtual ~HistoryWriter() = default;
+  HistoryWriter(const HistoryWriter&) = delete;
+  HistoryWriter& operator=(const HistoryWriter&) = delete;
+
+  virtual void append(const NetworkFigures& figures) = 0;
+  /// Writes waiting lines if the last writing is some time ago; cheap, to be called often.
+  virtual void flush_if_due() = 0;
+  virtual void flush() = 0;
+};
+
 /// Writes history.csv: rounds, loss, accuracy, test_loss, test_accuracy, consensus_error, mass, in_flight, present; an
 /// empty field is unknown or withheld. As long as it lives it holds a lock on the file, by which others see that the
 /// run goes on.
-class HistoryFile {
+class HistoryFile final : public HistoryWriter {
  public:
   /// Makes the file with its header line. Throws FailureError.
   explicit HistoryFile(std::string path);
   /// Writes what waits: a run that ends by an error keeps all its lines.
-  ~HistoryFile();
+  ~HistoryFile() override;
   HistoryFile(const HistoryFile&) = delete;
   HistoryFile& operator=(const HistoryFile&) = delete;
 
-  void append(const NetworkFigures& figures);
-  /// Writes waiting lines if the last writing is 0.2 s ago; cheap, to be called often. Throws FailureError.
-  void flush_if_due();
-  void flush();
+  void append(const NetworkFigures& figures) override;
+  /// Writes if the last writing is 0.2 s ago.
+  void flush_if_due() override;
+  void flush() override;
 
  private:
   void write(const std::string& text) const;

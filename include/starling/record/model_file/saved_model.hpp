@@ -74,6 +74,9 @@ struct SavedModel {
   [[nodiscard]] std::vector<ParameterBlock> blocks() const;
   /// Names of the features that the scores are made of; x0, x1, … where the source had none.
   [[nodiscard]] std::vector<std::string> feature_names() const;
+  /// Names of the first `count` parameters: features, with the number of the score where there are several, and
+  /// "intercept"; of other models the block with the places in it.
+  [[nodiscard]] std::vector<std::string> parameter_names(std::size_t count) const;
   /// An entry of the origin; empty without it.
   [[nodiscard]] std::string origin_text(const std::string& key) const;
   /// Constants of a table that has all features; of a vertical model those of all parties, one after the other. Throws

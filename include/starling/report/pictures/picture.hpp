@@ -33,12 +33,14 @@ struct Components {
   std::vector<Client> clients;
   std::vector<Round> rounds;
   std::size_t count = 0;
-  Vector values;      ///< records × clients × count
+  Vector values;                        ///< records × clients × count
+  std::vector<std::string> names = {};  ///< of the components; empty: they are numbered
   Vector comparator;  ///< `count` components of the best model in hindsight; empty where there is none
 };
 
-/// `comparator` is a whole model, or empty. Throws DataError if it has another dimension.
-[[nodiscard]] Components components_of(const RecordedModels& models, View comparator);
+/// Components are named by the run's model file, if it is there. `comparator` is a whole model, or empty. Throws
+/// DataError if it has another dimension.
+[[nodiscard]] Components components_of(const std::string& run, const RecordedModels& models, View comparator);
 
 /// The data of a run's pictures.
 struct RunCurves {

@@ -51,7 +51,9 @@ struct Panel {
   std::vector<Box> boxes = {};                          ///< instead of curves
   std::vector<Band> bands = {};                         ///< behind the curves
   std::optional<std::pair<double, double>> range = {};  ///< of the vertical axis; none: all values
-  bool key_alone = false;                               ///< shows the titles of curves and bands, without axes
+  /// The boxes are entries of a matrix with values from 0: a square, in colours from white to blue.
+  bool matrix = false;
+  bool key_alone = false;  ///< shows the titles of curves and bands, without axes
 };
 
 }  // namespace starling

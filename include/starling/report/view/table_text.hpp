@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace starling {
 
 /// One row: a name and a value.
 [[nodiscard]] std::string table_row(const std::string& name, const std::string& value);
+/// The names and values of rows that `table_row` wrote. A row that continues the one before has no name.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> rows_in(const std::string& text);
 /// A line indented by two blanks, without blanks at its end.
 [[nodiscard]] std::string indented_line(std::string text);
 /// The value in a format of fmt; "-" for a value that is not finite.

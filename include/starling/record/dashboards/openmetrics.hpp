@@ -1,0 +1,36 @@
+/// A text file of metrics in the format OpenMetrics, as Prometheus's node exporter collects them.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "starling/record/directory/history.hpp"
+
+namespace starling {
+
+/// Keeps one file with the latest known figures of a run, each a gauge with the label `run`. The file is replaced in
+/// one step, at most once a second, and at the end. Metrics have no time stamps, which the node exporter refuses.
+class OpenMetricsFile final : public HistoryWriter {
+ public:
+  /// Writes the file before the first round. Throws FailureError.
+  OpenMetricsFile(std::string path, const std::string& run, Round planned);
+  /// Writes what waits.
+  ~OpenMetricsFile() override;
+  OpenMetricsFile(const OpenMetricsFile&) = delete;
+  OpenMetricsFile& operator=(const OpenMetricsFile&) = delete;
+
+  void append(const NetworkFigures& figures) override;
+  void flush_if_due() override;
+  void flush() override;
+
+ private:
+  std::string path_;
+  std::string label_;
+  Round planned_;
+  NetworkFigures latest_;
+  double recorded_ = 0;  ///< when, in seconds since 1970
+  bool waits_ = true;
+  std::chrono::steady_clock::time_point flushed_;
+};
+
+}  // namespace starling

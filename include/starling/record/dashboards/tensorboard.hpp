@@ -1,0 +1,39 @@
+/// Event files that TensorBoard reads.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "starling/files/durable_file.hpp"
+#include "starling/record/directory/history.hpp"
+
+namespace starling {
+
+/// Writes a run's history into a folder as scalars, each named by its column of history.csv, with rounds as steps.
+/// Files are TFRecords (length, masked CRC-32C, data, masked CRC-32C) of protocol buffers `Event`
+/// (docs/reference/dashboards.md). A file begins with a restart at step 0: TensorBoard drops the curves of earlier
+/// files in the folder. So a resumed run, which hands in its history from the start, shows one curve.
+class TensorBoardFile final : public HistoryWriter {
+ public:
+  /// Makes the folder if it is not there, and a new file in it. Throws FailureError.
+  explicit TensorBoardFile(const std::string& folder);
+  /// Writes what waits.
+  ~TensorBoardFile() override;
+  TensorBoardFile(const TensorBoardFile&) = delete;
+  TensorBoardFile& operator=(const TensorBoardFile&) = delete;
+
+  void append(const NetworkFigures& figures) override;
+  void flush_if_due() override;
+  void flush() override;
+
+ private:
+  std::string path_;
+  Descriptor file_;
+  std::string waiting_;
+  std::chrono::steady_clock::time_point flushed_;
+};
+
+/// A TFRecord with this content.
+[[nodiscard]] std::string tf_record(const std::string& content);
+
+}  // namespace starling

@@ -1,0 +1,186 @@
+#include "run_page.hpp"
+
+#include "app/console/version.hpp"
+#include "curve_table.hpp"
+#include "page.hpp"
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+
+#include "starling/files/scratch_folder.hpp"
+#include "starling/files/text_files.hpp"
+#include "starling/report/view/run_reading.hpp"
+#include "starling/report/view/table_text.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Figures at the head of a page, by their names in comparisons.
+constexpr std::array headline{"accuracy", "test loss", "loss, mean", "static regret", "epsilon", "rounds"};
+
+/// A picture's caption by the name of its file; pages show pictures in this order.
+constexpr std::array<std::pair<const char*, const char*>, 9> captions{
+    {{"compare", "The runs' course"},
+     {"loss", "Loss, accuracy and consensus error"},
+     {"intervals", "Estimates and their intervals"},
+     {"regret", "Regret per round"},
+     {"convergence", "Distance of the clients' models to the final mean model"},
+     {"components", "Components of the clients' models"},
+     {"figures", "Recorded figures"},
+     {"mass", "Push-sum mass"},
+     {"presence", "Who took part"}}};
+
+/// Draws into a folder and returns a sentence that says why pictures are missing.
+using Draw = std::function<std::string(const std::string& folder)>;
+
+void add_pictures(Page& page, const Draw& draw, std::string& no_pictures) {
+  const ScratchFolder folder;
+  no_pictures = draw(folder.path());
+  page.section("Pictures");
+  for (const auto& [name, caption] : captions) {
+    const std::string file = fmt::format("{}/{}.svg", folder.path(), name);
+    if (std::filesystem::exists(file)) page.picture(caption, read_text(file));
+  }
+  if (!no_pictures.empty()) page.paragraph(no_pictures);
+}
+
+/// The last part of a path: what a user calls the run.
+std::string name_of_run(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  return error || whole.filename().empty() ? path : whole.filename().string();
+}
+
+std::string without_line_ends(std::string text) {
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> headline_of(const SummaryView& view) {
+  std::vector<std::pair<std::string, std::string>> figures;
+  for (const ComparedFigure& figure : usual_figures()) {
+    if (std::find(headline.begin(), headline.end(), figure.name) == headline.end()) continue;
+    const std::string cell = cell_of(view, figure);
+    if (cell != "-") figures.emplace_back(figure.name, cell);
+  }
+  return figures;
+}
+
+void add_privacy(Page& page, const SummaryView& view) {
+  page.list(view.texts("privacy.in_short"));
+  const std::string statement = view.text("privacy.statement");
+  if (statement.empty()) return;
+  page.fold("The whole privacy statement");
+  page.paragraph(statement);
+  page.unfold();
+}
+
+void add_results(Page& page, const ResultTexts& texts) {
+  if (!texts.tables.empty()) page.columns(without_line_ends(texts.tables));
+  page.rows(rows_in(texts.rows));
+}
+
+void add_configuration(Page& page, const std::string& run) {
+  std::error_code error;
+  if (!std::filesystem::exists(run + "/config.ini", error)) return;
+  const auto configuration = read_configuration(run);
+  page.fold(fmt::format("Configuration: {} options", configuration.size()));
+  page.rows({configuration.begin(), configuration.end()});
+  page.unfold();
+}
+
+std::string size_text(std::uintmax_t bytes) {
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
+  if (bytes < 1'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+/// Names and sizes of the run's files. What is private is not looked at.
+void add_files(Page& page, const std::string& run) {
+  TextTable table{{"file", "size"}, {}};
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(run, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.')) continue;
+    if (entry.is_directory(error)) {
+      table.rows.push_back({name + "/", name == "private" ? "each owner's own" : "folder"});
+    } else {
+      const std::uintmax_t bytes = entry.file_size(error);
+      table.rows.push_back({name, error ? "-" : size_text(bytes)});
+    }
+  }
+  std::sort(table.rows.begin(), table.rows.end());
+  page.fold(fmt::format("Files in {}", run));
+  page.table(table);
+  page.unfold();
+}
+
+std::string last_line() {
+  return fmt::format("Written by starling {}. The page needs no other file.", version());
+}
+
+}  // namespace
+
+RunPage page_of(const RunReport& run, bool with_pictures) {
+  const SummaryView view = view_of(run);
+  const ResultTexts texts = run.texts();
+  RunPage result;
+  Page page(name_of_run(run.path()));
+  page.paragraph(without_line_ends(texts.heading));
+  page.figures(headline_of(view));
+  if (view.learned() && run.state() == RunState::finished) {
+    page.section("Privacy");
+    add_privacy(page, view);
+  }
+  page.section("Results");
+  add_results(page, texts);
+  if (const auto notes = view.texts("notes"); !notes.empty()) {
+    page.section("Notes");
+    page.list(notes);
+  }
+  if (with_pictures) {
+    const auto draw = [&](const std::string& folder) { return run.draw(folder, {}); };
+    add_pictures(page, draw, result.no_pictures);
+  }
+  if (!run.history().empty()) {
+    page.section("History");
+    page.table(curve_of(run.history()));
+  }
+  page.section("How it was made");
+  page.command(view.text("command_line"));
+  add_configuration(page, run.path());
+  add_files(page, run.path());
+  result.html = page.text(last_line());
+  return result;
+}
+
+RunPage page_of(const std::vector<RunReport>& runs, const Comparison& comparison, bool with_pictures) {
+  RunPage result;
+  Page page(fmt::format("{} runs compared", runs.size()));
+  page.paragraph("Runs that differ by their seeds alone are one line: mean ± standard deviation.");
+  page.section("Results");
+  page.table(comparison.cells(false));
+  if (with_pictures) {
+    const auto draw = [&](const std::string& folder) { return comparison.draw(folder, {}); };
+    add_pictures(page, draw, result.no_pictures);
+  }
+  for (const RunReport& run : runs) {
+    const SummaryView view = view_of(run);
+    const ResultTexts texts = run.texts();
+    page.section(run.path());
+    page.paragraph(without_line_ends(texts.heading));
+    page.list(view.texts("privacy.in_short"));
+    page.fold("Figures and command");
+    add_results(page, texts);
+    page.command(view.text("command_line"));
+    page.unfold();
+    add_configuration(page, run.path());
+  }
+  result.html = page.text(last_line());
+  return result;
+}
+
+}  // namespace starling
