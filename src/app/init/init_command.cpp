@@ -323,19 +323,16 @@ int Init::run() {
   return decisions.empty() ? 0 : 1;
 }
 
-std::string init_help() {
-  InitConfig config;
-  return "usage: starling init [SOURCE] [options]\n\n"
-         "Prepares a run of starling omd. It asks five questions, looks at the records, and writes run.ini, a topology "
-         "and,\nfor SLURM, run.sbatch. Then it prints the command that starts the run. Options answer questions; where "
-         "there is no\nterminal, SOURCE and --total-epsilon must be given, and the others have defaults. What it "
-         "prints "
-         "and writes of the\nrecords (their number, columns and labels) is for their owner. Exit codes: 0 done, 1 "
-         "done, "
-         "and something in the\nrecords needs the owner's decision, 2 usage, 3 data.\n" +
-         init_options(config).help() +
-         "\nExample:\n"
-         "  starling init site-{client}.csv --total-epsilon 1 --topology ring\n";
+Manual init_manual() {
+  return {.usage = "[SOURCE] [OPTIONS]",
+          .text =
+              "Prepares a run of starling omd. It asks five questions, looks at the records, and writes run.ini, a "
+              "topology and, for SLURM, run.sbatch. Then it prints the command that starts the run. Options answer "
+              "questions; where there is no terminal, SOURCE and --total-epsilon must be given, and the others have "
+              "defaults. What it prints and writes of the records (their number, columns and labels) is for their "
+              "owner. Exit codes: 0 done, 1 done, and something in the records needs the owner's decision, 2 usage, "
+              "3 data.",
+          .examples = {"starling init site-{client}.csv --total-epsilon 1 --topology ring --output prepared"}};
 }
 
 int run_init(const Call& call) {
@@ -351,7 +348,7 @@ int run_init(const Call& call) {
 Command init_command() {
   return {.name = "init",
           .purpose = "prepare a run by five questions: run.ini, a topology, a batch script",
-          .help = init_help,
+          .manual = init_manual,
           .options = declarations_from<InitConfig, init_options>,
           .configuration = configuration_from<InitConfig, init_options>,
           .run = run_init};

@@ -76,7 +76,8 @@ struct Drawing {
 Options draw_options(Drawing& drawing) {
   Options options("topology draw");
   options.group("Options");
-  options.add({.name = "file", .argument = "FILE", .help = "topology file", .positional = true}, drawing.file);
+  options.add({.name = "file", .argument = "FILE", .help = "topology file", .example = "ring.topo", .positional = true},
+              drawing.file);
   options.add(declared("output", {.argument = "PICTURE",
                                   .help = "picture to write: .svg, .png or .pdf (by Graphviz's `dot`), .dot or .gv; "
                                           "default: DOT on standard output"}),
@@ -85,12 +86,12 @@ Options draw_options(Drawing& drawing) {
   return options;
 }
 
-std::string draw_help() {
-  Drawing drawing;
-  return "usage: starling topology draw FILE [--output PICTURE]\n\n"
-         "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase (of graphs\n"
-         "that never repeat, the first six rounds).\n" +
-         draw_options(drawing).help();
+Manual draw_manual() {
+  return {.usage = "FILE [--output PICTURE]",
+          .text =
+              "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase (of graphs that "
+              "never repeat, the first six rounds).",
+          .examples = {"starling topology draw ring.topo --output ring.dot"}};
 }
 
 int run_draw(const Call& call) {
@@ -113,7 +114,7 @@ int run_draw(const Call& call) {
 Command topology_draw_command() {
   return {.name = "draw",
           .purpose = "Graphviz DOT, or a picture",
-          .help = draw_help,
+          .manual = draw_manual,
           .options = declarations_from<Drawing, draw_options>,
           .run = run_draw};
 }
