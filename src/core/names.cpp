@@ -16,6 +16,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+}  // namespace
+
 std::size_t name_distance(std::string_view a, std::string_view b) {
   // Row i has the distances of the first i letters of `a` from each prefix of `b`.
   std::vector<std::size_t> before(b.size() + 1);
@@ -34,8 +36,6 @@ std::size_t name_distance(std::string_view a, std::string_view b) {
   }
   return last[b.size()];
 }
-
-}  // namespace
 
 std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& known) {
   constexpr std::size_t longest = 100;  // a longer text is no misspelt name, and the distance takes quadratic time

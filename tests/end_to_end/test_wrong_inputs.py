@@ -6,7 +6,7 @@ import unittest
 from harness import *
 
 USAGE, DATA_FAULT, FAILURE = 2, 3, 5
-AT_LEAST = 50
+AT_LEAST = 60
 
 ON = ["--source", "d.csv", "--progress", "off"]
 OMD = ["omd", *ON, "--mechanism", "laplace", "--total-epsilon", "1"]
@@ -37,19 +37,31 @@ TABLE = [
     ([*OMD, "--mixing", "pushsum"], USAGE, r"--mixing: unknown word 'pushsum' \(known: push-sum, plain\)", r"Did you mean push-sum\?"),
     ([*OMD, "--regret", "statik"], USAGE, r"--regret: unknown word 'statik'", r"Did you mean static\?"),
     (["omd", *ON, "--mechanism", "laplac"], USAGE, r"unknown mechanism 'laplac'", r"Did you mean laplace\?"),
+    ([*OMD, "--loss", "logistik"], USAGE, r"unknown loss 'logistik'", r"Did you mean logistic\?"),
+    ([*OMD, "--mirror", "entropik"], USAGE, r"unknown mirror map 'entropik'", r"Did you mean entropic\?"),
+    ([*OMD, "--domain", "bal:2"], USAGE, r"unknown domain 'bal'", r"Did you mean ball\?"),
     ([*OMD, "--domain", "ball:radios=2"], USAGE, r"unknown key 'radios' in 'ball:radios=2'", r"Did you mean radius\?"),
+    ([*OMD, "--partition", "dirichle:1"], USAGE, r"unknown partition 'dirichle'", r"Did you mean dirichlet\?"),
     ([*OMD, "--model", "mpl:2-1"], USAGE, r"unknown model 'mpl'", r"Did you mean mlp\?"),
     (["omd", *ON, "--mechanism", "laplace", "--epsilon", "schedule:from=1,to=2,shape=linaer"], USAGE, r"unknown shape 'linaer'", r"Did you mean linear\?"),
+    (["omd", "--source", "synthetic:drfit", "--mechanism", "none"], USAGE, r"unknown generator 'drfit'", r"Did you mean drift\?"),
     ([*OMD, "--format", "cvs"], USAGE, r"unknown format 'cvs'", r"Did you mean csv\?"),
+    ([*OMD, "--constraint", "linaer:c.csv"], USAGE, r"unknown constraint 'linaer'", r"Did you mean linear\?"),
+    (["vertical", "--source", "synthetic:spectrum", "--mechanism", "none", "--quantiser", "scaler:4"], USAGE,
+     r"unknown quantiser 'scaler'", r"Did you mean scalar\?"),
     (["vertical", "--source", "synthetic:spectrum", "--mechanism", "none", "--baseline", "centrall"], USAGE,
      r"unknown baseline 'centrall'", r"Did you mean central\?"),
     (["vertical", "--source", "synthetic:spectrum", "--mechanism", "none", "--loss", "sotfmax"], USAGE,
      r"unknown loss 'sotfmax'", r"Did you mean softmax\?"),
     (["renewable", *ON, "--mechanism", "none", "--variant", "offlin"], USAGE, r"unknown word 'offlin'", r"Did you mean offline\?"),
+    (["infer", *ON, "--mechanism", "none", "--loss", "hubr:1"], USAGE, r"unknown loss 'hubr'", r"Did you mean huber\?"),
     (["infer", *ON, "--mechanism", "none", "--bias", "kep"], USAGE, r"unknown word 'kep'", r"Did you mean keep\?"),
     (["fedavg", *ON, "--mechanism", "none", "--client-weights", "record"], USAGE, r"unknown word 'record'", r"Did you mean records\?"),
+    (["topology", "make", "rign", "--clients", "4"], USAGE, r"unknown topology family 'rign'", r"Did you mean ring\?"),
     (["topology", "make", "ring", "--clients", "4", "--weights", "sendr"], USAGE, r"unknown weight rule 'sendr'", r"Did you mean sender\?"),
     (["topology", "check", "typo.topo"], USAGE, r"typo\.topo:1: 'cleints' starts no statement", r"Did you mean clients\?"),
+    (["data", "make", "two-gaussian", "--records", "5", "--output", "e.csv"], USAGE, r"unknown generator 'two-gaussian'",
+     r"Did you mean two-gaussians\?"),
     ([*AUDIT, "--mechanism", "gausian"], USAGE, r"unknown mechanism 'gausian'", r"Did you mean gaussian\?"),
     ([*SPEND, "--mechanism", "lapalce", "--epsilon", "1"], USAGE, r"unknown mechanism 'lapalce'", r"Did you mean laplace\?"),
     ([*SPEND, "--groups", "typo.csv"], USAGE, r"unknown column 'mechansim'", r"Did you mean mechanism\?"),

@@ -8,8 +8,11 @@
 
 namespace starling {
 
-/// The known name with the least Damerau-Levenshtein distance (optimal string alignment: insertions, deletions,
-/// substitutions and swaps of neighbours) from a misspelt one; capitals count as small letters. None if the distance is
+/// The Damerau-Levenshtein distance of two names (optimal string alignment): how many letters are put in, left out,
+/// changed, or swapped with their neighbours. Time and memory grow with the product of the lengths.
+[[nodiscard]] std::size_t name_distance(std::string_view a, std::string_view b);
+
+/// The known name with the least distance from a misspelt one; capitals count as small letters. None if the distance is
 /// above a third of the longer name's length.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& known);
 
