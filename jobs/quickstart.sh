@@ -18,7 +18,7 @@ Whatever follows is handed to starling omd and wins over what is chosen here, fo
   jobs/quickstart.sh --mechanism none --output first-run
   RANKS=8 jobs/quickstart.sh --topology topologies/NAME-OF-EIGHT.topo
 Without --source records are made in the folder quickstart-data; with --config only the run directory is chosen here.
-All options: build/quickstart/starling omd --help
+All options: build/quickstart/starling omd --help=all
 TEXT
 }
 

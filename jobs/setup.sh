@@ -16,7 +16,7 @@ clang_version() {
 
 for_tests=(libgtest-dev libgmock-dev python3 python3-dev pybind11-dev python3-h5py python3-numpy python3-scipy python3-networkx
            clang clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen gfortran pkg-config
-           python3-yaml python3-jinja2 lintian patchelf dpkg-dev fakeroot debootstrap chromium)
+           python3-yaml python3-jinja2 lintian patchelf dpkg-dev fakeroot debootstrap mandoc zsh fish chromium)
 readonly for_tests
 # starling draws with these, and reads TOML with the last, if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz libtomlplusplus-dev)

@@ -3,7 +3,7 @@
 
 usage: tools/reference.py STARLING [--check]
 
-  STARLING  the program whose `COMMAND --help` is read
+  STARLING  the program whose `COMMAND --help=all` is read
   --check   write nothing; end with 1 if the page differs from what would be written
 """
 
@@ -33,7 +33,7 @@ other options, and that the last column states it.
 
 def text_of(program, *words):
     env = {**os.environ, "OMPI_MCA_ess_singleton_isolated": "1"}
-    return subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True, env=env).stdout
+    return subprocess.run([program, *words, "--help=all"], check=True, capture_output=True, text=True, env=env).stdout
 
 
 def commands(program):

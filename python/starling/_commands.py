@@ -108,7 +108,7 @@ def help_of(name, option):
 def docstring(command, path):
     lines = [f"{command['purpose'][:1].upper()}{command['purpose'][1:]}.", "",
              f"The keywords are the options of `starling {' '.join(path)}`. What stands below them there is in the text of",
-             f"starling.{'.'.join(path)}(help=True).", ""]
+             f"starling.{'.'.join(path)}(help='all').", ""]
     group = None
     for name, option in keywords_of(command):
         if option is not None and option["group"] != group:

@@ -41,7 +41,7 @@ class Functions(PythonCase):
 
     def test_the_declarations_are_those_of_the_program(self):
         for path, command in ALL.items():
-            text = self.run_alone([*path, "--help"], as_they_are=True).out
+            text = self.run_alone([*path, "--help=all"], as_they_are=True).out
             for option in command["options"]:
                 shown = option["argument"] if option["positional"] else f"--{option['name']}"
                 self.assertIn(shown, text, path)

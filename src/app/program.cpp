@@ -6,6 +6,7 @@
 #include "app/data/data_command.hpp"
 #include "app/doctor/doctor_command.hpp"
 #include "app/fedavg/fedavg_command.hpp"
+#include "app/help/generated_text.hpp"
 #include "app/infer/infer_command.hpp"
 #include "app/init/init_command.hpp"
 #include "app/omd/omd_command.hpp"
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 
 namespace starling {
 
@@ -31,8 +33,8 @@ namespace {
 std::string overview(const std::vector<Command>& table) {
   return "starling: decentralized, differentially private online learning on MPI\n\n" + list_of(table, "starling ") +
          "\n"
-         "  starling COMMAND --help    options, with defaults\n"
-         "  starling --version         version of the program and its libraries\n";
+         "  starling COMMAND --help    the options that most people need (-h); --help=all: every option\n"
+         "  starling --version         version of the program and its libraries (-V)\n";
 }
 
 /// Whether the launcher gives this process rank 0, so that texts under mpirun appear once.
@@ -57,12 +59,12 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
   const std::string name = argv.size() > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
   for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
-  if (name == "--version") {
+  if (name == "--version" || name == "-V") {
     if (how.speaks) print(version_text());
     return 0;
   }
   if (asks_for_help(name)) {
-    if (how.speaks) print(overview(table));
+    if (how.speaks) print(words.empty() ? overview(table) : generated_text(table, words));
     return 0;
   }
   if (name.empty()) {
@@ -70,7 +72,7 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
     throw UsageError("no command is given: the text above lists them. Name one.");
   }
   const Command* command = find_command(table, name);
-  check(command != nullptr, "unknown command '{}' (known: {}). See starling --help.", name, names_of(table));
+  check(command != nullptr, "{} See starling --help.", unknown_name("command", name, names_in(table)));
   how.words = words;
   how.command_line = quoted(argv);
   return dispatch(*command, how, name);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 
 namespace starling {
 
@@ -252,7 +253,8 @@ class Hexagonal final : public Ranged {
 
 Levels levels_in(const Spec& spec) {
   const std::string name = spec.find("levels").value_or("midpoint");
-  check(name == "midpoint" || name == "endpoint", "{}: levels={} (known: midpoint, endpoint)", spec.text(), name);
+  check(name == "midpoint" || name == "endpoint", "{}: {}", spec.text(),
+        unknown_name("kind of levels", name, {"midpoint", "endpoint"}));
   return name == "midpoint" ? Levels::midpoint : Levels::endpoint;
 }
 

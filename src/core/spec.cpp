@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 
 namespace starling {
 
@@ -14,7 +15,8 @@ double parse_decimal(std::string_view text, std::string_view what) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  check(error == std::errc() && stop == end, "{}: '{}' is not a number", what, text);
+  check(error == std::errc() && stop == end, "{}: '{}' is not a number. Write one such as 2, 0.5, 1e-3 or 1/3.", what,
+        text);
   return value;
 }
 
@@ -68,19 +70,18 @@ Spec Spec::parse(std::string_view text) {
 }
 
 void Spec::bind(const std::vector<Parameter>& parameters) {
-  std::string known;
-  for (const Parameter& parameter : parameters) known += (known.empty() ? "" : ", ") + parameter.key;
+  std::vector<std::string> keys;
+  for (const Parameter& parameter : parameters) keys.push_back(parameter.key);
+  const std::string known = keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "));
   std::size_t position = 0;
   for (Item& item : items_) {
     if (item.key.empty()) {
-      check(position < parameters.size(), "'{}' has more values than '{}' takes (it takes: {})", text_, name_,
-            known.empty() ? "none" : known);
+      check(position < parameters.size(), "'{}' has more values than '{}' takes (it takes: {})", text_, name_, known);
       item.key = parameters[position].key;
     }
     ++position;
-    const bool found = std::any_of(parameters.begin(), parameters.end(),
-                                   [&](const Parameter& parameter) { return parameter.key == item.key; });
-    check(found, "unknown key '{}' in '{}' ({} takes: {})", item.key, text_, name_, known.empty() ? "none" : known);
+    check(std::ranges::find(keys, item.key) != keys.end(), "unknown key '{}' in '{}' ({} takes: {}). {}", item.key,
+          text_, name_, known, did_you_mean(item.key, keys, "", "Correct it, or leave it out."));
     const auto same = std::count_if(items_.begin(), items_.end(), [&](const Item& i) { return i.key == item.key; });
     check(same == 1, "key '{}' stands twice in '{}'", item.key, text_);
   }

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 
 namespace starling {
 
@@ -140,7 +141,8 @@ std::size_t ColumnNames::find(const std::string& wanted, const std::string& opti
     return static_cast<std::size_t>(named - names.begin());
   }
   const auto number = column_number(wanted, count);
-  check(number.has_value(), "{}: no column '{}' ({}) give {} one of them", path, excerpt(wanted), list(), option);
+  check(number.has_value(), "{}: no column '{}' ({}) {}", path, excerpt(wanted), list(),
+        did_you_mean(excerpt(wanted), names, "", fmt::format("give {} one of them", option)));
   return *number;
 }
 

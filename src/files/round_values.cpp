@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/number_pairs.hpp"
 
@@ -49,7 +50,7 @@ RoundValues RoundValues::parse(std::string_view text, std::string_view what, Rou
     return values;
   }
   const std::string shape = spec.find("shape").value_or("linear");
-  check(shape == "linear" || shape == "sqrt", "{}: unknown shape '{}' (known: linear, sqrt)", what, shape);
+  check(shape == "linear" || shape == "sqrt", "{}: {}", what, unknown_name("shape", shape, {"linear", "sqrt"}));
   values.shape_ = shape == "linear" ? Shape::linear : Shape::root;
   values.points_ = {{0, spec.number("from")}, {std::max<Round>(rounds - 1, 1), spec.number("to")}};
   for (const Point& point : values.points_) check_value(point.value, what, least, most);

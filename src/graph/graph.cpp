@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 
 namespace starling {
 
@@ -25,10 +26,12 @@ std::string_view name_of(WeightRule rule) {
 }
 
 WeightRule parse_weight_rule(std::string_view name) {
+  std::vector<std::string> names;
   for (const auto& [rule, known] : rule_names) {
     if (known == name) return rule;
+    names.emplace_back(known);
   }
-  throw UsageError(fmt::format("unknown weight rule '{}' (known: explicit, sender, receiver, metropolis)", name));
+  throw UsageError(unknown_name("weight rule", name, names));
 }
 
 }  // namespace starling

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 
 namespace starling {
@@ -84,9 +85,9 @@ const Table<Loss>& losses_of_one_label() {
 
 void check_target_loss(const std::string& text) {
   const std::string name = Spec::parse(text).name();
-  check(name == mean_squared_error ||
-            std::ranges::any_of(losses_of_one_label().rows(), [&](const auto& row) { return row.name == name; }),
-        "unknown loss '{}' (known: mse, {}) choose one", name, losses_of_one_label().names());
+  std::vector<std::string> known = names_in(losses_of_one_label().rows());
+  known.insert(known.begin(), mean_squared_error);
+  check(std::ranges::find(known, name) != known.end(), "{}", unknown_name("loss", name, known));
 }
 
 std::size_t default_outputs(const std::string& text, std::size_t targets) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 
 namespace starling {
@@ -59,8 +60,12 @@ Option Option::with(Option other) const {
   replace(result.no_value, std::move(other.no_value));
   replace(result.implied, std::move(other.implied));
   replace(result.words, std::move(other.words));
+  replace(result.values, other.values);
+  replace(result.unit, std::move(other.unit));
+  replace(result.example, std::move(other.example));
   replace(result.files, other.files);
   replace(result.falls_with, std::move(other.falls_with));
+  result.common = result.common || other.common;
   result.positional = result.positional || other.positional;
   result.many = result.many || other.many;
   std::move(other.relations.begin(), other.relations.end(), std::back_inserter(result.relations));
@@ -101,7 +106,7 @@ long long whole_of(const Option& option, const std::string& text) {
 std::size_t word_of(const Option& option, const std::string& text) {
   const auto& words = option.words;
   const auto found = std::find(words.begin(), words.end(), text);
-  check(found != words.end(), "unknown word '{}' (known: {})", text, fmt::join(words, ", "));
+  check(found != words.end(), "{}", unknown_name("word", text, words));
   return static_cast<std::size_t>(found - words.begin());
 }
 

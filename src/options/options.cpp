@@ -9,6 +9,7 @@
 #include <boost/program_options.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/text.hpp"
 
@@ -73,30 +74,20 @@ po::options_description describe(const std::vector<Option>& options) {
   return description;
 }
 
+std::vector<std::string> names_of(const std::vector<Option>& options) {
+  std::vector<std::string> names;
+  for (const Option& option : options) {
+    if (!option.positional) names.push_back(option.name);
+  }
+  return names;
+}
+
 po::positional_options_description places_of(const std::vector<Option>& options) {
   po::positional_options_description places;
   for (const Option& option : options) {
     if (option.positional) places.add(option.name.c_str(), option.many ? -1 : 1);
   }
   return places;
-}
-
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
-  std::string result;
-  std::size_t column = indent;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (column + word.size() + 1 > width) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += word.size();
-  }
-  return result;
 }
 
 }  // namespace
@@ -171,6 +162,13 @@ void Options::read_command_line(const std::vector<std::string>& words) {
     const std::string most = word == options.end() ? "options only" : fmt::format("one {} and options", word->argument);
     throw UsageError(fmt::format("starling {} takes {}, each option beginning with -- (see starling {} --help)",
                                  command_, most, command_));
+  } catch (const po::unknown_option& error) {
+    const std::string& given = error.get_option_name();
+    const std::string name = given.substr(0, given.find('='));
+    throw UsageError(fmt::format(
+        "unknown option {}. {} starling {} --help=all lists all options.", name,
+        did_you_mean(name.substr(name.find_first_not_of('-')), names_of(options), "--", "It is none of this command."),
+        command_));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{} (see starling {} --help)", error.what(), command_));
   }
@@ -201,7 +199,8 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
     const std::string where = fmt::format("{}:{}: {}", path, line, key);
     const Option* option = find(key);
     check(option != nullptr && !option->about_configuration,
-          "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
+          "{}: unknown key: starling {} has no such option. {} starling {} --help=all lists all options.", where,
+          command_, did_you_mean(key, names_of(declarations()), "", "Delete the line."), command_);
     check(seen.insert(key).second, "{}: the key stands twice: either value could be meant. Delete one line.", where);
     const std::string value = fmt::format("{}", fmt::join(values, ","));
     // A default in a file, as --print-config writes all defaults, is not a request of the user.
@@ -319,30 +318,6 @@ void Options::check_relation(const Option& option, const Relation& relation) con
   throw UsageError(fmt::format(fmt::runtime(alike ? "{} and {} exclude each other: {}. {}" : "{} with {}: {}. {}"), own,
                                others, relation.why,
                                relation.remedy.empty() ? "Leave one of them out." : relation.remedy));
-}
-
-std::string Options::help() const {
-  constexpr std::size_t indent = 32;
-  constexpr std::size_t width = 110;
-  std::string text;
-  std::string group;
-  for (const Option& option : declarations()) {
-    if (option.group != group) {
-      group = option.group;
-      text += fmt::format("\n{}:\n", group);
-    }
-    std::string head = option.positional ? fmt::format("  {}", option.argument)
-                                         : fmt::format("  --{} {}", option.name, option.argument);
-    if (head.size() + 2 > indent) {
-      head += fmt::format("\n{:{}}", "", indent);
-    } else {
-      head.resize(indent, ' ');
-    }
-    const std::string initial =
-        option.initial.empty() || option.argument.empty() ? "" : fmt::format(" [{}]", option.initial);
-    text += fmt::format("{}{}\n", head, wrapped(option.help + initial, indent, width));
-  }
-  return text;
 }
 
 std::string Options::configuration(Names names) const {

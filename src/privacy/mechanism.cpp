@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "starling/core/names.hpp"
+
 namespace starling {
 
 std::string Protection::neighbours() const {
@@ -45,7 +47,7 @@ MechanismTable::MechanismTable(std::vector<MechanismRow> rows)
 const MechanismRow& MechanismTable::row(std::string_view text) const {
   const std::string name = Spec::parse(text).name();
   const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) { return row.name == name; });
-  check(found != rows_.end(), "unknown mechanism '{}' (known: {})", name, names());
+  check(found != rows_.end(), "{}", unknown_name("mechanism", name, names_in(rows_)));
   return *found;
 }
 

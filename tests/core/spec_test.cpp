@@ -101,8 +101,9 @@ TEST(Spec, RefusesEmptyParts) {
 }
 
 TEST(Spec, RefusesUnknownKeysAndNamesTheKnown) {
-  EXPECT_EQ(refusal("box:lo=1"), "unknown key 'lo' in 'box:lo=1' (box takes: low, high)");
-  EXPECT_EQ(refusal("free:lo=1", {}), "unknown key 'lo' in 'free:lo=1' (free takes: none)");
+  EXPECT_EQ(refusal("box:lo=1"), "unknown key 'lo' in 'box:lo=1' (box takes: low, high). Did you mean low?");
+  EXPECT_EQ(refusal("free:lo=1", {}),
+            "unknown key 'lo' in 'free:lo=1' (free takes: none). Correct it, or leave it out.");
 }
 
 TEST(Spec, RefusesMoreValuesThanKeys) {
@@ -131,7 +132,7 @@ TEST(Spec, MissingValuesAreErrorsUnlessThereIsADefault) {
 TEST(Spec, ErrorsInNumbersNameTheSpecAndTheKey) {
   const Spec spec = bound("box:low=x,high=1.5");
   EXPECT_EQ(message_of<UsageError>([&] { static_cast<void>(spec.number("low")); }),
-            "'box:low=x,high=1.5', low: 'x' is not a number");
+            "'box:low=x,high=1.5', low: 'x' is not a number. Write one such as 2, 0.5, 1e-3 or 1/3.");
   EXPECT_EQ(message_of<UsageError>([&] { static_cast<void>(spec.integer("high", 1)); }),
             "'box:low=x,high=1.5', high: '1.5' is not a whole number");
 }

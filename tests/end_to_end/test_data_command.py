@@ -194,10 +194,10 @@ class Convert(DataCase):
     def test_help_and_configuration(self):
         self.assertIn("describe    what a source holds", self.fine("--help"))
         for command in ("convert", "make", "describe"):
-            text = self.fine(command, "--help")
+            text = self.fine(command, "--help=all")
             self.assertIn(f"usage: starling data {command}", text)
             self.assertIn("--progress", text)
-        self.assertIn("NOT PROTECTED", self.fine("describe", "--help"))
+        self.assertIn("NOT PROTECTED", self.fine("describe", "--help=all"))
         self.write("a.csv", "1,1\n2,0\n")
         self.write("c.ini", self.fine("convert", "a.csv", "--output", "b.csv", "--scale", "1/2", "--print-config"))
         self.fine("convert", "--config", "c.ini")

@@ -228,7 +228,7 @@ class Doctor(TestCase):
         self.assertIn("the topology has 5", result.messages()[0])
 
     def test_help_and_configuration(self):
-        text = self.run_alone(["doctor", "--help"]).out
+        text = self.run_alone(["doctor", "--help=all"]).out
         for name in CHECKS:
             self.assertRegex(text, rf"(?m)^  {name} ")
         self.assertIn("starling doctor", self.run_alone(["--help"]).out)

@@ -258,7 +258,7 @@ class BadInput(FedAvgCase):
 
 class Texts(FedAvgCase):
     def test_help_is_complete(self):
-        text = self.run_alone(["fedavg", "--help"]).out
+        text = self.run_alone(["fedavg", "--help=all"]).out
         self.assertTrue(text.startswith("starling fedavg:"), text)
         for option in OPTIONS:
             self.assertRegex(text, rf"(?m)^  --{option}( |$)")

@@ -201,7 +201,7 @@ class Layouts(TestCase):
 
 class Texts(TestCase):
     def test_help_names_every_option_and_every_part(self):
-        text = self.run_alone(["omd", "--help"]).out
+        text = self.run_alone(["omd", "--help=all"]).out
         for option in OPTIONS:
             self.assertRegex(text, rf"(?m)^  --{option}( |$)")
         for section, members in MEMBERS.items():

@@ -157,7 +157,7 @@ class Words(MessageCase):
             self.assertNotIn("epsilon", result.out)
 
     def test_values_of_options_are_in_the_help(self):
-        help = self.run_alone(["omd", "--help"]).out
+        help = self.run_alone(["omd", "--help=all"]).out
         self.assertRegex(" ".join(help.split()), r"--budget-unit WHOSE loss that --budget limits: client \(.*?record \(")
 
 

@@ -174,7 +174,7 @@ class Output(AuditCase):
             self.assertIn("<svg", (folder / "audit.svg").read_text())
 
     def test_help_and_configuration(self):
-        result = self.audit("--help")
+        result = self.audit("--help=all")
         self.assertEqual((result.code, result.err), (0, ""))
         for word in ("--self-check", "--protocol", "laplace", "dissertation"):
             self.assertIn(word, result.out)

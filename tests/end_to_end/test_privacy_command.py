@@ -221,8 +221,8 @@ class Dispatch(PrivacyCase):
     def test_help(self):
         for words, expected in (
             (["--help"], ["spend", "calibrate"]),
-            (["spend", "--help"], ["--groups", "schedule:", "Examples", "Exit codes"]),
-            (["calibrate", "--help"], ["--sensitivity", "Examples", "Exit codes"]),
+            (["spend", "--help=all"], ["--groups", "schedule:", "Examples", "Exit codes"]),
+            (["calibrate", "--help=all"], ["--sensitivity", "Examples", "Exit codes"]),
         ):
             result = self.privacy(*words)
             self.assertEqual((result.code, result.err), (0, ""))

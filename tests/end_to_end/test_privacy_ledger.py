@@ -381,7 +381,7 @@ class Usage(LedgerCase):
                     self.assertIn(text, result.err)
 
     def test_help(self):
-        result = self.command("--help")
+        result = self.command("--help=all")
         self.assertEqual((result.code, result.err), (WHOLE, ""))
         for text in ("usage: starling privacy ledger FILE", "Exit code", "Example", "--verify", "--expect", "--delta", "--json"):
             self.assertIn(text, result.out)

@@ -84,7 +84,7 @@ class Reference(TestCase):
         commands = re.findall(r"^  starling ([a-z]+) ", self.run_alone(["--help"]).out, re.M)
         self.assertGreater(len(commands), 8)
         for command in commands:
-            for option in set(re.findall(r"^  (--[a-z][a-z0-9-]*)", self.run_alone([command, "--help"]).out, re.M)):
+            for option in set(re.findall(r"^  (--[a-z][a-z0-9-]*)", self.run_alone([command, "--help=all"]).out, re.M)):
                 self.assertRegex(page, rf"\| `{option}` \|[^\n]*\| [^|]*\b{command}\b", command)
 
     def test_every_key_of_summary_json_is_there(self):

@@ -355,7 +355,7 @@ class Runs(VerticalCase):
         self.assertEqual(self.run_alone(["vertical", "--config", "again.ini", "--print-config"]).out, first.out)
 
     def test_help_is_complete(self):
-        text = self.run_alone(["vertical", "--help"]).out
+        text = self.run_alone(["vertical", "--help=all"]).out
         self.assertTrue(text.startswith("starling vertical:"), text)
         for option in OPTIONS:
             self.assertRegex(text, rf"(?m)^  --{option}( |$)")

@@ -29,7 +29,7 @@ mv "$log/new.$OMPI_COMM_WORLD_RANK" "$log/code.$OMPI_COMM_WORLD_RANK"
 
 
 def resumable():
-    done = subprocess.run([STARLING, "omd", "--help"], env=environment(), capture_output=True, text=True)
+    done = subprocess.run([STARLING, "omd", "--help=all"], env=environment(), capture_output=True, text=True)
     return "--resume" in done.stdout
 
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/options/help.hpp"
 
 namespace starling {
 namespace {
@@ -100,7 +101,8 @@ TEST(Options, BadValuesAreRefusedWithTheirPlace) {
   EXPECT_THAT(refusal({"--names", "a,,b"}), HasSubstr("single commas"));
   EXPECT_THAT(refusal({"--mode=three"}), HasSubstr("known: one, many"));
   EXPECT_THAT(refusal({"--size", "1", "--size", "2"}), HasSubstr("--size is given twice"));
-  EXPECT_THAT(refusal({"--siz", "1"}), HasSubstr("starling toy --help"));
+  EXPECT_THAT(refusal({"--siz", "1"}), HasSubstr("unknown option --siz. Did you mean --size? starling toy --help=all"));
+  EXPECT_THAT(refusal({"--colour", "gren"}), HasSubstr("Did you mean green?"));
 }
 
 TEST(Options, RelationsNameBothOptionsTheReasonAndTheRemedy) {
@@ -117,7 +119,7 @@ TEST(Options, RelationsNameBothOptionsTheReasonAndTheRemedy) {
 TEST(Options, HelpHasEveryDeclaration) {
   Toy toy;
   const Options options = options_of(toy);
-  const std::string help = options.help();
+  const std::string help = help_on_all(options.declarations());
   for (const Option& option : options.declarations()) EXPECT_THAT(help, HasSubstr(option.help)) << option.name;
   EXPECT_THAT(help, HasSubstr("Toys:\n  --size S "));
   EXPECT_THAT(help, HasSubstr("how large [1]"));

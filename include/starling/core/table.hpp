@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 
 namespace starling {
@@ -44,14 +45,10 @@ class Table {
       spec.bind(row.parameters);
       return row.make(spec, std::forward<Args>(args)...);
     }
-    throw UsageError(fmt::format("unknown {} '{}' (known: {})", family_, spec.name(), names()));
+    throw UsageError(unknown_name(family_, spec.name(), names_in(rows_)));
   }
 
-  [[nodiscard]] std::string names() const {
-    std::string result;
-    for (const Row& row : rows_) result += (result.empty() ? "" : ", ") + row.name;
-    return result;
-  }
+  [[nodiscard]] std::string names() const { return fmt::format("{}", fmt::join(names_in(rows_), ", ")); }
 
   /// One line per member, for --help.
   [[nodiscard]] std::string help() const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "starling/core/names.hpp"
 #include "starling/options/named_files.hpp"
 
 namespace starling {
@@ -37,6 +38,19 @@ struct Relation {
 /// The option is refused beside the other one. A value that is the default excludes nothing.
 [[nodiscard]] Relation excludes(const std::string& other, std::string why, std::string remedy = {});
 
+/// Values of an option that help explains below the options, such as the members of a family.
+struct OptionValues {
+  std::string title;                    ///< heading in help
+  std::string text;                     ///< lines, each beginning with two spaces
+  std::vector<std::string> names = {};  ///< values, or what values begin with
+};
+
+/// The members of a family, such as a Table, as values of an option.
+template <class Family>
+OptionValues values_of(std::string title, const Family& family) {
+  return {std::move(title), family.help(), names_in(family.rows())};
+}
+
 /// The declaration of one option. Members that are left out have the defaults below.
 struct Option {
   enum class Kind { flag, text, number, whole, word, list };
@@ -50,6 +64,10 @@ struct Option {
   std::optional<double> least = {};
   std::optional<double> most = {};
   std::vector<std::string> words = {};  ///< the possible values; empty: any text
+  OptionValues (*values)() = nullptr;   ///< explanation of the values; null where `help` says all
+  std::string unit = {};                ///< of a number; empty where it has none
+  std::string example = {};             ///< a value for help; empty: the last word, else the default
+  bool common = false;                  ///< most people need it: it stands in the short help of its command
   std::string no_value = {};            ///< word that stands for no value, such as auto
   std::string implied = {};             ///< value of an option that is named without one
   bool positional = false;              ///< words without an option are its values; one option of a command at most

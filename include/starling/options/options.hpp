@@ -53,8 +53,6 @@ class Options {
   /// change nothing that the run depends on.
   void parse(const std::vector<std::string>& words);
 
-  /// Options with their groups, arguments, defaults and meanings.
-  [[nodiscard]] std::string help() const;
   /// All options that have a value, as a file for --config. File names that the user gave are absolute, so that the
   /// file may lie anywhere.
   enum class Names { absolute, as_given };

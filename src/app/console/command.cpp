@@ -1,9 +1,11 @@
 #include "command.hpp"
 
+#include "help.hpp"
 #include "print.hpp"
 #include <algorithm>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 
 namespace starling {
 
@@ -18,16 +20,12 @@ int dispatch_below(const Command& command, const Call& call, const std::string& 
         names_of(command.subcommands), path);
   const std::string& name = call.words.front();
   if (asks_for_help(name)) {
-    const std::string text = command.help != nullptr
-                                 ? command.help()
-                                 : fmt::format("usage: starling {} COMMAND ...\n\nCommands (each has --help)\n{}", path,
-                                               list_of(command.subcommands, ""));
-    if (call.speaks) print(text);
+    if (call.speaks) print(help_text(command, path, "all"));
     return 0;
   }
   const Command* found = find_command(command.subcommands, name);
-  check(found != nullptr, "unknown {} command '{}' (known: {}). See `starling {} --help`.", path, name,
-        names_of(command.subcommands), path);
+  check(found != nullptr, "{} See `starling {} --help`.",
+        unknown_name(path + " command", name, names_in(command.subcommands)), path);
   Call below = call;
   below.words.erase(below.words.begin());
   return dispatch(*found, below, path + " " + name);
@@ -37,8 +35,9 @@ int dispatch_below(const Command& command, const Call& call, const std::string& 
 
 int dispatch(const Command& command, const Call& call, const std::string& path) {
   if (!command.subcommands.empty()) return dispatch_below(command, call, path);
-  if (holds(call.words, "--help")) {
-    if (call.speaks) print(command.help());
+  if (const auto topic = help_topic(call.words)) {
+    const std::string text = help_text(command, path, *topic);
+    if (call.speaks) print(text);
     return 0;
   }
   if (command.configuration && holds(call.words, "--print-config")) {
@@ -57,9 +56,7 @@ const Command* find_command(const std::vector<Command>& commands, const std::str
 }
 
 std::string names_of(const std::vector<Command>& commands) {
-  std::string names;
-  for (const Command& command : commands) names += (names.empty() ? "" : ", ") + command.name;
-  return names;
+  return fmt::format("{}", fmt::join(names_in(commands), ", "));
 }
 
 std::string list_of(const std::vector<Command>& commands, const std::string& prefix) {
@@ -69,7 +66,7 @@ std::string list_of(const std::vector<Command>& commands, const std::string& pre
 }
 
 bool asks_for_help(const std::string& word) {
-  return word == "--help" || word == "-h" || word == "help";
+  return word == "help" || help_topic({word}).has_value();
 }
 
 }  // namespace starling

@@ -25,12 +25,20 @@ struct Call {
   std::function<void(const std::string&)> note_directory = [](const std::string&) {};
 };
 
+/// Texts of help beside those of the options. Lines that begin with a space stay as they are; others are filled.
+struct Manual {
+  std::string usage;                  ///< after `starling COMMAND`; such as FILE [--json]
+  std::string text;                   ///< what the command does, and its exit codes
+  std::vector<std::string> examples;  ///< command lines; short help shows the first
+  std::string more = {};              ///< what follows the options; begins with an empty line
+};
+
 struct Command {
   std::string name;
   std::string purpose;          ///< one line for overviews
   bool on_all_ranks = false;    ///< runs on every process of a launch; other commands run on the first one alone
   bool may_run_on_all = false;  ///< runs on every process likewise, and finds out itself whether the others are needed
-  std::string (*help)() = nullptr;
+  Manual (*manual)() = nullptr;
   /// The declarations of its options, in their order.
   std::vector<Option> (*options)() = nullptr;
   /// The effective configuration, for --print-config; null if the command has no such option.
@@ -39,7 +47,7 @@ struct Command {
   std::function<void(const std::vector<std::string>&)> require_complete = nullptr;
   /// Returns the exit code.
   std::function<int(const Call&)> run = nullptr;
-  /// Commands below this one. A command with some has nothing of its own but `help`, which may be null.
+  /// Commands below this one. A command with some has nothing of its own but a manual, which may be null.
   std::vector<Command> subcommands = {};
 };
 

@@ -57,7 +57,9 @@ void add_window_options(Options& options, Copy& copy) {
                "divided by W) of every feature, as NAME_mean and NAME_sd. A window whose records have several labels "
                "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
        .least = 2,
-       .most = 1'000'000'000},
+       .most = 1'000'000'000,
+       .unit = "records",
+       .example = "10"},
       copy.window);
   options.add(
       {.name = "window-step",
@@ -319,12 +321,18 @@ Options convert_options(Copy& copy) {
   return options;
 }
 
+OptionValues generator_values() {
+  return values_of("Generators", generator_table());
+}
+
 Options make_options(Copy& copy) {
   Options options("data make");
   options.group("Source");
   options.add({.name = "generator",
                .argument = "GENERATOR",
-               .help = "NAME[:key=value,…] (Generators, below)",
+               .help = "NAME[:key=value,…]",
+               .values = generator_values,
+               .example = "drift:informative=1",
                .positional = true},
               [&copy](const std::string& text) {
                 copy.source.reading.source = is_synthetic(text) ? text : "synthetic:" + text;
@@ -333,7 +341,9 @@ Options make_options(Copy& copy) {
                .argument = "N",
                .help = "records of each client; default: what the generator's n says",
                .least = 1,
-               .most = most_whole},
+               .most = most_whole,
+               .unit = "records",
+               .example = "1000"},
               copy.source.records);
   add_client_options(options, copy.source);
   options.add(declared("batch", {.initial = "1",
@@ -344,15 +354,10 @@ Options make_options(Copy& copy) {
   return options;
 }
 
-std::string generators_help() {
-  return "\nGenerators:\n" + generator_table().help();
-}
-
 constexpr const char* copy_explanation =
     "The file gets its name when it is complete; before, and after an error or a signal, there is nothing under that "
-    "name.\n"
-    "Memory does not grow with the number of records. Exit codes: 0 done, 2 usage, 3 data, 5 the file cannot be "
-    "written,\n75 stopped by a signal.\n";
+    "name. Memory does not grow with the number of records. Exit codes: 0 done, 2 usage, 3 data, 5 the file cannot be "
+    "written, 75 stopped by a signal.";
 
 template <Options (*options_of)(Copy&)>
 int run_copy(const Call& call) {
@@ -366,32 +371,28 @@ int run_copy(const Call& call) {
   });
 }
 
-std::string convert_help() {
-  Copy copy;
-  return std::string(
-             "usage: starling data convert SOURCE --output FILE [options]\n\n"
-             "Writes the records of a source, as a run would read them, to one file:\n"
-             "  .h5          HDF5: /x (records x features), /y (labels); the features' names as an attribute of /x\n"
-             "  .csv[.gz]    a line of names, the features, and last the label y; reads back to the same bits\n"
-             "  .svm[.gz]    the non-zero features, indices from 1\n\n") +
-         copy_explanation + convert_options(copy).help() + sources_help() +
-         "\nExample:\n"
-         "  starling data convert a9a.gz --output a9a.h5\n"
-         "  starling data convert part-{client:1}.csv.gz --clients 3 --drop 0 --output part-{client}.h5\n"
-         "  starling data convert part-{client:1}.csv.gz --clients 3 --drop 0 --window 52 --output "
-         "windows-{client}.h5\n";
+Manual convert_manual() {
+  return {
+      .usage = "SOURCE --output FILE [OPTIONS]",
+      .text =
+          std::string(
+              "Writes the records of a source, as a run would read them, to one file:\n"
+              "  .h5          HDF5: /x (records x features), /y (labels); the features' names as an attribute of /x\n"
+              "  .csv[.gz]    a line of names, the features, and last the label y; reads back to the same bits\n"
+              "  .svm[.gz]    the non-zero features, indices from 1\n") +
+          copy_explanation,
+      .examples = {"starling data convert held-out.csv --output held-out.h5",
+                   "starling data convert site-{client}.csv --clients 3 --scale 1/10 --output scaled-{client}.h5"}};
 }
 
-std::string make_help() {
-  Copy copy;
-  return std::string(
-             "usage: starling data make GENERATOR --records N --output FILE [options]\n\n"
-             "Writes the records that `starling omd --source synthetic:GENERATOR` with the same --seed and --batch "
-             "serves,\nto .h5, .csv[.gz] or .svm[.gz]. All clients in one file are what --partition contiguous deals "
-             "out again.\n\n") +
-         copy_explanation + make_options(copy).help() + generators_help() +
-         "\nExample:\n"
-         "  starling data make drift:informative=1 --clients 5 --records 2000 --output drift-{client}.csv\n";
+Manual make_manual() {
+  return {
+      .usage = "GENERATOR --records N --output FILE [OPTIONS]",
+      .text = std::string("Writes the records that `starling omd --source synthetic:GENERATOR` with the same --seed "
+                          "and --batch serves, to .h5, .csv[.gz] or .svm[.gz]. All clients in one file are what "
+                          "--partition contiguous deals out again. ") +
+              copy_explanation,
+      .examples = {"starling data make drift:informative=1 --clients 5 --records 2000 --output drift-{client}.csv"}};
 }
 
 }  // namespace
@@ -399,7 +400,7 @@ std::string make_help() {
 Command data_convert_command() {
   return {.name = "convert",
           .purpose = "write the records of any source to .h5, .csv[.gz] or .svm[.gz]",
-          .help = convert_help,
+          .manual = convert_manual,
           .options = declarations_from<Copy, convert_options>,
           .configuration = configuration_from<Copy, convert_options>,
           .run = run_copy<convert_options>};
@@ -408,7 +409,7 @@ Command data_convert_command() {
 Command data_make_command() {
   return {.name = "make",
           .purpose = "write the records of a generator",
-          .help = make_help,
+          .manual = make_manual,
           .options = declarations_from<Copy, make_options>,
           .configuration = configuration_from<Copy, make_options>,
           .run = run_copy<make_options>};

@@ -77,20 +77,17 @@ DescribedSource describe_source(Describe& describe) {
   return described;
 }
 
-std::string describe_help() {
-  Describe describe;
-  return "usage: starling data describe SOURCE [options]\n\n"
-         "Says what a source holds: records, labels, the range of each feature, norms of rows, and what to look at "
-         "before a\nrun. The output is NOT PROTECTED: it is computed from the records as they are, and is meant for "
-         "their owner alone.\n"
-         "The L1 norm of a row bounds that of its gradient under the logistic and the hinge loss (--intercept adds 1 "
-         "to it):\n--clip at the largest norm cuts nothing, at the median it cuts half of the records at most. Medians "
-         "and 95 %\nquantiles are good to 1 %. With --id, 8 bytes of memory per record are used to count ids that "
-         "stand "
-         "twice;\notherwise memory does not grow with the number of records. Exit codes: 0 done, 2 usage, 3 data.\n" +
-         describe_options(describe).help() + sources_help() +
-         "\nExample:\n"
-         "  starling data describe a9a.gz\n";
+Manual describe_manual() {
+  return {.usage = "SOURCE [OPTIONS]",
+          .text =
+              "Says what a source holds: records, labels, the range of each feature, norms of rows, and what to look "
+              "at before a run. The output is NOT PROTECTED: it is computed from the records as they are, and is meant "
+              "for their owner alone. The L1 norm of a row bounds that of its gradient under the logistic and the "
+              "hinge loss (--intercept adds 1 to it): --clip at the largest norm cuts nothing, at the median it cuts "
+              "half of the records at most. Medians and 95 % quantiles are good to 1 %. With --id, 8 bytes of memory "
+              "per record are used to count ids that stand twice; otherwise memory does not grow with the number of "
+              "records. Exit codes: 0 done, 2 usage, 3 data.",
+          .examples = {"starling data describe held-out.csv"}};
 }
 
 int run_describe(const Call& call) {
@@ -109,7 +106,7 @@ int run_describe(const Call& call) {
 Command data_describe_command() {
   return {.name = "describe",
           .purpose = "what a source holds, for its owner (the figures are not protected)",
-          .help = describe_help,
+          .manual = describe_manual,
           .options = declarations_from<Describe, describe_options>,
           .configuration = configuration_from<Describe, describe_options>,
           .run = run_describe};

@@ -27,7 +27,10 @@ struct Profile {
 Options profile_options(Profile& profile) {
   Options options("data profile");
   options.group("Source");
-  options.add(declared("source", {.initial = "", .help = "table of text to read: FILE.csv[.gz]", .positional = true}),
+  options.add(declared("source", {.initial = "",
+                                  .help = "table of text to read: FILE.csv[.gz]",
+                                  .example = "patients.csv",
+                                  .positional = true}),
               profile.reading.source);
   add_table_options(options, profile.reading);
   options.group("Output");
@@ -132,16 +135,14 @@ std::string warning(const std::string& source) {
       source);
 }
 
-std::string profile_help() {
-  Profile profile;
-  return "usage: starling data profile FILE --output DIR [options]\n\n"
-         "Says what the columns of a table of text hold, and writes drafts of public tables: ranges.csv, "
-         "standardise.csv,\nmissing.csv (medians) and encode.csv. The output is NOT PROTECTED: it is computed from the "
-         "records as they are, and is\nmeant for their owner alone. Memory does not grow with the number of records. "
-         "Exit codes: 0 done, 2 usage, 3 data.\n" +
-         profile_options(profile).help() +
-         "\nExample:\n"
-         "  starling data profile patients.csv --label ill --output profile\n";
+Manual profile_manual() {
+  return {.usage = "FILE --output DIR [OPTIONS]",
+          .text =
+              "Says what the columns of a table of text hold, and writes drafts of public tables: ranges.csv, "
+              "standardise.csv, missing.csv (medians) and encode.csv. The output is NOT PROTECTED: it is computed from "
+              "the records as they are, and is meant for their owner alone. Memory does not grow with the number of "
+              "records. Exit codes: 0 done, 2 usage, 3 data.",
+          .examples = {"starling data profile patients.csv --label ill --output profile"}};
 }
 
 int run_profile(const Call& call) {
@@ -167,7 +168,7 @@ int run_profile(const Call& call) {
 Command data_profile_command() {
   return {.name = "profile",
           .purpose = "drafts of public tables, for the owner of the records (nothing protects them)",
-          .help = profile_help,
+          .manual = profile_manual,
           .options = declarations_from<Profile, profile_options>,
           .configuration = configuration_from<Profile, profile_options>,
           .run = run_profile};

@@ -160,7 +160,7 @@ Command doctor_command() {
   return {.name = "doctor",
           .purpose = "looks at ranks, hosts, disk and edges before a run",
           .on_all_ranks = true,
-          .help = doctor_help,
+          .manual = doctor_manual,
           .options = doctor_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_doctor_config(words).text; },
           .run =

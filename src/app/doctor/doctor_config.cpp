@@ -40,7 +40,8 @@ Options doctor_options(DoctorConfig& config) {
                .initial = "100",
                .help = "round trips over each edge between ranks, or as many as fit in its part of --seconds",
                .least = 1,
-               .most = most_pings},
+               .most = most_pings,
+               .unit = "round trips"},
               config.pings);
   options.add(
       {.name = "seconds",
@@ -48,7 +49,8 @@ Options doctor_options(DoctorConfig& config) {
        .initial = "60",
        .help = "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
        .least = 0.01,
-       .most = 1e6},
+       .most = 1e6,
+       .unit = "seconds"},
       config.seconds);
   options.add(
       declared(
@@ -63,7 +65,8 @@ Options doctor_options(DoctorConfig& config) {
        .help =
            "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
            "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager= and message= "
-           "(see docs/cluster.md)"},
+           "(see docs/cluster.md)",
+       .example = "hosts=4,latency=50us,bandwidth=10Gbit"},
       config.predict);
   options.group("Output");
   options.add(declared("json", {.help = "print one JSON object on stdout in place of the table"}), config.json);
@@ -91,22 +94,16 @@ std::vector<Option> doctor_declarations() {
   return doctor_options(config).declarations();
 }
 
-std::string doctor_help() {
-  DoctorConfig config;
-  const Options options = doctor_options(config);
-  std::string text =
-      "starling doctor: looks at the ranks, hosts and ways of a launch before a run does.\n\n"
-      "  mpirun -n 8 starling doctor --topology topologies/hypercube-8.topo --output /scratch/run\n\n"
-      "Start it as the run will be started: with the same launcher, ranks and options of binding. It prints a row for "
-      "each check:\n"
-      "ok, look (the run works, and this may slow it down) or bad, with what was found and what to do. Edges are timed "
-      "one after the\n"
-      "other, with messages as long as the run's, then whole exchanges with all of them at once. Exit codes: 0 nothing "
-      "is bad, 1\n"
-      "something is, 2 usage, 5 a rank is silent.\n";
-  text += options.help();
-  text += "\nChecks:\n" + doctor_checks_help();
-  return text;
+Manual doctor_manual() {
+  return {
+      .usage = "[OPTIONS]",
+      .text =
+          "Start it as the run will be started: with the same launcher, ranks and options of binding. It prints a row "
+          "for each check: ok, look (the run works, and this may slow it down) or bad, with what was found and what to "
+          "do. Edges are timed one after the other, with messages as long as the run's, then whole exchanges with all "
+          "of them at once. Exit codes: 0 nothing is bad, 1 something is, 2 usage, 5 a rank is silent.",
+      .examples = {"mpirun -n 5 starling doctor --topology ring.topo --output run"},
+      .more = "\nChecks:\n" + doctor_checks_help()};
 }
 
 }  // namespace starling

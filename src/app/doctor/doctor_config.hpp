@@ -1,6 +1,7 @@
 /// Configuration of `starling doctor`.
 #pragma once
 
+#include "app/console/command.hpp"
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ struct DoctorConfig {
 
 /// Throws UsageError.
 [[nodiscard]] DoctorConfig parse_doctor_config(const std::vector<std::string>& words);
-[[nodiscard]] std::string doctor_help();
+[[nodiscard]] Manual doctor_manual();
 [[nodiscard]] std::vector<Option> doctor_declarations();
 
 }  // namespace starling

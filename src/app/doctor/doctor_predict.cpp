@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -105,10 +106,8 @@ const std::vector<Key>& keys() {
   return table;
 }
 
-std::string known_keys() {
-  std::string names;
-  for (const Key& key : keys()) names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
-  return names;
+std::vector<std::string> known_keys() {
+  return names_in(keys());
 }
 
 const Key* key_of(std::string_view name) {
@@ -128,7 +127,8 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& tex
       pairs.emplace_back(item.substr(0, equals), item.substr(equals + 1));
     } else {
       check(!pairs.empty() && pairs.back().first == "topology" && !item.empty(),
-            "--predict: '{}' is no key=value that is known (known: {}) correct it", item, known_keys());
+            "--predict: '{}' is no key=value that is known (known: {}). {}", item, fmt::join(known_keys(), ", "),
+            did_you_mean(item.substr(0, equals), known_keys(), "", "Correct it."));
       std::string& spec = pairs.back().second;
       spec += (spec.find(':') == std::string::npos ? ':' : ',') + std::string(item);
     }

@@ -33,7 +33,7 @@ Command fedavg_command() {
   return {.name = "fedavg",
           .purpose = "federated averaging with rank 0 as aggregator, to compare with",
           .on_all_ranks = true,
-          .help = fedavg_help,
+          .manual = fedavg_manual,
           .options = fedavg_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_fedavg_config(words).text; },
           .require_complete =

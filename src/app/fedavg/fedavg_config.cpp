@@ -11,9 +11,13 @@ namespace starling {
 
 namespace {
 
+OptionValues loss_values() {
+  return values_of("Losses", loss_table());
+}
+
 void add_learning_options(Options& options, FedAvgConfig& config) {
   options.group("Learning");
-  options.add(declared("local-steps"), config.fedavg.local_steps);
+  options.add(declared("local-steps", {.common = true}), config.fedavg.local_steps);
   options.add(
       {.name = "client-weights",
        .argument = "WHICH",
@@ -22,7 +26,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
                "everybody learns so; not for sources without end), or equal"},
       config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
   add_model_options(options, config.model);
-  options.add(declared("loss", {.help = "loss of the model (below)"}), config.loss);
+  options.add(declared("loss", {.help = "loss of the model", .values = loss_values}), config.loss);
   options.add(declared("l2", {.initial = "0", .help = "adds (lambda/2)|x|^2 to the loss of every local step"}),
               config.fedavg.l2);
   options.add(
@@ -82,34 +86,21 @@ std::vector<Option> fedavg_declarations() {
   return fedavg_options(config).declarations();
 }
 
-std::string fedavg_help() {
-  FedAvgConfig config;
-  const Options options = fedavg_options(config);
-  std::string text =
-      "starling fedavg: federated averaging with rank 0 as aggregator, a baseline for omd.\n\n"
-      "  mpirun -n 10 starling fedavg --source data.csv --local-steps 5 --mechanism gaussian --epsilon 1\n\n"
-      "Each rank is a client with its own stream, rank 0 too. In a round every client starts at the common model, "
-      "makes E = --local-steps\n"
-      "steps on its own records, each on a batch of --batch, and sends rank 0 the model that it comes to; rank 0 sends "
-      "the weighted mean\n"
-      "back. Round t takes batches t E to t E + E - 1 of each stream (all from 0); a client whose records or budget "
-      "end within a round\n"
-      "stops there. --rounds counts rounds, privacy counts local steps: each uses a clipped and noised gradient, one "
-      "release at the\n"
-      "price of --epsilon or --mu (a schedule goes by local steps), and local models are made of nothing else. Rank 0 "
-      "sees all local\n"
-      "models, clients see the means. For the same passes epsilon does not depend on E; with --rounds, E times as "
-      "many\n"
-      "batches are read. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget "
-      "allows it, 5 peer or\n"
-      "file failure, 75 stopped by a signal with results safe.\n";
-  text += options.help();
-  text += sources_help();
-  text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses:\n" + loss_table().help();
-  text += "\nMechanisms:\n" + mechanism_table().help();
-  text += prices_help();
-  return text;
+Manual fedavg_manual() {
+  return {
+      .usage = "[OPTIONS]",
+      .text =
+          "Each rank is a client with its own stream, rank 0 too. In a round every client starts at the common model, "
+          "makes E = --local-steps steps on its own records, each on a batch of --batch, and sends rank 0 the model "
+          "that it comes to; rank 0 sends the weighted mean back. Round t takes batches t E to t E + E - 1 of each "
+          "stream (all from 0); a client whose records or budget end within a round stops there. --rounds counts "
+          "rounds, privacy counts local steps: each uses a clipped and noised gradient, one release at the price of "
+          "--epsilon or --mu (a schedule goes by local steps), and local models are made of nothing else. Rank 0 sees "
+          "all local models, clients see the means. For the same passes epsilon does not depend on E; with --rounds, E "
+          "times as many batches are read. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's "
+          "budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
+      .examples = {
+          "mpirun -n 5 starling fedavg --source site-{client}.csv --local-steps 5 --mechanism gaussian --epsilon 1"}};
 }
 
 }  // namespace starling

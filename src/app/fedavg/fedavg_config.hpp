@@ -1,6 +1,7 @@
 /// Configuration of `starling fedavg`.
 #pragma once
 
+#include "app/console/command.hpp"
 #include "app/settings/learning_config.hpp"
 #include "app/settings/model_choice.hpp"
 #include <string>
@@ -23,7 +24,7 @@ struct FedAvgConfig : LearningConfig {
 
 /// Throws UsageError.
 [[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words);
-[[nodiscard]] std::string fedavg_help();
+[[nodiscard]] Manual fedavg_manual();
 [[nodiscard]] std::vector<Option> fedavg_declarations();
 
 }  // namespace starling

@@ -353,7 +353,7 @@ Command infer_command() {
   return {.name = "infer",
           .purpose = "regression under local differential privacy, with confidence intervals",
           .on_all_ranks = true,
-          .help = infer_help,
+          .manual = infer_manual,
           .options = infer_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
           .require_complete =

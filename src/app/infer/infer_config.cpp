@@ -15,6 +15,15 @@ namespace starling {
 
 namespace {
 
+/// Losses with an estimand, which intervals can be given for.
+Table<Loss> inference_losses() {
+  return losses_that([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); });
+}
+
+OptionValues loss_values() {
+  return values_of("Losses", inference_losses());
+}
+
 void add_graph_options(Options& options, InferConfig& config) {
   options.group("Clients and graph");
   options.add(
@@ -43,10 +52,10 @@ void add_graph_options(Options& options, InferConfig& config) {
 void add_method_options(Options& options, InferConfig& config) {
   options.group("Method");
   options.add(
-      declared("loss",
-               {.initial = "huber:1.345",
-                .help = "what the model minimises (below); under privacy its slope needs a bound, which squared "
-                        "has not"}),
+      declared("loss", {.initial = "huber:1.345",
+                        .help = "what the model minimises; under privacy its slope needs a bound, which squared "
+                                "has not",
+                        .values = loss_values}),
       config.loss);
   options.add({.name = "intercept",
                .argument = "WHETHER",
@@ -88,6 +97,7 @@ void add_interval_options(Options& options, InferConfig& config) {
        .initial = "random-scaling",
        .help = "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
                "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
+       .common = true,
        .relations = {excludes("topology", "a client does not know the others' curvatures",
                               "Use random-scaling, or leave --topology out.")
                          .only_for("plug-in")}},
@@ -123,7 +133,8 @@ void add_interval_options(Options& options, InferConfig& config) {
                .relations = {needs("bias=remove", "no curvature has a share of its own"),
                              excludes("intervals=plug-in", "plug-in has its own share", "Leave --bias-share out.")}},
               config.bias_share);
-  options.add({.name = "levels", .argument = "P,...", .initial = "0.95", .help = "of confidence"}, config.levels);
+  options.add({.name = "levels", .argument = "P,...", .initial = "0.95", .help = "of confidence", .common = true},
+              config.levels);
   options.add(
       {.name = "joint",
        .help = "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
@@ -153,11 +164,6 @@ void add_interval_options(Options& options, InferConfig& config) {
                      excludes("tensorboard", "there is not one model but many"),
                      excludes("openmetrics", "there is not one model but many")}},
       config.replications);
-}
-
-/// Losses with an estimand, which intervals can be given for.
-Table<Loss> inference_losses() {
-  return losses_that([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); });
 }
 
 Options infer_options(InferConfig& config) {
@@ -281,29 +287,18 @@ std::vector<Option> infer_declarations() {
   return infer_options(config).declarations();
 }
 
-std::string infer_help() {
-  InferConfig config;
-  const Options options = infer_options(config);
-  std::string text =
-      "starling infer: regression by stochastic gradient descent under local differential privacy, with confidence "
-      "intervals.\n\n"
-      "  mpirun -n 10 starling infer --source p/{client:1}.csv --mechanism gaussian --mu 1\n"
-      "  mpirun -n 8  starling infer --source p/{client:1}.csv --mechanism gaussian --mu 1 --topology "
-      "ring.topo\n\n"
-      "Each rank is a client with its own stream, rank 0 too. In a step every client sends a noisy, bounded "
-      "estimating function of\n"
-      "its next records; rank 0 takes the step and sends the model back (with --topology nobody does: clients mix with "
-      "their\n"
-      "neighbours). The estimate is the average of the path, and the path tells how sure it is. Exit codes: 0 done, 2 "
-      "usage, 3 data,\n"
-      "4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
-      "safe.\n";
-  text += options.help();
-  text += sources_help();
-  text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses:\n" + inference_losses().help();
-  text += prices_help();
-  return text;
+Manual infer_manual() {
+  return {
+      .usage = "[OPTIONS]",
+      .text =
+          "Regression by stochastic gradient descent. Each rank is a client with its own stream, rank 0 too. In a step "
+          "every client sends a noisy, bounded estimating function of its next records; rank 0 takes the step and "
+          "sends the model back (with --topology nobody does: clients mix with their neighbours). The estimate is the "
+          "average of the path, and the path tells how sure it is. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done "
+          "since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
+      .examples = {
+          "mpirun -n 3 starling infer --source site-{client}.csv --mechanism gaussian --mu 1",
+          "mpirun -n 5 starling infer --source site-{client}.csv --mechanism gaussian --mu 1 --topology ring.topo"}};
 }
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 /// Configuration of `starling infer`.
 #pragma once
 
+#include "app/console/command.hpp"
 #include "app/settings/learning_config.hpp"
 #include <cstdint>
 #include <optional>
@@ -56,7 +57,7 @@ struct InferConfig : LearningConfig {
 
 /// Throws UsageError.
 [[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words);
-[[nodiscard]] std::string infer_help();
+[[nodiscard]] Manual infer_manual();
 [[nodiscard]] std::vector<Option> infer_declarations();
 
 }  // namespace starling

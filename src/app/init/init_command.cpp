@@ -52,16 +52,21 @@ Options init_options(InitConfig& config) {
   Options options("init");
   options.group("The five questions");
   options.add(declared("source", {.help = "the records: a file, or one for each client with {client} in its name",
+                                  .example = "site-{client}.csv",
                                   .positional = true}),
               config.reading.source);
   options.add({.name = "unit",
                .argument = "UNIT",
                .initial = "record",
-               .help = "who is protected: record, or person (with --person)"},
+               .help = "who is protected: record, or person (with --person)",
+               .example = "record",
+               .common = true},
               config.unit, {{"record", "record"}, {"person", "person"}});
   options.add({.name = "total-epsilon",
                .argument = "E",
-               .help = "epsilon of a unit in all its releases, or none: nothing is protected"},
+               .help = "epsilon of a unit in all its releases, or none: nothing is protected",
+               .example = "1",
+               .common = true},
               [&config](const std::string& text) {
                 if (text != "none") static_cast<void>(number_between(text, tiny, most_epsilon));
                 config.total_epsilon = text;
@@ -71,12 +76,15 @@ Options init_options(InitConfig& config) {
        .argument = "GRAPH",
        .help = "a family (starling topology --help), or a topology file; default: complete up to 8 clients, else "
                "exponential",
+       .example = "ring",
+       .common = true,
        .files = named::file},
       config.graph);
   options.add({.name = "where",
                .argument = "PLACE",
                .initial = "here",
-               .help = "here (mpirun on this computer), or slurm (a batch script as well)"},
+               .help = "here (mpirun on this computer), or slurm (a batch script as well)",
+               .common = true},
               config.place, places);
   options.group("More");
   options.add(declared("clients", {.help = "number of clients; default: one for each file of a source with {client}, "
@@ -85,6 +93,7 @@ Options init_options(InitConfig& config) {
   options.add({.name = "person",
                .argument = "COLUMN",
                .help = "name or number (from 0) of the column that tells persons apart",
+               .example = "patient",
                .relations = {needs("unit=person", "records stand for themselves without it")}},
               config.person);
   options.add({.name = "output", .argument = "DIR", .initial = ".", .help = "folder for the files; made if not there"},
@@ -323,19 +332,16 @@ int Init::run() {
   return decisions.empty() ? 0 : 1;
 }
 
-std::string init_help() {
-  InitConfig config;
-  return "usage: starling init [SOURCE] [options]\n\n"
-         "Prepares a run of starling omd. It asks five questions, looks at the records, and writes run.ini, a topology "
-         "and,\nfor SLURM, run.sbatch. Then it prints the command that starts the run. Options answer questions; where "
-         "there is no\nterminal, SOURCE and --total-epsilon must be given, and the others have defaults. What it "
-         "prints "
-         "and writes of the\nrecords (their number, columns and labels) is for their owner. Exit codes: 0 done, 1 "
-         "done, "
-         "and something in the\nrecords needs the owner's decision, 2 usage, 3 data.\n" +
-         init_options(config).help() +
-         "\nExample:\n"
-         "  starling init site-{client}.csv --total-epsilon 1 --topology ring\n";
+Manual init_manual() {
+  return {.usage = "[SOURCE] [OPTIONS]",
+          .text =
+              "Prepares a run of starling omd. It asks five questions, looks at the records, and writes run.ini, a "
+              "topology and, for SLURM, run.sbatch. Then it prints the command that starts the run. Options answer "
+              "questions; where there is no terminal, SOURCE and --total-epsilon must be given, and the others have "
+              "defaults. What it prints and writes of the records (their number, columns and labels) is for their "
+              "owner. Exit codes: 0 done, 1 done, and something in the records needs the owner's decision, 2 usage, "
+              "3 data.",
+          .examples = {"starling init site-{client}.csv --total-epsilon 1 --topology ring --output prepared"}};
 }
 
 int run_init(const Call& call) {
@@ -351,7 +357,7 @@ int run_init(const Call& call) {
 Command init_command() {
   return {.name = "init",
           .purpose = "prepare a run by five questions: run.ini, a topology, a batch script",
-          .help = init_help,
+          .manual = init_manual,
           .options = declarations_from<InitConfig, init_options>,
           .configuration = configuration_from<InitConfig, init_options>,
           .run = run_init};

@@ -226,7 +226,7 @@ Command omd_command() {
   return {.name = "omd",
           .purpose = "online mirror descent over a topology (under mpirun or srun)",
           .on_all_ranks = true,
-          .help = omd_help,
+          .manual = omd_manual,
           .options = omd_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_omd_config(words).text; },
           .require_complete =

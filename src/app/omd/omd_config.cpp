@@ -12,6 +12,18 @@ namespace starling {
 
 namespace {
 
+OptionValues loss_values() {
+  return values_of("Losses", loss_table());
+}
+
+OptionValues mirror_values() {
+  return values_of("Mirror maps", mirror_table());
+}
+
+OptionValues domain_values() {
+  return values_of("Domains", domain_table());
+}
+
 void add_absence_option(Options& options, OmdConfig& config) {
   using Absent = OmdSettings::Absent;
   options.group("Clients and graph");
@@ -20,7 +32,8 @@ void add_absence_option(Options& options, OmdConfig& config) {
        .argument = "WHAT",
        .initial = "step",
        .help = "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
-               "by how often they take part)"},
+               "by how often they take part)",
+       .example = "freeze --dropout 0.2"},
       config.omd.absent, {{"step", Absent::steps}, {"freeze", Absent::freezes}});
 }
 
@@ -45,6 +58,8 @@ void add_pace_options(Options& options, OmdConfig& config) {
                "client that is slower than others makes up for the steps it has missed. Not reproducible",
        .least = 0,
        .most = 1e9,
+       .unit = "seconds",
+       .example = "0.5",
        .relations = {needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}},
       config.mixing.deadline);
   options.add({.name = "async",
@@ -59,15 +74,20 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add(
       declared(
           "loss",
-          {.relations = {needs("rounds", "there is no stream whose end could say when to stop").only_for("none")}}),
+          {.values = loss_values,
+           .relations = {needs("rounds", "there is no stream whose end could say when to stop").only_for("none")}}),
       config.loss);
   add_model_options(options, config.model);
   options.add(declared("l2", {.initial = "0"}), config.omd.l2);
-  options.add({.name = "mirror", .argument = "MAP", .initial = "euclidean", .help = "mirror map (below)"},
-              config.mirror);
   options.add(
-      {.name = "domain", .argument = "SET", .help = "where models live (below); default: free, simplex for entropic"},
-      config.domain);
+      {.name = "mirror", .argument = "MAP", .initial = "euclidean", .help = "mirror map", .values = mirror_values},
+      config.mirror);
+  options.add({.name = "domain",
+               .argument = "SET",
+               .help = "where models live; default: free, simplex for entropic",
+               .values = domain_values,
+               .example = "ball:10"},
+              config.domain);
   options.add(declared("start", {.initial = "uniform"}), config.start);
   options.add(declared("average"), config.average,
               {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}});
@@ -114,7 +134,8 @@ void add_tuning_options(Options& options, OmdConfig& config) {
        .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
                "Default: released under --scale-share, else 2; too low costs little, too high much",
        .least = tiny,
-       .most = 1e12},
+       .most = 1e12,
+       .example = "2 --tuning auto"},
       config.norm);
   options.add(
       {.name = "scale-share",
@@ -124,7 +145,9 @@ void add_tuning_options(Options& options, OmdConfig& config) {
            "records, which has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
            "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
        .least = 0,
-       .most = 0.5},
+       .most = 0.5,
+       .unit = "share, 0 to 0.5",
+       .example = "0.01 --tuning auto"},
       config.scale_share);
   options.add({.name = "noise-correlation",
                .argument = "HOW",
@@ -167,6 +190,8 @@ void add_regret_options(Options& options, OmdConfig& config) {
                "window of K rounds (the K-benchmark)",
        .least = 1,
        .most = most_whole,
+       .unit = "rounds",
+       .example = "50",
        .relations = {needs("constraint", "there is nothing to compare"),
                      needs("regret=static|both", "there is nothing to compare")}},
       config.benchmark_window);
@@ -224,30 +249,17 @@ std::vector<Option> omd_declarations() {
   return omd_options(config).declarations();
 }
 
-std::string omd_help() {
-  OmdConfig config;
-  const Options options = omd_options(config);
-  std::string text =
-      "starling omd: decentralized, differentially private online mirror descent.\n\n"
-      "  mpirun -n 5 starling omd --source data.csv --mechanism laplace --epsilon 1\n\n"
-      "Each rank is a client with its own stream. In a round it plays its model on its next records, releases a "
-      "clipped and\n"
-      "noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go to a run directory; "
-      "progress to\n"
-      "stderr. Exit codes: 0 done, 1 an audit refutes the claim, 2 usage, 3 data, 4 nothing done since no client's "
-      "budget allows it, 5 peer or file\n"
-      "failure, 75 stopped by a signal with results safe.\n";
-  text += options.help();
-  text += dropout_models_help();
-  text += sources_help();
-  text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses:\n" + loss_table().help();
-  text += "\nMirror maps:\n" + mirror_table().help();
-  text += "\nDomains:\n" + domain_table().help();
-  text += constraints_help();
-  text += "\nMechanisms:\n" + mechanism_table().help();
-  text += prices_help();
-  return text;
+Manual omd_manual() {
+  return {.usage = "[OPTIONS]",
+          .text =
+              "Each rank is a client with its own stream. In a round it plays its model on its next records, releases "
+              "a clipped and noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go "
+              "to a run directory, progress to stderr. Exit codes: 0 done, 1 an audit refutes the claim, 2 usage, 3 "
+              "data, 4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal "
+              "with results safe.",
+          .examples = {"mpirun -n 5 starling omd --source site-{client}.csv --mechanism laplace --epsilon 1",
+                       "mpirun -n 5 starling omd --source site-{client}.csv --test held-out.csv --topology ring.topo "
+                       "--mechanism gaussian --total-epsilon 2 --output trial"}};
 }
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 /// Configuration of `starling omd`.
 #pragma once
 
+#include "app/console/command.hpp"
 #include "app/settings/constraint_options.hpp"
 #include "app/settings/learning_config.hpp"
 #include "app/settings/model_choice.hpp"
@@ -57,7 +58,7 @@ struct OmdConfig : LearningConfig {
 
 /// Throws UsageError.
 [[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words);
-[[nodiscard]] std::string omd_help();
+[[nodiscard]] Manual omd_manual();
 [[nodiscard]] std::vector<Option> omd_declarations();
 
 }  // namespace starling

@@ -56,6 +56,8 @@ void add_model_source_options(Options& options, ModelSource& choice) {
   options.add({.name = "model-file",
                .argument = "MODEL",
                .help = "what is applied: the model.h5 of a run, or the run's directory",
+               .example = "run",
+               .common = true,
                .positional = true,
                .files = named::file},
               choice.model);
@@ -70,12 +72,14 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                .argument = "U",
                .help = "the model of this client, from the run.h5 beside MODEL; default: the mean of all by their mass",
                .least = 0,
-               .most = 1e9},
+               .most = 1e9,
+               .example = "0"},
               choice.client);
   options.group("Records");
   options.add(declared("source", {.initial = "",
                                   .help = "records to apply it to: FILE, FEATURES,LABELS, or - for standard input. "
-                                          "Columns are found by their names"}),
+                                          "Columns are found by their names",
+                                  .example = "held-out.csv"}),
               choice.reading.source);
   options.add({.name = "parties",
                .argument = "FILES",
@@ -83,6 +87,8 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                        "by commas; records go together by --id, else by their place. One process reads all, or under "
                        "mpirun rank 0 has the head, and ranks 1, 2, ... the parties. The parties' embeddings go to "
                        "rank 0 without noise: the records count as public",
+               .example = "guest.csv,host.csv",
+               .common = true,
                .files = named::source,
                .relations = {excludes("source", "both say where records are", "Give one of them."),
                              excludes("client", "a vertical model has no clients' models")}},
@@ -91,6 +97,7 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                .argument = "FILE",
                .help = "of --parties: the file with the labels, whose order of records counts; default: the first "
                        "party's. Rank 0 reads it",
+               .example = "guest.csv --parties guest.csv,host.csv",
                .files = named::source,
                .relations = {needs("parties", "one file has its labels")}},
               choice.label_source);

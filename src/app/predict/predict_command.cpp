@@ -43,26 +43,26 @@ Options predict_options(Predict& predict) {
                .help = "table of predictions, CSV with a line for each record; - is standard output",
                .files = named::file},
               predict.output);
-  options.add({.name = "force", .help = "replace a file that exists"}, predict.force);
+  options.add({.name = "force", .help = "replace a file that exists", .common = true}, predict.force);
   options.add(
       {.name = "columns",
        .argument = "LIST",
        .initial = "all",
        .help = "columns of the table, separated by commas: score, probability (where the loss has some), class, "
-               "interval (of a regression of infer: standard error and 95 % interval, where they are known); or all"},
+               "interval (of a regression of infer: standard error and 95 % interval, where they are known); or all",
+       .common = true},
       predict.columns);
   add_last_options(options, predict.progress);
   return options;
 }
 
-std::string predict_help() {
-  Predict predict;
-  return "usage: starling predict MODEL --source FILE [--output FILE]\n\n"
-         "Applies the model of a run to new records. The model file holds all that was done to the records that it\n"
-         "learned from: columns are found by name, texts encoded, numbers standardised in the same way.\n\n"
-         "example: starling predict run-omd-20260101-120000 --source new.csv --id patient --output predictions.csv\n"
-         "         mpirun -n 3 starling predict run-vertical-20260101-120000 --parties guest.csv,host.csv --id id\n" +
-         predict_options(predict).help();
+Manual predict_manual() {
+  return {.usage = "MODEL --source FILE [--output FILE]",
+          .text =
+              "Applies the model of a run to new records. The model file holds all that was done to the records that "
+              "it learned from: columns are found by name, texts encoded, numbers standardised in the same way.",
+          .examples = {"starling predict run --source held-out.csv --output predictions.csv",
+                       "mpirun -n 3 starling predict run-vertical --parties guest.csv,host.csv --id id"}};
 }
 
 PredictionColumns parse_columns(const std::vector<std::string>& words) {
@@ -230,7 +230,7 @@ Command predict_command() {
   return {.name = "predict",
           .purpose = "apply the model of a run to new records",
           .may_run_on_all = true,
-          .help = predict_help,
+          .manual = predict_manual,
           .options = declarations_from<Predict, predict_options>,
           .configuration = configuration_from<Predict, predict_options>,
           .run = run_predict};

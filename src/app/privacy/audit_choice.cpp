@@ -13,20 +13,23 @@ namespace {
 void add_claim_options(Options& options, AuditChoice& choice) {
   options.group("Claim");
   options.add(
-      declared(
-          "mechanism",
-          {.help = "what is audited: a mechanism (below), or private-paper, all models of a stream under the noise of "
-                   "starling renewable --variant private-paper; required"}),
+      declared("mechanism",
+               {.help = "what is audited: a mechanism, or private-paper, all models of a stream under the noise of "
+                        "starling renewable --variant private-paper; required",
+                .values = mechanism_values,
+                .common = true}),
       choice.mechanism);
   options.add(declared("epsilon",
                        {.help = "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
                         .least = tiny,
-                        .most = most_epsilon}),
+                        .most = most_epsilon,
+                        .example = "1 --mechanism laplace"}),
               choice.epsilon);
   options.add(declared("mu", {.argument = "MU",
                               .help = "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
                               .least = tiny,
-                              .most = most_mu}),
+                              .most = most_mu,
+                              .example = "1 --mechanism gaussian"}),
               choice.mu);
   options.add(
       declared("delta",
@@ -38,7 +41,7 @@ void add_claim_options(Options& options, AuditChoice& choice) {
               choice.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
   options.add(declared("clip", {.initial = "1", .help = "norm to which each record's gradient is clipped"}),
               choice.clip);
-  options.add(declared("batch", {.initial = "1", .help = "records in a sum"}), choice.batch);
+  options.add(declared("batch", {.initial = "1", .help = "records in a sum", .common = true}), choice.batch);
   options.add(declared("dimension", {.initial = "1", .help = "components of a gradient", .most = 100'000'000}),
               choice.dimension);
   options.add(
@@ -48,7 +51,8 @@ void add_claim_options(Options& options, AuditChoice& choice) {
                "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
                "that are played and seen (2); of private-paper: batches (10); with --noise-correlation: releases of a "
                "pass (16)",
-           .most = 1'000'000}),
+           .most = 1'000'000,
+           .example = "5 --mechanism dissertation"}),
       choice.rounds);
 }
 
@@ -77,20 +81,30 @@ void add_aggregator_options(Options& options, AuditChoice& choice) {
       choice.trust, {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
   options.add(declared("clients", {.argument = "M",
                                    .help = "with --trust central or masked: clients, of --batch records each (2)",
-                                   .most = 100'000}),
+                                   .most = 100'000,
+                                   .example = "3 --trust masked --mechanism gaussian"}),
               choice.clients);
-  options.add(declared("l2", {.argument = "L", .help = "of private-paper: its lambda (0.1)", .least = tiny}),
+  options.add(declared("l2", {.argument = "L",
+                              .help = "of private-paper: its lambda (0.1)",
+                              .least = tiny,
+                              .example = "0.1 --mechanism private-paper"}),
               choice.l2);
-  options.add(
-      declared("c2", {.argument = "C", .help = "of private-paper: the bound on a row's norm that it assumes (1)"}),
-      choice.c2);
-  options.add(declared("rho", {.argument = "R", .help = "of private-paper: its rho (0)", .least = 0.0, .most = 1e12}),
+  options.add(declared("c2", {.argument = "C",
+                              .help = "of private-paper: the bound on a row's norm that it assumes (1)",
+                              .example = "1 --mechanism private-paper"}),
+              choice.c2);
+  options.add(declared("rho", {.argument = "R",
+                               .help = "of private-paper: its rho (0)",
+                               .least = 0.0,
+                               .most = 1e12,
+                               .example = "0 --mechanism private-paper"}),
               choice.rho);
   options.add({.name = "row-norm",
                .argument = "N",
                .help = "of private-paper: the norm that rows really have, with their 1 (7)",
                .least = 1.0,
-               .most = 1e6},
+               .most = 1e6,
+               .example = "7 --mechanism private-paper"},
               choice.row_norm);
 }
 
@@ -102,14 +116,17 @@ void add_method_options(Options& options, AuditChoice& choice) {
        .help = "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
                "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
        .least = 100,
-       .most = 1'000'000'000'000},
+       .most = 1'000'000'000'000,
+       .unit = "releases",
+       .example = "100000",
+       .common = true},
       choice.samples);
-  options.add(
-      {.name = "protocol",
-       .argument = "NAME",
-       .initial = "none",
-       .help = "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`"},
-      choice.of_omd, {{"none", false}, {"omd", true}});
+  options.add({.name = "protocol",
+               .argument = "NAME",
+               .initial = "none",
+               .help = "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`",
+               .common = true},
+              choice.of_omd, {{"none", false}, {"omd", true}});
   options.add({.name = "run",
                .help = "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"},
               choice.one_run);

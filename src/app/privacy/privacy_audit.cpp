@@ -315,32 +315,27 @@ int run_privacy_audit(const Call& call) {
   return stoppable([&] { return run_choice(choice); });
 }
 
-std::string privacy_audit_help() {
-  AuditChoice choice;
-  return "usage: starling privacy audit --mechanism NAME [options]\n\n"
-         "Runs the release of a mechanism, as a run does it, many times on neighbouring inputs at the clip's extremes, "
-         "and\nprints a lower bound on the privacy loss (95 %) with the events that show it. The claim is refuted if "
-         "the bound at\n99.9 % is above it. What is not refuted is not proved.\n\n"
-         "Events are chosen on one half of the observations and judged on the other, by Clopper and Pearson's limits "
-         "and\nBonferroni's correction. Of dissertation the noisy vector is audited, before it is divided by its "
-         "length.\n"
-         "With --noise-correlation all releases of a client are seen: a record of round t shows in all later ones. An "
-         "observer's\nbest statistic of them is looked at, and what is seen where a client goes on with other data "
-         "after a crash.\n"
-         "With --trust the sum over all clients is audited, as rank 0 releases or reads it. Of private-paper all "
-         "models "
-         "of\na stream are seen, whose first record has one label or the other: its paper's claim is for each of "
-         "them.\n"
-         "Exit codes: 0 not refuted, 1 refuted, 2 usage, 5 the audit failed a check of itself, 75 stopped by a "
-         "signal.\n" +
-         audit_options(choice).help() + "\nMechanisms:\n" + mechanism_table().help() +
-         "\nExamples:\n"
-         "  starling privacy audit --mechanism laplace --epsilon 1 --output audit\n"
-         "  starling privacy audit --mechanism dissertation --epsilon 0.1 --rounds 5\n"
-         "  starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4\n"
-         "  starling privacy audit --mechanism gaussian --mu 0.5 --trust masked --clients 3\n"
-         "  starling privacy audit --mechanism gaussian --mu 1 --noise-correlation blt:2 --rounds 16\n"
-         "  starling privacy audit --mechanism private-paper --epsilon 0.8 --batch 20 --rounds 10\n";
+Manual privacy_audit_manual() {
+  return {.usage = "--mechanism NAME [OPTIONS]",
+          .text =
+              "Runs the release of a mechanism, as a run does it, many times on neighbouring inputs at the clip's "
+              "extremes, and prints a lower bound on the privacy loss (95 %) with the events that show it. The claim "
+              "is refuted if the bound at 99.9 % is above it. What is not refuted is not proved.\n"
+              "\n"
+              "Events are chosen on one half of the observations and judged on the other, by Clopper and Pearson's "
+              "limits and Bonferroni's correction. Of dissertation the noisy vector is audited, before it is divided "
+              "by its length. With --noise-correlation all releases of a client are seen: a record of round t shows in "
+              "all later ones. An observer's best statistic of them is looked at, and what is seen where a client goes "
+              "on with other data after a crash. With --trust the sum over all clients is audited, as rank 0 releases "
+              "or reads it. Of private-paper all models of a stream are seen, whose first record has one label or the "
+              "other: its paper's claim is for each of them. Exit codes: 0 not refuted, 1 refuted, 2 usage, 5 the "
+              "audit failed a check of itself, 75 stopped by a signal.",
+          .examples = {"starling privacy audit --mechanism laplace --epsilon 1 --output audit",
+                       "starling privacy audit --mechanism dissertation --epsilon 0.1 --rounds 5",
+                       "starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4",
+                       "starling privacy audit --mechanism gaussian --mu 0.5 --trust masked --clients 3",
+                       "starling privacy audit --mechanism gaussian --mu 1 --noise-correlation blt:2 --rounds 16",
+                       "starling privacy audit --mechanism private-paper --epsilon 0.8 --batch 20 --rounds 10"}};
 }
 
 }  // namespace
@@ -348,7 +343,7 @@ std::string privacy_audit_help() {
 Command privacy_audit_command() {
   return {.name = "audit",
           .purpose = "a lower bound on the loss of what is really released",
-          .help = privacy_audit_help,
+          .manual = privacy_audit_manual,
           .options = declarations_from<AuditChoice, audit_options>,
           .configuration = configuration_from<AuditChoice, audit_options>,
           .run = run_privacy_audit};

@@ -142,24 +142,20 @@ std::string table_of(const Calibrate& calibrate, double noise, const PrivacyLoss
   return text;
 }
 
-constexpr const char* explanation =
-    "usage: starling privacy calibrate --mechanism NAME --epsilon E [--delta D] [--releases K] [--sensitivity D]\n"
-    "       starling privacy calibrate --mechanism gaussian --mu M [--releases K] [--sensitivity D]\n\n"
-    "Finds the least noise with which K releases that one record enters cost it no more than the limit, by the best\n"
-    "accountant of `starling privacy spend`. Prints the scale of Laplace noise or the standard deviation of Gaussian "
-    "noise,\nrounded towards more noise (within 1e-5 of the least), and what a release then costs (--epsilon or --mu "
-    "of "
-    "starling\nomd): given back to spend, either stays within the limit.\n";
-constexpr const char* examples =
-    "\nExamples:\n"
-    "  starling privacy calibrate --mechanism laplace --epsilon 1 --delta 1e-4 --releases 500\n"
-    "  starling privacy calibrate --mechanism gaussian --epsilon 2 --delta 1e-6 --releases 100 --sensitivity 2\n"
-    "  starling privacy calibrate --mechanism gaussian --mu 1 --releases 100 --json\n"
-    "\nExit codes: 0 done; 2 usage.\n";
-
-std::string calibrate_help() {
-  Calibrate calibrate;
-  return explanation + calibrate_options(calibrate).help() + examples;
+Manual calibrate_manual() {
+  return {.usage =
+              "--mechanism NAME --epsilon E [OPTIONS]\n"
+              "--mechanism gaussian --mu M [OPTIONS]",
+          .text =
+              "Finds the least noise with which K releases that one record enters cost it no more than the limit, by "
+              "the best accountant of `starling privacy spend`. Prints the scale of Laplace noise or the standard "
+              "deviation of Gaussian noise, rounded towards more noise (within 1e-5 of the least), and what a release "
+              "then costs (--epsilon or --mu of starling omd): given back to spend, either stays within the limit. "
+              "Exit codes: 0 done; 2 usage.",
+          .examples = {
+              "starling privacy calibrate --mechanism laplace --epsilon 1 --delta 1e-4 --releases 500",
+              "starling privacy calibrate --mechanism gaussian --epsilon 2 --delta 1e-6 --releases 100 --sensitivity 2",
+              "starling privacy calibrate --mechanism gaussian --mu 1 --releases 100 --json"}};
 }
 
 int run_calibrate(const Call& call) {
@@ -178,7 +174,7 @@ int run_calibrate(const Call& call) {
 Command privacy_calibrate_command() {
   return {.name = "calibrate",
           .purpose = "the least noise whose releases stay within a loss",
-          .help = calibrate_help,
+          .manual = calibrate_manual,
           .options = declarations_from<Calibrate, calibrate_options>,
           .run = run_calibrate};
 }

@@ -23,27 +23,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* ledger_usage =
-    "usage: starling privacy ledger FILE [--verify] [--expect HASH] [--client K] [--delta D] [--json]\n\n"
-    "Says what a privacy ledger holds: its runs, how many rounds of each client were reserved and released, and what\n"
-    "all of them together cost. Adjacent clients with the same figures are one line: each of them has what it says. "
-    "The\n"
-    "ledger is verified first; of a damaged one no figures are given.\n\n"
-    "Runs may have counted different units (--unit). A record then pays for all components of a release that counted\n"
-    "components, and a component pays what its record pays. A person pays for all records of a client in releases "
-    "that\n"
-    "counted records. A loss without a finite bound is 'unbounded' (JSON: "
-    "null).\n\n"
-    "A ledger is whole if every row is what its hash says, follows the row before it, and the head file beside it\n"
-    "(FILE.head) counts no row that is gone. Who may write both files can rewrite both: that is noticed with "
-    "--expect,\n"
-    "by whoever kept the head that a run printed at its end.\n\n"
-    "Exit code: 0 whole; 1 damaged (edited, reordered, truncated, torn, inconsistent, no head, not a ledger: with "
-    "line\n"
-    "and reason), or no row has the expected hash; 2 it cannot be read.\n\n"
-    "Example\n"
-    "  starling privacy ledger data/ledger --verify --expect 5f70…\n";
-
 constexpr std::size_t most_lines = 20;  // about clients, that a table shows
 
 struct Request {
@@ -58,17 +37,20 @@ struct Request {
 Options options_of(Request& request) {
   Options options("privacy ledger");
   options.group("Ledger");
-  options.add({.name = "file", .argument = "FILE", .help = "the ledger", .positional = true}, request.file);
+  options.add({.name = "file", .argument = "FILE", .help = "the ledger", .example = "ledger", .positional = true},
+              request.file);
   options.add({.name = "verify", .help = "only say whether the ledger is whole"}, request.verify);
   options.add({.name = "expect",
                .argument = "HASH",
-               .help = "the ledger must hold a row with this hash: it then goes on from where the hash was noted"},
+               .help = "the ledger must hold a row with this hash: it then goes on from where the hash was noted",
+               .example = "5f70c1"},
               request.expect);
   options.add({.name = "client",
                .argument = "K",
                .help = "say what concerns client K alone",
                .least = 0,
-               .most = std::numeric_limits<Client>::max()},
+               .most = std::numeric_limits<Client>::max(),
+               .example = "0"},
               request.client);
   options.add(
       declared("delta", {.help = "delta of the losses; without it 0 where all charges are pure, 1e-5 for Gaussian ones",
@@ -362,9 +344,24 @@ Verdict verdict_on(const LedgerReading& reading, const Request& request) {
   return {true, text};
 }
 
-std::string privacy_ledger_help() {
-  Request request;
-  return ledger_usage + options_of(request).help();
+Manual privacy_ledger_manual() {
+  return {.usage = "FILE [--verify] [--expect HASH] [--client K] [--delta D] [--json]",
+          .text =
+              "Says what a privacy ledger holds: its runs, how many rounds of each client were reserved and released, "
+              "and what all of them together cost. Adjacent clients with the same figures are one line: each of them "
+              "has what it says. The ledger is verified first; of a damaged one no figures are given.\n"
+              "\n"
+              "Runs may have counted different units (--unit). A record then pays for all components of a release that "
+              "counted components, and a component pays what its record pays. A person pays for all records of a "
+              "client in releases that counted records. A loss without a finite bound is 'unbounded' (JSON: null).\n"
+              "\n"
+              "A ledger is whole if every row is what its hash says, follows the row before it, and the head file "
+              "beside it (FILE.head) counts no row that is gone. Who may write both files can rewrite both: that is "
+              "noticed with --expect, by whoever kept the head that a run printed at its end.\n"
+              "\n"
+              "Exit code: 0 whole; 1 damaged (edited, reordered, truncated, torn, inconsistent, no head, not a ledger: "
+              "with line and reason), or no row has the expected hash; 2 it cannot be read.",
+          .examples = {"starling privacy ledger ledger --verify"}};
 }
 
 int run_privacy_ledger(const Call& call) {
@@ -389,7 +386,7 @@ int run_privacy_ledger(const Call& call) {
 Command privacy_ledger_command() {
   return {.name = "ledger",
           .purpose = "what was released by whom, and whether that record of it is whole",
-          .help = privacy_ledger_help,
+          .manual = privacy_ledger_manual,
           .options = declarations_from<Request, options_of>,
           .run = run_privacy_ledger};
 }

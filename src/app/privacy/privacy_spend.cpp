@@ -29,31 +29,49 @@ struct Spend {
   bool json = false;
 };
 
+OptionValues schedule_values() {
+  return {"Schedules, over the K releases", "  " + schedule_help(), {"schedule:"}};
+}
+
+OptionValues group_values() {
+  return {"Groups",
+          "  a CSV file whose first line names the columns: mechanism and releases, and of epsilon, mu,\n"
+          "  sigma, scale, sensitivity, delta and rounds those that are needed (delta: of approximate, or\n"
+          "  where epsilon of gaussian holds). Cells may be empty; # begins a comment.\n"
+          "    mechanism,epsilon,mu,releases\n"
+          "    laplace,0.1,,50\n"
+          "    gaussian,,0.2,100\n"};
+}
+
 Options spend_options(Spend& spend) {
   const std::string says = "the file says it of each group";
   Options options("privacy spend");
   options.group("A release");
   options.add(declared("mechanism", {.help = mechanism_table().names() +
                                              ", pure (any mechanism with epsilon alone) or approximate (any mechanism "
-                                             "with epsilon and delta)"}),
+                                             "with epsilon and delta)",
+                                     .example = "laplace"}),
               spend.terms.mechanism);
   options.add(
-      declared(
-          "epsilon",
-          {.help =
-               "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule (below)"}),
+      declared("epsilon",
+               {.help = "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule",
+                .values = schedule_values}),
       spend.epsilon);
-  options.add(declared("mu", {.help = "of gaussian: sensitivity / sigma; a number or a schedule"}), spend.mu);
+  options.add(
+      declared("mu", {.help = "of gaussian: sensitivity / sigma; a number or a schedule", .values = schedule_values}),
+      spend.mu);
   options.add({.name = "sigma",
                .argument = "S",
                .help = "of gaussian: standard deviation of the noise",
                .least = 0,
-               .most = infinity},
+               .most = infinity,
+               .example = "5 --mechanism gaussian"},
               spend.terms.sigma);
   options.add(declared("scale", {.argument = "B",
                                  .help = "of laplace: scale b of the noise, density exp(-|x|/b)/(2b)",
                                  .least = 0,
-                                 .most = infinity}),
+                                 .most = infinity,
+                                 .example = "10 --mechanism laplace"}),
               spend.terms.scale);
   options.add(declared("sensitivity", {.help = "how far replacing one record moves the released value: in L1 with "
                                                "--scale, in L2 with --sigma; default: "
@@ -65,17 +83,21 @@ Options spend_options(Spend& spend) {
                .argument = "D",
                .help = "of approximate: probability that one release fails",
                .least = 0,
-               .most = 1},
+               .most = 1,
+               .unit = "probability",
+               .example = "1e-6 --mechanism approximate --epsilon 1"},
               spend.terms.delta);
   options.add(declared("rounds", {.help = "of dissertation: rounds of the run, which say where its noise is cut off",
                                   .least = 2,
                                   .most = 9e15}),
               spend.terms.rounds);
   options.group("All of them");
-  options.add(declared("releases"), spend.releases);
+  options.add(declared("releases", {.common = true}), spend.releases);
   options.add({.name = "groups",
                .argument = "FILE",
-               .help = "different releases, in place of all options above (below)",
+               .help = "different releases, in place of all options above",
+               .values = group_values,
+               .example = "releases.csv",
                .files = named::file,
                .relations = {excludes("mechanism", says), excludes("epsilon", says), excludes("mu", says),
                              excludes("sigma", says), excludes("scale", says), excludes("sensitivity", says),
@@ -158,33 +180,22 @@ std::string table_of(const PrivacyLoss& loss, double pure, std::int64_t releases
          line("releases", fmt::format("{}", releases));
 }
 
-constexpr const char* spend_usage =
-    "usage: starling privacy spend --mechanism NAME (--epsilon E | --mu M | --sigma S | --scale B) [options]\n"
-    "       starling privacy spend --groups FILE [--delta D] [--json]\n\n"
-    "Says what all releases that one record entered cost it together: (epsilon, delta), an upper bound that holds in\n"
-    "floating point. Gaussian noise alone composes exactly (gdp). Otherwise the least of three figures is taken, each "
-    "valid:\nthe sum of the losses (pure), Renyi accounting (renyi), and the distribution of the privacy loss (pld). "
-    "Records that\nnever share a release do not add up: count the releases of the one that entered most (epochs, on a "
-    "stream).\n";
-constexpr const char* afterword =
-    "\nGroups: a CSV file whose first line names the columns: mechanism and releases, and of epsilon, mu, sigma, "
-    "scale,\n"
-    "sensitivity, delta and rounds those that are needed (delta: of approximate, or where epsilon of gaussian holds). "
-    "Cells may\nbe empty; # begins a comment.\n"
-    "  mechanism,epsilon,mu,releases\n"
-    "  laplace,0.1,,50\n"
-    "  gaussian,,0.2,100\n"
-    "\nExamples:\n"
-    "  starling privacy spend --mechanism laplace --epsilon 0.1 --releases 50\n"
-    "  starling privacy spend --mechanism gaussian --sigma 5 --sensitivity 2 --releases 50 --delta 1e-6 --json\n"
-    "  starling privacy spend --mechanism laplace --epsilon schedule:from=0.1,to=0.5,shape=sqrt --releases 1000\n"
-    "  starling privacy spend --groups releases.csv --delta 1e-6\n"
-    "\nExit codes: 0 done; 2 usage, or a file that is none.\n";
-
-std::string spend_help() {
-  Spend spend;
-  return spend_usage + spend_options(spend).help() + "\nSchedules, over the K releases:\n  " + schedule_help() +
-         afterword;
+Manual spend_manual() {
+  return {
+      .usage =
+          "--mechanism NAME (--epsilon | --mu | --sigma | --scale) V [OPTIONS]\n"
+          "--groups FILE [--delta D] [--json]",
+      .text =
+          "Says what all releases that one record entered cost it together: (epsilon, delta), an upper bound that "
+          "holds in floating point. Gaussian noise alone composes exactly (gdp). Otherwise the least of three figures "
+          "is taken, each valid: the sum of the losses (pure), Renyi accounting (renyi), and the distribution of the "
+          "privacy loss (pld). Records that never share a release do not add up: count the releases of the one that "
+          "entered most (epochs, on a stream). Exit codes: 0 done; 2 usage, or a file that is none.",
+      .examples = {
+          "starling privacy spend --mechanism laplace --epsilon 0.1 --releases 50",
+          "starling privacy spend --mechanism gaussian --sigma 5 --sensitivity 2 --releases 50 --delta 1e-6 --json",
+          "starling privacy spend --mechanism laplace --epsilon schedule:from=0.1,to=0.5,shape=sqrt --releases 1000",
+          "starling privacy spend --groups releases.csv --delta 1e-6"}};
 }
 
 int run_spend(const Call& call) {
@@ -216,7 +227,7 @@ int run_spend(const Call& call) {
 Command privacy_spend_command() {
   return {.name = "spend",
           .purpose = "what releases cost together, by the best accountant",
-          .help = spend_help,
+          .manual = spend_manual,
           .options = declarations_from<Spend, spend_options>,
           .run = run_spend};
 }

@@ -116,7 +116,7 @@ Command renewable_command() {
   return {.name = "renewable",
           .purpose = "streaming second-order classification with rank 0 as aggregator",
           .on_all_ranks = true,
-          .help = renewable_help,
+          .manual = renewable_manual,
           .options = renewable_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_renewable_config(words).text; },
           .require_complete =

@@ -13,6 +13,10 @@ namespace starling {
 
 namespace {
 
+OptionValues loss_values() {
+  return values_of("Losses", losses_that([](const Loss& loss) { return loss.curved() != nullptr; }));
+}
+
 using Variant = RenewableVariant;
 
 void add_method_options(Options& options, RenewableConfig& config) {
@@ -22,16 +26,18 @@ void add_method_options(Options& options, RenewableConfig& config) {
        .argument = "WHICH",
        .initial = "online",
        .help = "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
-               "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)"},
+               "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
+       .common = true},
       config.variant,
       {{"online", Variant::online},
        {"offline", Variant::offline},
        {"offline-one-step", Variant::offline_one_step},
        {"private-paper", Variant::private_paper},
        {"private", Variant::private_sums}});
-  options.add(
-      declared("loss", {.initial = "dwd:1", .help = "dwd:q, logistic, squared, huber:c or expectile:tau,c (below)"}),
-      config.loss);
+  options.add(declared("loss", {.initial = "dwd:1",
+                                .help = "dwd:q, logistic, squared, huber:c or expectile:tau,c",
+                                .values = loss_values}),
+              config.loss);
   options.add(
       {.name = "smoothing",
        .argument = "HOW",
@@ -39,8 +45,9 @@ void add_method_options(Options& options, RenewableConfig& config) {
        .help = "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
                "printed, with its jump), or a half-width"},
       config.smoothing);
-  options.add(declared("l2", {.initial = "0", .help = "adds (n lambda/2)|theta|^2 to the sum of n losses"}),
-              config.settings.l2);
+  options.add(
+      declared("l2", {.initial = "0", .help = "adds (n lambda/2)|theta|^2 to the sum of n losses", .common = true}),
+      config.settings.l2);
   options.add({.name = "penalty",
                .argument = "WHOSE",
                .initial = "full",
@@ -51,7 +58,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
           "start",
           {.help =
                "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
-               "online, else zero"}),
+               "online, else zero",
+           .example = "zero"}),
       config.start);
   options.add({.name = "forget",
                .argument = "RHO",
@@ -90,6 +98,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
                .help = "of the intervals",
                .least = 0.01,
                .most = 0.999999,
+               .unit = "probability",
+               .example = "0.9 --standard-errors sandwich",
                .relations = {needs("variant=online", "the others have no intervals")}},
               config.level);
 }
@@ -120,15 +130,18 @@ void add_trust_options(Options& options, RenewableConfig& config) {
                .help = "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
                .least = tiny,
                .most = 1e12,
+               .example = "1 --variant private-paper",
                .relations = {needs("variant=private-paper", "no other variant has this constant")}},
               config.c1);
-  options.add(declared("c2", {.relations = {needs("variant=private-paper", "no other variant has this constant")}}),
+  options.add(declared("c2", {.example = "1 --variant private-paper",
+                              .relations = {needs("variant=private-paper", "no other variant has this constant")}}),
               config.c2);
   options.add({.name = "cp",
                .argument = "CP",
                .help = "with private-paper: C_(p-1), assumed of a step; default: 0",
                .least = 0,
                .most = 1e12,
+               .example = "0 --variant private-paper",
                .relations = {needs("variant=private-paper", "no other variant has this constant")}},
               config.cp);
   options.add(declared("rho", {.relations = {needs("variant=private-paper", "no other variant has this constant")}}),
@@ -318,27 +331,16 @@ std::vector<Option> renewable_declarations() {
   return renewable_options(config).declarations();
 }
 
-std::string renewable_help() {
-  RenewableConfig config;
-  const Options options = renewable_options(config);
-  std::string text =
-      "starling renewable: streaming second-order classification and regression, with rank 0 as aggregator.\n\n"
-      "  mpirun -n 10 starling renewable --source p/{client:1}.csv --batch 20 --l2 0.1 --mechanism none\n"
-      "  mpirun -n 10 starling renewable --source p/{client:1}.csv --batch 20 --l2 0.1 --variant private \\\n"
-      "                                  --trust masked --mechanism gaussian --epsilon 0.8 --delta 1e-5\n\n"
-      "Each rank is a client with its own stream, rank 0 too. For each batch every client sends sums over its records "
-      "(a gradient\n"
-      "and a curvature) to rank 0, which renews the model from them and sends it back; no record is read twice. Exit "
-      "codes: 0 done,\n"
-      "2 usage, 3 data, 4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a "
-      "signal with\n"
-      "results safe.\n";
-  text += options.help();
-  text += sources_help();
-  text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses:\n" + losses_that([](const Loss& loss) { return loss.curved() != nullptr; }).help();
-  text += prices_help();
-  return text;
+Manual renewable_manual() {
+  return {.usage = "[OPTIONS]",
+          .text =
+              "Each rank is a client with its own stream, rank 0 too. For each batch every client sends sums over its "
+              "records (a gradient and a curvature) to rank 0, which renews the model from them and sends it back; no "
+              "record is read twice. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget "
+              "allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
+          .examples = {"mpirun -n 3 starling renewable --source site-{client}.csv --batch 20 --l2 0.1 --mechanism none",
+                       "mpirun -n 3 starling renewable --source site-{client}.csv --batch 20 --l2 0.1 --variant "
+                       "private --trust masked --mechanism gaussian --epsilon 0.8 --delta 1e-5"}};
 }
 
 }  // namespace starling

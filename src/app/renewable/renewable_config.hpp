@@ -1,6 +1,7 @@
 /// Configuration of `starling renewable`.
 #pragma once
 
+#include "app/console/command.hpp"
 #include "app/settings/learning_config.hpp"
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ struct RenewableConfig : LearningConfig {
 
 /// Throws UsageError.
 [[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words);
-[[nodiscard]] std::string renewable_help();
+[[nodiscard]] Manual renewable_manual();
 [[nodiscard]] std::vector<Option> renewable_declarations();
 
 }  // namespace starling

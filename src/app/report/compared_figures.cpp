@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/report/view/run_reading.hpp"
 #include "starling/report/view/table_text.hpp"
 
@@ -32,28 +32,13 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('.') + 1);
 }
 
-/// The number of single characters that are put in, left out or replaced.
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 /// The names that are nearest, for a message.
 std::string near(const std::string& name, const std::set<std::string>& known) {
   std::vector<std::pair<std::size_t, std::string>> by_distance;
   for (const std::string& other : known) {
     const bool inside = other.find(name) != std::string::npos;
     by_distance.emplace_back(
-        inside ? 0 : std::min(distance(name, other), 1 + distance(last_part(name), last_part(other))), other);
+        inside ? 0 : std::min(name_distance(name, other), 1 + name_distance(last_part(name), last_part(other))), other);
   }
   std::sort(by_distance.begin(), by_distance.end());
   std::string text;

@@ -21,28 +21,7 @@ namespace starling {
 
 namespace {
 
-constexpr const char* synopsis =
-    "starling report RUN … [--by KEYS] [--metric METRICS] [--format FORMAT] [--html FILE] [--csv [history|models]] "
-    "[--json]";
-constexpr const char* explanation =
-    "Shows a run from its directory, finished or not, and never disturbs it: the table of its end (of a run that goes\n"
-    "on or was killed: how far it is), some lines of its history, and its pictures, which are drawn again into RUN:\n"
-    "  loss.svg, loss.png                  losses, accuracies and consensus error, as far as they are known\n"
-    "  convergence.svg, convergence.png    distance of up to ten clients to the final mean model (of an unfinished\n"
-    "                                      run: to the mean model of its last record)\n"
-    "  components.svg, components.png      up to six components of their models, and of the best in hindsight\n"
-    "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
-    "  intervals.svg, intervals.png        estimates and their intervals on the way, of runs of infer\n"
-    "Several runs are compared: the options that differ and the figures; runs that differ by their seeds alone are "
-    "one\n"
-    "line with mean, standard deviation and number. The picture compare.svg has a line for each, with a band of one\n"
-    "standard deviation (of two runs: from one to the other). More than 8 lines are drawn as small multiples, one row "
-    "for\n"
-    "each value of the first key.\n"
-    "  starling report A B C --by epsilon,topology --metric accuracy --format latex\n"
-    "--html FILE writes one page of one run or several, to be mailed or put on a web server.\n"
-    "Figures of private records that are withheld are called so, or left out. Exit code: 0, even without gnuplot;\n"
-    "2 no such run; 3 its files are damaged.\n";
+constexpr const char* synopsis = "RUN … [--by KEYS] [--metric METRICS] [--html FILE] [--csv] [--json] [OPTIONS]";
 
 /// What the words ask for.
 struct ReportRequest {
@@ -67,12 +46,16 @@ Options report_options(ReportRequest& request) {
   options.add({.name = "run",
                .argument = "RUN",
                .help = "directory of the run; several are compared",
+               .example = "run",
+               .common = true,
                .positional = true,
                .many = true},
               request.runs);
   options.add({.name = "compare",
                .argument = "RUN2 …",
                .help = "further runs, as if they stood beside RUN",
+               .example = "run-2",
+               .common = true,
                .many = true,
                .relations = {excludes("csv", shows), excludes("json", shows)}},
               request.others);
@@ -80,12 +63,16 @@ Options report_options(ReportRequest& request) {
                .argument = "KEY[,KEY…]",
                .help = "columns of a comparison: options of config.ini, or keys of summary.json such as "
                        "privacy.mechanism. Default: the options that differ",
+               .example = "epsilon",
+               .common = true,
                .relations = {excludes("csv", shows), excludes("json", shows)}},
               request.comparison.by);
   options.add({.name = "metric",
                .argument = "METRIC[,METRIC…]",
                .help = "figures of a comparison: keys of summary.json, or short names such as accuracy, loss, test "
                        "accuracy, epsilon. Default: the usual ones that are known",
+               .example = "accuracy",
+               .common = true,
                .relations = {excludes("csv", shows), excludes("json", shows)}},
               request.comparison.metrics);
   options.add({.name = "format",
@@ -136,15 +123,34 @@ Options report_options(ReportRequest& request) {
   return options;
 }
 
-std::string report_help() {
-  ReportRequest request;
-  return fmt::format("usage: {}\n\n{}{}", synopsis, explanation, report_options(request).help());
+Manual report_manual() {
+  return {
+      .usage = synopsis,
+      .text =
+          "Shows a run from its directory, finished or not, and never disturbs it: the table of its end (of a run that "
+          "goes on or was killed: how far it is), some lines of its history, and its pictures, which are drawn again "
+          "into RUN:\n"
+          "  loss.svg, loss.png                  losses, accuracies and consensus error, as far as they are known\n"
+          "  convergence.svg, convergence.png    distance of up to ten clients to the final mean model (of an "
+          "unfinished\n"
+          "                                      run: to the mean model of its last record)\n"
+          "  components.svg, components.png      up to six components of their models, and of the best in hindsight\n"
+          "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
+          "  intervals.svg, intervals.png        estimates and their intervals on the way, of runs of infer\n"
+          "Several runs are compared: the options that differ and the figures; runs that differ by their seeds alone "
+          "are one line with mean, standard deviation and number. The picture compare.svg has a line for each, with a "
+          "band of one standard deviation (of two runs: from one to the other). More than 8 lines are drawn as small "
+          "multiples, one row for each value of the first key. --html FILE writes one page of one run or several, to "
+          "be "
+          "mailed or put on a web server. Figures of private records that are withheld are called so, or left out. "
+          "Exit code: 0, even without gnuplot; 2 no such run; 3 its files are damaged.",
+      .examples = {"starling report run", "starling report run-1 run-2 --by seed --metric accuracy --format latex"}};
 }
 
 ReportRequest parse_request(const std::vector<std::string>& words) {
   ReportRequest request;
   report_options(request).parse(words);
-  check(!request.runs.empty(), "no run is named. Name its directory: {}", synopsis);
+  check(!request.runs.empty(), "no run is named. Name its directory: starling report {}", synopsis);
   request.runs.insert(request.runs.end(), request.others.begin(), request.others.end());
   std::set<std::string> places;
   for (const std::string& run : request.runs) {
@@ -254,7 +260,7 @@ int run_report(const Call& call) {
 Command report_command() {
   return {.name = "report",
           .purpose = "tables and pictures of a finished or running run, and comparisons",
-          .help = report_help,
+          .manual = report_manual,
           .options = declarations_from<ReportRequest, report_options>,
           .run = run_report};
 }

@@ -37,29 +37,31 @@ Options score_options(ScoreChoice& choice) {
                .help = fmt::format("metrics of each group of records too, by the text of this column (its name, or its "
                                    "number from 0); at most {} groups",
                                    most_groups),
+               .example = "hospital",
+               .common = true,
                .relations = {excludes("parties", "columns of the records are at several parties")}},
               choice.by);
   options.add(declared("json", {.help = "print the metrics as one JSON object"}), choice.json);
   options.add({.name = "output",
                .argument = "DIR",
                .help = "folder for score.json, and for calibration.svg where the model predicts probabilities",
+               .example = "scores",
                .files = named::file},
               choice.output);
   add_last_options(options, choice.progress);
   return options;
 }
 
-std::string score_help() {
-  ScoreChoice choice;
-  return "usage: starling score MODEL --source FILE [--by COLUMN] [--json] [--output DIR]\n\n"
-         "Scores the model of a run on labelled records: accuracy, balanced accuracy, precision, recall, F1 and the\n"
-         "confusion matrix; of two classes the area under the ROC curve with DeLong's standard error; log-loss, Brier\n"
-         "score and calibration where the loss has probabilities; R^2, RMSE and mean absolute error of numbers. The\n"
-         "metrics are computed without noise: they protect no record of the source. The area is exact, so records of\n"
-         "two classes take up to 24 bytes each, and twice as much with --by.\n\n"
-         "example: starling score run-omd-20260101-120000 --source test.csv --by hospital\n"
-         "         mpirun -n 3 starling score run-vertical-20260101-120000 --parties guest.csv,host.csv --id id\n" +
-         score_options(choice).help();
+Manual score_manual() {
+  return {.usage = "MODEL --source FILE [--by COLUMN] [--json] [--output DIR]",
+          .text =
+              "Scores the model of a run on labelled records: accuracy, balanced accuracy, precision, recall, F1 and "
+              "the confusion matrix; of two classes the area under the ROC curve with DeLong's standard error; "
+              "log-loss, Brier score and calibration where the loss has probabilities; R^2, RMSE and mean absolute "
+              "error of numbers. The metrics are computed without noise: they protect no record of the source. The "
+              "area is exact, so records of two classes take up to 24 bytes each, and twice as much with --by.",
+          .examples = {"starling score run --source held-out.csv",
+                       "mpirun -n 3 starling score run-vertical --parties guest.csv,host.csv --id id"}};
 }
 
 /// The metrics of scored records.
@@ -166,7 +168,7 @@ Command score_command() {
   return {.name = "score",
           .purpose = "metrics of a run's model on labelled records",
           .may_run_on_all = true,
-          .help = score_help,
+          .manual = score_manual,
           .options = declarations_from<ScoreChoice, score_options>,
           .configuration = configuration_from<ScoreChoice, score_options>,
           .run = run_score};

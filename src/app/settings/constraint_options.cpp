@@ -8,6 +8,10 @@ namespace starling {
 
 namespace {
 
+OptionValues constraint_values() {
+  return values_of("Kinds of constraint", constraint_table());
+}
+
 /// --dual and the options of both duals need --constraint; those of one dual exclude the other.
 std::vector<Relation> of_constraints() {
   return {needs("constraint", "there are no constraints that it could concern", "Name a constraint, or leave it out.")};
@@ -23,15 +27,16 @@ std::vector<Relation> of_queue() {
 
 void add_constraint_options(Options& options, ConstraintOptions& constraints) {
   options.group("Constraints");
-  options.add(
-      {.name = "constraint",
-       .argument = "WHAT",
-       .help = "long-term budget constraints (below); several are joined by +. They hold over the whole run, not in "
-               "every round",
-       .files = named::spec,
-       .relations = {excludes("deadline", "duals and budgets follow rounds that are in step"),
-                     excludes("async", "duals and budgets follow rounds that are in step")}},
-      constraints.constraint);
+  options.add({.name = "constraint",
+               .argument = "WHAT",
+               .help = "long-term budget constraints; several are joined by +. They hold over the whole run, not in "
+                       "every round",
+               .values = constraint_values,
+               .example = "box:low=-1,high=1",
+               .files = named::spec,
+               .relations = {excludes("deadline", "duals and budgets follow rounds that are in step"),
+                             excludes("async", "duals and budgets follow rounds that are in step")}},
+              constraints.constraint);
   options.add(
       {.name = "dual",
        .argument = "HOW",
@@ -52,6 +57,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                .help = "saddle: how fast multipliers decay (0.1); less means fewer violations, and a wider swing",
                .least = 0,
                .most = 1e12,
+               .example = "0.1",
                .relations = of_saddle()},
               constraints.regularisation);
   options.add(
@@ -61,6 +67,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                "noise",
        .least = tiny,
        .most = 1e12,
+       .example = "1",
        .relations = of_saddle()},
       constraints.dual_step);
   options.add({.name = "dual-max",
@@ -68,6 +75,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                .help = "saddle: largest multiplier; default: none",
                .least = 0,
                .most = 1e300,
+               .example = "10",
                .relations = of_saddle()},
               constraints.dual_max);
   options.add({.name = "caution",
@@ -75,6 +83,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                .help = "queue: weight of the loss against the constraints; default: sqrt(T)",
                .least = tiny,
                .most = 1e15,
+               .example = "100",
                .relations = of_queue()},
               constraints.caution);
   options.add({.name = "queue-smoothing",
@@ -82,6 +91,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                .help = "queue: steps are 1/(2 ALPHA); default: T",
                .least = tiny,
                .most = 1e15,
+               .example = "1000",
                .relations = of_queue()},
               constraints.smoothing);
   options.add(
@@ -98,6 +108,8 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                .help = "share of --epsilon (of the square of --mu) that the second release of a round has (0.5)",
                .least = 1e-6,
                .most = 1 - 1e-6,
+               .unit = "share, 0 to 1",
+               .example = "0.5",
                .relations = of_constraints()},
               constraints.split);
   options.add(
@@ -106,12 +118,9 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
        .help = "bound on a record's part in the constraints on data; default: 1, none where nothing is protected",
        .least = tiny,
        .most = 1e15,
+       .example = "1",
        .relations = of_constraints()},
       constraints.clip);
-}
-
-std::string constraints_help() {
-  return "\nConstraints:\n" + constraint_table().help();
 }
 
 }  // namespace starling

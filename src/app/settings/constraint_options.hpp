@@ -29,6 +29,4 @@ struct ConstraintOptions {
 /// Adds --constraint, --dual, … to `options`; `constraints` must outlive it.
 void add_constraint_options(Options& options, ConstraintOptions& constraints);
 
-[[nodiscard]] std::string constraints_help();
-
 }  // namespace starling

@@ -1,10 +1,20 @@
 #include "learning_config.hpp"
 
 #include "catalogue.hpp"
+#include "source_options.hpp"
 
 #include "starling/core/check.hpp"
+#include "starling/data/serving/partition.hpp"
 
 namespace starling {
+
+namespace {
+
+OptionValues partition_values() {
+  return values_of("Partitions", partition_table());
+}
+
+}  // namespace
 
 void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise) {
   options.add(
@@ -17,23 +27,26 @@ void add_client_options(Options& options, LearningConfig& config, const std::str
 
 void add_data_options(Options& options, LearningConfig& config) {
   options.group("Data");
-  options.add(declared("source", {.initial = config.data.source}), config.data.source);
+  options.add(declared("source", {.initial = config.data.source, .values = source_values}), config.data.source);
   options.add({.name = "partition",
                .argument = "HOW",
                .initial = "contiguous",
-               .help = "how a file's records are dealt to clients (below)",
+               .help = "how a file's records are dealt to clients",
+               .values = partition_values,
                .files = named::spec},
               config.data.partition);
   options.add({.name = "save-partition",
                .argument = "FILE",
                .help = "write which record is whose, for --partition file:FILE",
+               .example = "partition.csv",
                .files = named::file},
               config.save_partition);
   options.add(
       {.name = "memory",
        .argument = "MB",
        .initial = "64",
-       .help = "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed"},
+       .help = "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
+       .unit = "megabytes"},
       [&config](const std::string& text) {
         config.data.memory = static_cast<std::size_t>(whole_between(text, 0, 1'000'000'000)) << 20;
       });
@@ -43,6 +56,8 @@ void add_data_options(Options& options, LearningConfig& config) {
   options.add({.name = "test",
                .argument = "SOURCE",
                .help = "public records on which every client's model is scored",
+               .example = "held-out.csv",
+               .common = true,
                .files = named::source},
               config.test);
   options.add(declared("seed"), config.data.seed);
@@ -58,7 +73,9 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                .argument = "K",
                .help = "record models every K rounds; default: geometric, some 17 records per decade",
                .least = 1,
-               .most = most_whole},
+               .most = most_whole,
+               .unit = "rounds",
+               .example = "100"},
               config.record_every);
   options.add(declared("progress"), config.progress,
               {{"auto", ProgressChoice::automatic},
@@ -102,7 +119,8 @@ void add_model_output_options(Options& options, LearningConfig& config) {
            "a million numbers together; one where all have the same model. Of more than {} clients figures "
            "(mass, presence, loss, accuracy, and traffic over a graph) are kept one by one for the clients that "
            "are named, by default for 10, and of all it is kept how they are spread, unless WHOM is all",
-           most_clients_one_by_one)},
+           most_clients_one_by_one),
+       .example = "all"},
       [&config](const std::string& text) { config.record_clients = RecordedChoice::parse(text); });
   options.add({.name = "json-models", .help = "the same with every client's final model", .fixed = false},
               config.json_models);
@@ -117,6 +135,8 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
        .help = "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
                "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a "
                "second SIGINT ends it at once)",
+       .unit = "rounds, or seconds where s follows",
+       .example = "60s",
        .fixed = false},
       [&config](const std::string& text) {
         config.checkpoint = {};
@@ -133,6 +153,8 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
                "configuration; on any number of ranks. A run that reads pipes goes on with other records, after the "
                "last round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
                "may be given besides",
+       .example = "run",
+       .common = true,
        .about_configuration = true},
       config.resume);
 }
@@ -146,6 +168,7 @@ void add_exchange_option(Options& options, ExchangeWay& way) {
            "how vectors get to neighbours on other ranks of the same host: messages, windows (memory that the ranks "
            "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
            "Changes no result",
+       .example = "windows --topology ring.topo",
        .fixed = false,
        .relations =
            {excludes("deadline", "parcels that are late wait in a message, not in a window").only_for("windows"),

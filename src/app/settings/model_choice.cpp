@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/model/network/network_model.hpp"
 #include "starling/protocol/own_model/plugin.hpp"
@@ -48,9 +49,8 @@ void parse_model(const std::string& text, ModelChoice& choice) {
     choice.kind = spec.name() == "linear" ? Kind::linear : Kind::location;
     return;
   }
-  check(spec.name() == "mlp" || spec.name() == "cnn",
-        "unknown model '{}' (known: linear, location, mlp, cnn, plugin, own) choose one, as in mlp:784-128-10",
-        spec.name());
+  check(spec.name() == "mlp" || spec.name() == "cnn", "{}",
+        unknown_name("model", spec.name(), {"linear", "location", "mlp", "cnn", "plugin", "own"}));
   spec.bind({{"sizes", "of layers"}});
   choice.kind = spec.name() == "mlp" ? Kind::perceptron : Kind::convolutional;
   choice.widths = parse_widths(spec.require("sizes"), text);
@@ -105,6 +105,7 @@ void add_model_options(Options& options, ModelChoice& choice) {
            "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
            "the scores, as in cnn:32-64-512), or a model of your own, which has its losses itself: plugin:FILE "
            "(a shared library; options for it follow another colon, as in plugin:./poisson.so:offset=1)",
+       .example = "mlp:784-128-10",
        .files = named::model,
        .relations =
            {excludes("loss=none", "there is no loss to score", "Leave --model out.").only_for("location|mlp|cnn"),

@@ -32,9 +32,10 @@ std::function<void(const std::string&)> amount(std::optional<std::string>& targe
 }
 
 void add_price_options(Options& options, PrivacyOptions& privacy) {
-  options.add(declared("mechanism"), privacy.mechanism);
-  options.add(declared("epsilon", {.falls_with = fades()}), amount(privacy.epsilon, tiny, most_epsilon));
-  options.add(declared("mu", {.falls_with = fades()}), amount(privacy.mu, tiny, most_mu));
+  options.add(declared("mechanism", {.values = mechanism_values}), privacy.mechanism);
+  options.add(declared("epsilon", {.values = price_values, .falls_with = fades()}),
+              amount(privacy.epsilon, tiny, most_epsilon));
+  options.add(declared("mu", {.values = price_values, .falls_with = fades()}), amount(privacy.mu, tiny, most_mu));
   options.add(declared("delta"), privacy.delta);
   options.add(declared("clip"), privacy.clip);
 }
@@ -56,6 +57,7 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettin
                .argument = "COLUMN",
                .help = "name or number (from 0) of the column that tells the persons of a client apart: not a feature. "
                        "Batches, passes and partitions are then of persons",
+               .example = "patient",
                .relations = {by_person}},
               data.person);
   if (choices == PersonChoices::mean) return;
@@ -75,6 +77,8 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettin
            "a person, each of which costs a release; later records of the person add nothing. Default: 1",
        .least = 1,
        .most = most_person_rounds,
+       .unit = "rounds",
+       .example = "4",
        .relations = {by_person}},
       data.person_rounds);
   options.add({.name = "persons-shared",
@@ -91,6 +95,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
        .help =
            "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
            "client that reached it goes on without learning",
+       .example = "8 --mechanism gaussian --epsilon 1",
        .files = named::spec,
        .falls_with = fades()},
       amount(privacy.budget, 0, std::numeric_limits<double>::max()));
@@ -108,6 +113,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
            "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
            "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
            "one of this run alone, in private/",
+       .example = "ledger-{client}",
        .files = named::file},
       privacy.ledger);
   options.add(
@@ -118,6 +124,8 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
                "to 2^20 while blocks are used up within half a second",
        .least = 1,
        .most = most_whole,
+       .unit = "rounds",
+       .example = "64",
        .fixed = false},
       privacy.ledger_block);
 }
@@ -128,7 +136,8 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
       {.name = "audit",
        .help =
            "audit this very run: the first record of each batch gives way to a canary, whose secret sign is guessed "
-           "from what was released; ends with exit code 1 if that refutes the claim"},
+           "from what was released; ends with exit code 1 if that refutes the claim",
+       .example = "--mechanism gaussian --epsilon 1"},
       privacy.audit);
   options.add(
       {.name = "metrics",
@@ -149,6 +158,9 @@ void add_total_price(Options& options, PrivacyOptions& privacy) {
        .help =
            "in place of --epsilon: privacy loss of a unit (--unit) in all its releases, over all passes (--epochs). "
            "A number, or clients:FILE. With --delta above 0 (always under gaussian), epsilon at that delta",
+       .unit = "as of --epsilon",
+       .example = "1 --mechanism gaussian",
+       .common = true,
        .files = named::spec,
        .falls_with = fades(),
        .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
@@ -233,11 +245,16 @@ MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,
   return MetricsPolicy(privacy.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local, log);
 }
 
-std::string prices_help() {
-  return "\nPrices (--epsilon, --mu):\n"
-         "  a number                     the same for every release\n"
-         "  clients:FILE                 CSV of (client, value), a line for each client\n  " +
-         schedule_help();
+OptionValues mechanism_values() {
+  return values_of("Mechanisms", mechanism_table());
+}
+
+OptionValues price_values() {
+  return {"Prices",
+          "  a number                     the same for every release\n"
+          "  clients:FILE                 CSV of (client, value), a line for each client\n  " +
+              schedule_help(),
+          {"clients:", "schedule:"}};
 }
 
 }  // namespace starling

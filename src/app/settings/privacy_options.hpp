@@ -63,7 +63,8 @@ void require_protection(const PrivacyOptions& privacy);
 [[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,
                                               SharedFigures* log = nullptr);
 
-/// The section on prices of --help.
-[[nodiscard]] std::string prices_help();
+/// Values of --mechanism, and of --epsilon and --mu, for help.
+[[nodiscard]] OptionValues mechanism_values();
+[[nodiscard]] OptionValues price_values();
 
 }  // namespace starling

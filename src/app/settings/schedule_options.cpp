@@ -37,6 +37,10 @@ std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client
   return never ? nullptr : std::move(absences);
 }
 
+OptionValues absence_values() {
+  return values_of("Models of dropout", absence_table());
+}
+
 /// "client 3", "clients 3, 5 and 12 others".
 std::string listed(const std::vector<Client>& clients, std::string_view noun) {
   constexpr std::size_t most = 8;
@@ -70,17 +74,21 @@ void add_schedule_options(Options& options, ScheduleOptions& settings) {
        .argument = "P",
        .help = "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
                "client,share",
+       .unit = "share of rounds, 0 to 1",
+       .example = "0.2",
        .files = named::spec},
       settings.dropout);
   options.add({.name = "dropout-model",
                .argument = "MODEL",
                .initial = "uniform",
-               .help = "how absences come (below), or a file that lists them in lines round,client",
+               .help = "how absences come, or a file that lists them in lines round,client",
+               .values = absence_values,
                .files = named::absences},
               settings.dropout_model);
   options.add({.name = "leave",
                .argument = "FILE",
                .help = "lines client,round: clients that are gone for good from that round (from 0)",
+               .example = "leave.csv",
                .files = named::file},
               settings.leave);
   options.add({.name = "link-loss",
@@ -88,20 +96,18 @@ void add_schedule_options(Options& options, ScheduleOptions& settings) {
                .initial = "0",
                .help = "probability that a message is lost, below 1",
                .least = 0,
-               .most = 0.999999},
+               .most = 0.999999,
+               .unit = "probability"},
               settings.link_loss);
   options.add({.name = "link-loss-model",
                .argument = "WHICH",
                .initial = "acknowledged",
                .help = "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
+               .example = "acknowledged",
                .relations = {needs("link-loss", "no message is lost", "Say how many: --link-loss 0.05.")
                                  .only_for("unacknowledged")}},
               settings.link_loss_model,
               {{"acknowledged", LossModel::acknowledged}, {"unacknowledged", LossModel::unacknowledged}});
-}
-
-std::string dropout_models_help() {
-  return "\nModels of dropout:\n" + absence_table().help();
 }
 
 MissingWeight missing_weight(const Graph& graph, MixingSums sums) {

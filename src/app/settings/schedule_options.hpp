@@ -28,9 +28,6 @@ struct ScheduleOptions {
 /// Adds --dropout, … to `options`; `settings` must outlive it.
 void add_schedule_options(Options& options, ScheduleOptions& settings);
 
-/// What --help says of the models of dropout.
-[[nodiscard]] std::string dropout_models_help();
-
 /// Which sums stay what they are where an edge is missing: those that mixing needs.
 enum class MixingSums { sender, receiver };
 

@@ -2,6 +2,7 @@
 
 #include "app/console/pass.hpp"
 #include "catalogue.hpp"
+#include "source_options.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -59,7 +60,10 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
 
 void add_source_word(Options& options, SourceChoice& source) {
   options.group("Source");
-  options.add(declared("source", {.help = "what to read (Sources, below)", .positional = true}), source.reading.source);
+  options.add(
+      declared("source",
+               {.help = "what to read", .values = source_values, .example = "held-out.csv", .positional = true}),
+      source.reading.source);
 }
 
 void add_client_options(Options& options, SourceChoice& source) {

@@ -25,11 +25,19 @@ void add_format_option(Options& options, ReadSettings& settings) {
 void add_naming_options(Options& options, ReadSettings& settings) {
   options.add({.name = "label",
                .argument = "COLUMN",
-               .help = "name or number (from 0) of the label's column; default: y or label, else the last"},
+               .help = "name or number (from 0) of the label's column; default: y or label, else the last",
+               .example = "y",
+               .common = true},
               settings.label);
-  options.add({.name = "id", .argument = "COLUMN", .help = "column that only identifies records: not a feature"},
+  options.add({.name = "id",
+               .argument = "COLUMN",
+               .help = "column that only identifies records: not a feature",
+               .example = "patient"},
               settings.id);
-  options.add({.name = "drop", .argument = "COLUMNS", .help = "columns that are left out, separated by commas"},
+  options.add({.name = "drop",
+               .argument = "COLUMNS",
+               .help = "columns that are left out, separated by commas",
+               .example = "name,date"},
               settings.drop);
 }
 
@@ -63,6 +71,7 @@ void add_gap_options(Options& options, ReadSettings& settings) {
        .help = "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
                "text (its name, or its number from 0); what stands nowhere there is an error. With onehot: a category "
                "is a feature COLUMN=CATEGORY of 0 and 1, and the category * takes all other texts",
+       .example = "encode.csv",
        .files = named::encoding},
       [&settings](const std::string& text) { read_encoding(text, settings); });
   options.add(
@@ -85,12 +94,14 @@ void add_scaling_options(Options& options, ReadSettings& settings) {
                "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too "
                "if it has "
                "a line (its column's name, or `label` where it has none)",
+       .example = "standardise.csv",
        .files = named::file},
       settings.standardise);
   options.add({.name = "ranges",
                .argument = "FILE",
                .help = "public constants: CSV with a line `feature,low,high`, then lines as of --standardise; x is "
                        "clipped to its range, which is mapped to -1 ... 1",
+               .example = "ranges.csv",
                .files = named::file,
                .relations = {excludes("standardise", "either says how columns are scaled", "Give one of them.")}},
               settings.ranges);
@@ -126,10 +137,12 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   add_gap_options(options, settings);
   options.add({.name = "positive",
                .argument = "LABELS",
-               .help = "labels that count as +1, all others as -1, separated by commas"},
+               .help = "labels that count as +1, all others as -1, separated by commas",
+               .example = "4,5,6"},
               settings.positive);
-  options.add({.name = "ignore", .argument = "LABELS", .help = "records with these labels are left out"},
-              settings.ignore);
+  options.add(
+      {.name = "ignore", .argument = "LABELS", .help = "records with these labels are left out", .example = "0"},
+      settings.ignore);
   options.add(declared("scale", {.initial = "1"}), settings.scale);
   add_scaling_options(options, settings);
   options.add(
@@ -157,9 +170,9 @@ void add_table_options(Options& options, ReadSettings& settings) {
   add_text_options(options, settings);
 }
 
-std::string sources_help() {
+OptionValues source_values() {
+  std::vector<std::string> names;
   std::string text =
-      "\nSources:\n"
       "  FILE.csv[.gz]                text: numbers in columns, one of them the label\n"
       "  FILE.svm[.gz]                sparse rows `label index:value ...`; also .libsvm, .svmlight\n"
       "  FILE.h5                      HDF5 with /x (records x features) and /y (labels)\n"
@@ -168,11 +181,12 @@ std::string sources_help() {
       "  part-{client:1}.csv          one file per client; 1 is the number of client 0\n"
       "  - or a named pipe            text, read as it arrives; needs --rounds\n";
   for (const auto& row : generator_table().rows()) {
+    names.push_back("synthetic:" + row.name);
     text += fmt::format("  synthetic:{:<18} {}\n", row.name, row.help);
     for (const Parameter& parameter : row.parameters)
       text += fmt::format("{:31}  {}: {}\n", "", parameter.key, parameter.help);
   }
-  return text;
+  return {"Sources", std::move(text), std::move(names)};
 }
 
 }  // namespace starling

@@ -17,7 +17,7 @@ void add_table_options(Options& options, ReadSettings& settings);
 /// Adds --format, --label, … to `options`; `settings` must outlive it.
 void add_reading_options(Options& options, ReadSettings& settings);
 
-/// What --help says of sources: files, pipes and every generator with its parameters.
-[[nodiscard]] std::string sources_help();
+/// Sources for help: files, pipes and every generator with its parameters.
+[[nodiscard]] OptionValues source_values();
 
 }  // namespace starling

@@ -20,30 +20,6 @@ namespace starling {
 
 namespace {
 
-constexpr const char* sweep_usage =
-    "usage: starling sweep SPEC --output DIR [--parallel N] [--only K] [--dry-run] [--slurm FILE]\n\n"
-    "Runs a command for all combinations of values that a file lists, each in a directory of its own below DIR:\n\n"
-    "  [sweep]\n"
-    "  command = omd                  # omd, renewable, infer, vertical or fedavg\n"
-    "  ranks = 4                      # MPI processes of each run; default: 1\n"
-    "  launcher = mpirun              # default; words before `-n RANKS starling …`\n"
-    "  [options]\n"
-    "  source = synthetic:drift       # options of the command, as in a file for --config\n"
-    "  epsilon = 0.1 | 1 | 8          # several values, separated by |\n"
-    "  seed = 1..5                    # a range of whole numbers\n"
-    "  [slurm]\n"
-    "  time = 01:00:00                # options of sbatch, for --slurm\n\n"
-    "All options are checked before the first run. Finished runs are never repeated: the same command goes on where "
-    "it\n"
-    "was stopped or killed, runs that had begun by --resume. A run that fails is named at the end, and the others go "
-    "on.\n"
-    "Then follow the table of all runs (those that differ by their seeds alone are one line), and what they cost the\n"
-    "owners of private records together. DIR/NAME is the directory of a run, DIR/NAME.log what it printed, "
-    "DIR/NAME.ini\n"
-    "its options.\n\n"
-    "Exit codes: 0 all runs are finished; 2 usage; 5 some failed; 75 stopped by a signal, and the same command goes "
-    "on.\n";
-
 constexpr int most_parallel = 10'000;
 
 struct Request {
@@ -60,43 +36,82 @@ struct Request {
 Options options_of(Request& request) {
   Options options("sweep");
   options.group("Options");
-  options.add({.name = "spec", .argument = "SPEC", .help = "file that describes the sweep", .positional = true},
+  options.add({.name = "spec",
+               .argument = "SPEC",
+               .help = "file that describes the sweep",
+               .example = "sweep.ini",
+               .common = true,
+               .positional = true},
               request.spec);
   options.add(declared("output", {.help = "folder of the runs' directories, made if need be"}), request.output);
   options.add({.name = "parallel",
                .argument = "N",
                .help = "runs at once; default: 1, of a job array no bound",
                .least = 1,
-               .most = most_parallel},
+               .most = most_parallel,
+               .unit = "runs",
+               .example = "2",
+               .common = true},
               request.parallel);
   options.add({.name = "only",
                .argument = "K",
                .help = "only run K of the list that --dry-run shows, from 1",
                .least = 1,
-               .most = most_whole},
+               .most = most_whole,
+               .example = "1"},
               request.only);
-  options.add({.name = "launcher", .argument = "WORDS", .help = "launcher of MPI programs instead of the file's"},
+  options.add({.name = "launcher",
+               .argument = "WORDS",
+               .help = "launcher of MPI programs instead of the file's",
+               .example = "srun"},
               request.launcher);
   options.add({.name = "metric",
                .argument = "METRIC[,METRIC…]",
-               .help = "figures of the table, as in starling report; default: the usual ones that are known"},
+               .help = "figures of the table, as in starling report; default: the usual ones that are known",
+               .example = "accuracy"},
               request.metrics);
   options.add({.name = "dry-run",
                .help = "print the commands of the runs that are not finished, and end",
+               .common = true,
                .relations = {excludes("slurm", "each does something instead of running")}},
               request.dry_run);
   options.add({.name = "slurm",
                .argument = "FILE",
                .help = "write a job array for sbatch with a task for each run, and end",
+               .example = "sweep.sbatch",
+               .common = true,
                .relations = {excludes("only", "an array has all runs")}},
               request.slurm);
   options.add(declared("help"));
   return options;
 }
 
-std::string sweep_help() {
-  Request request;
-  return sweep_usage + options_of(request).help();
+Manual sweep_manual() {
+  return {
+      .usage = "SPEC --output DIR [--parallel N] [--only K] [--dry-run] [--slurm FILE]",
+      .text =
+          "Runs a command for all combinations of values that a file lists, each in a directory of its own below DIR:\n"
+          "\n"
+          "  [sweep]\n"
+          "  command = omd                  # omd, renewable, infer, vertical or fedavg\n"
+          "  ranks = 4                      # MPI processes of each run; default: 1\n"
+          "  launcher = mpirun              # default; words before `-n RANKS starling …`\n"
+          "  [options]\n"
+          "  source = synthetic:drift       # options of the command, as in a file for --config\n"
+          "  epsilon = 0.1 | 1 | 8          # several values, separated by |\n"
+          "  seed = 1..5                    # a range of whole numbers\n"
+          "  [slurm]\n"
+          "  time = 01:00:00                # options of sbatch, for --slurm\n"
+          "\n"
+          "All options are checked before the first run. Finished runs are never repeated: the same command goes on "
+          "where it was stopped or killed, runs that had begun by --resume. A run that fails is named at the end, and "
+          "the others go on. Then follow the table of all runs (those that differ by their seeds alone are one line), "
+          "and what they cost the owners of private records together. DIR/NAME is the directory of a run, DIR/NAME.log "
+          "what it printed, DIR/NAME.ini its options.\n"
+          "\n"
+          "Exit codes: 0 all runs are finished; 2 usage; 5 some failed; 75 stopped by a signal, and the same command "
+          "goes on.",
+      .examples = {"starling sweep sweep.ini --output sweep --parallel 2"}};
 }
 
 Sweep sweep_of(const Request& request) {
@@ -177,7 +192,7 @@ int run_sweep(const Call& call) {
 Command sweep_command() {
   return {.name = "sweep",
           .purpose = "runs for all combinations of options, resumed and compared",
-          .help = sweep_help,
+          .manual = sweep_manual,
           .options = declarations_from<Request, options_of>,
           .run = run_sweep};
 }

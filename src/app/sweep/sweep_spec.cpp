@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/text.hpp"
 
@@ -47,7 +48,8 @@ std::vector<Line> lines_of(const std::string& path) {
     if (line.front() == '[') {
       section = line.ends_with(']') ? line.substr(1, line.size() - 2) : line;
       check(section == "sweep" || section == "options" || section == "slurm",
-            "{}: unknown section '{}' (known: [sweep], [options], [slurm]). Name one of them.", where, line);
+            "{}: unknown section '{}' (known: [sweep], [options], [slurm]). {}", where, line,
+            did_you_mean(line, {"[sweep]", "[options]", "[slurm]"}, "", "Name one of them."));
       continue;
     }
     const auto equals = line.find('=');
@@ -142,18 +144,18 @@ void read_sweep_line(Sweep& sweep, const Line& line) {
     sweep.launcher.clear();
     for (std::string word; words >> word;) sweep.launcher.push_back(word);
   } else {
-    throw UsageError(
-        fmt::format("{}: unknown key '{}' of [sweep] (known: command, ranks, launcher). Options of the "
-                    "command stand below [options].",
-                    line.where, line.key));
+    throw UsageError(fmt::format(
+        "{}: unknown key '{}' of [sweep] (known: command, ranks, launcher). {}", line.where, line.key,
+        did_you_mean(line.key, {"command", "ranks", "launcher"}, "", "Options of the command stand below [options].")));
   }
 }
 
 Option option_of(const Line& line, const std::vector<Option>& options, const std::string& command) {
   const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == line.key; });
   const bool fits = found != options.end() && (!found->about_configuration || line.key == "config");
-  check(fits, "{}: unknown key '{}' (starling {} has no such option). See starling {} --help.", line.where, line.key,
-        command, command);
+  check(
+      fits, "{}: unknown key '{}': starling {} has no such option. {}", line.where, line.key, command,
+      did_you_mean(line.key, names_in(options), "", fmt::format("starling {} --help=all lists all options.", command)));
   check(std::find(reserved.begin(), reserved.end(), line.key) == reserved.end(),
         "{}: {} is set by the sweep itself. Delete the line.", line.where, line.key);
   return *found;

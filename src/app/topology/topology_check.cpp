@@ -190,7 +190,8 @@ struct TopologyCheck {
 Options check_options(TopologyCheck& check) {
   Options options("topology check");
   options.group("Options");
-  options.add({.name = "file", .argument = "FILE", .help = "topology file", .positional = true}, check.file);
+  options.add({.name = "file", .argument = "FILE", .help = "topology file", .example = "ring.topo", .positional = true},
+              check.file);
   options.add(declared("json", {.help = "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, "
                                         "receiver_sums, strongly_connected, joint_window, perron, bias, contraction, "
                                         "spectral_gap, contraction_tolerance, rounds_to_1e-3, digest"}),
@@ -199,13 +200,13 @@ Options check_options(TopologyCheck& check) {
   return options;
 }
 
-std::string check_help() {
-  TopologyCheck check;
-  return "usage: starling topology check FILE [--json]\n\n"
-         "Validates a topology file and says what it is good for. An edge is `from to weight`: the share of the\n"
-         "sender that the receiver gets. Push-sum mixing needs sender sums of one, plain mixing receiver sums.\n"
-         "Exit code: 0 usable; 1 clients never agree, or the sums fit neither mixing; 2 not a topology file.\n" +
-         check_options(check).help();
+Manual check_manual() {
+  return {.usage = "FILE [--json]",
+          .text =
+              "Validates a topology file and says what it is good for. An edge is `from to weight`: the share of the "
+              "sender that the receiver gets. Push-sum mixing needs sender sums of one, plain mixing receiver sums. "
+              "Exit code: 0 usable; 1 clients never agree, or the sums fit neither mixing; 2 not a topology file.",
+          .examples = {"starling topology check ring.topo"}};
 }
 
 int run_check(const Call& call) {
@@ -231,7 +232,7 @@ int run_check(const Call& call) {
 Command topology_check_command() {
   return {.name = "check",
           .purpose = "validate a topology file: sums, connectivity, bias, speed of mixing",
-          .help = check_help,
+          .manual = check_manual,
           .options = declarations_from<TopologyCheck, check_options>,
           .run = run_check};
 }

@@ -75,7 +75,8 @@ struct Drawing {
 Options draw_options(Drawing& drawing) {
   Options options("topology draw");
   options.group("Options");
-  options.add({.name = "file", .argument = "FILE", .help = "topology file", .positional = true}, drawing.file);
+  options.add({.name = "file", .argument = "FILE", .help = "topology file", .example = "ring.topo", .positional = true},
+              drawing.file);
   options.add(declared("output", {.argument = "PICTURE",
                                   .help = "picture to write: .svg, .png or .pdf (by Graphviz, of more than 200 "
                                           "clients by gnuplot), .dot or .gv; default: DOT on standard output"}),
@@ -84,14 +85,14 @@ Options draw_options(Drawing& drawing) {
   return options;
 }
 
-std::string draw_help() {
-  Drawing drawing;
-  return "usage: starling topology draw FILE [--output PICTURE]\n\n"
-         "Draws clients and edges, with a box per phase (of graphs that never repeat, the first six rounds). An edge\n"
-         "is as wide as its weight, and two opposite edges of one weight are one line. The fuller a client's colour,\n"
-         "the more it keeps. Up to 32 clients, rings of any size and graphs with several phases stand on circles;\n"
-         "others are laid out by forces. More than 200 clients are drawn as a matrix of weights.\n" +
-         draw_options(drawing).help();
+Manual draw_manual() {
+  return {.usage = "FILE [--output PICTURE]",
+          .text =
+              "Draws clients and edges, with a box per phase (of graphs that never repeat, the first six rounds). An "
+              "edge is as wide as its weight, and two opposite edges of one weight are one line. The fuller a client's "
+              "colour, the more it keeps. Up to 32 clients, rings of any size and graphs with several phases stand on "
+              "circles; others are laid out by forces. More than 200 clients are drawn as a matrix of weights.",
+          .examples = {"starling topology draw ring.topo --output ring.dot"}};
 }
 
 int run_draw(const Call& call) {
@@ -113,7 +114,7 @@ int run_draw(const Call& call) {
 Command topology_draw_command() {
   return {.name = "draw",
           .purpose = "Graphviz DOT, or a picture",
-          .help = draw_help,
+          .manual = draw_manual,
           .options = declarations_from<Drawing, draw_options>,
           .run = run_draw};
 }

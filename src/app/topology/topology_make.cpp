@@ -27,6 +27,12 @@ std::string join_spec(const std::vector<std::string>& words) {
   return spec;
 }
 
+OptionValues family_values() {
+  OptionValues values = values_of("Families", topology_table());
+  values.text += "\n" + endless_families_help();
+  return values;
+}
+
 struct NewTopology {
   std::vector<std::string> family;  ///< and its parameters
   std::optional<Client> clients;
@@ -39,12 +45,15 @@ Options make_topology_options(NewTopology& topology) {
   options.group("Options");
   options.add({.name = "family",
                .argument = "FAMILY",
-               .help = "a family (above), with its parameters as key=value",
+               .help = "a family, with its parameters as key=value",
+               .values = family_values,
+               .example = "exponential",
                .positional = true,
                .many = true},
               topology.family);
-  options.add(declared("clients", {.help = "number of clients, from 1 (required)", .most = max_clients}),
-              topology.clients);
+  options.add(
+      declared("clients", {.help = "number of clients, from 1 (required)", .most = max_clients, .example = "16"}),
+      topology.clients);
   options.add({.name = "weights",
                .argument = "RULE",
                .initial = "sender",
@@ -57,14 +66,13 @@ Options make_topology_options(NewTopology& topology) {
   return options;
 }
 
-std::string make_topology_help() {
-  NewTopology topology;
-  return fmt::format(
-      "usage: starling topology make FAMILY --clients N [key=value …]\n\n"
-      "Writes a topology file of one of these families (FAMILY:key=value,… is understood too):\n{}\n"
-      "{}"
-      "The same in one line of a file: generate FAMILY clients=N key=value …\n{}",
-      topology_table().help(), endless_families_help(), make_topology_options(topology).help());
+Manual make_topology_manual() {
+  return {.usage = "FAMILY --clients N [key=value …]",
+          .text =
+              "Writes a topology file of a family (FAMILY:key=value,… is understood too). The same in one line of a "
+              "file: generate FAMILY clients=N key=value …",
+          .examples = {"starling topology make exponential --clients 16 --output e16.topo",
+                       "starling topology make random-regular --clients 20 degree=4 seed=2 --output r20.topo"}};
 }
 
 int run_make_topology(const Call& call) {
@@ -89,8 +97,8 @@ int run_make_topology(const Call& call) {
 
 Command topology_make_command() {
   return {.name = "make",
-          .purpose = "write a topology file of a family (below)",
-          .help = make_topology_help,
+          .purpose = "write a topology file of a family",
+          .manual = make_topology_manual,
           .options = declarations_from<NewTopology, make_topology_options>,
           .run = run_make_topology};
 }

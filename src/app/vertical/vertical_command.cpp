@@ -183,7 +183,7 @@ Command vertical_command() {
   return {.name = "vertical",
           .purpose = "online vertical federated learning: parties have columns, rank 0 the head",
           .on_all_ranks = true,
-          .help = vertical_help,
+          .manual = vertical_manual,
           .options = vertical_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_vertical_config(words).text; },
           .require_complete =

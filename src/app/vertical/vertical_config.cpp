@@ -7,6 +7,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
@@ -15,6 +16,23 @@
 namespace starling {
 
 namespace {
+
+OptionValues vertical_sources() {
+  OptionValues values = source_values();
+  values.text = spectrum_help() + values.text;
+  values.names.insert(values.names.begin(), "synthetic:spectrum");
+  return values;
+}
+
+OptionValues loss_values() {
+  OptionValues values = values_of("Losses", losses_of_one_label());
+  values.names.insert(values.names.begin(), {"mse", "softmax"});
+  return values;
+}
+
+OptionValues quantiser_values() {
+  return values_of("Quantisers", quantiser_table());
+}
 
 constexpr std::size_t default_batch = 20;
 
@@ -31,8 +49,8 @@ void parse_baseline(const std::string& text, VerticalPlan& plan) {
     plan.lazy_after = round;
     return;
   }
-  check(spec.name() == "none" || plan.central, "unknown baseline '{}' (known: none, central, lazy) as in lazy:150",
-        spec.name());
+  check(spec.name() == "none" || plan.central, "{}",
+        unknown_name("baseline", spec.name(), {"none", "central", "lazy"}));
   spec.bind({});
 }
 
@@ -44,12 +62,15 @@ void add_party_options(Options& options, VerticalConfig& config) {
           {.help =
                "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
                "with {client}, "
-               "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0 (Sources, "
-               "below)"}),
+               "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0",
+           .values = vertical_sources,
+           .example = "synthetic:spectrum"}),
       config.source);
   options.add({.name = "parties",
                .argument = "FILES",
                .help = "instead of --source: a file of each party, in their order, separated by commas",
+               .example = "guest.csv,host.csv",
+               .common = true,
                .files = named::source,
                .relations = {excludes("source", "both say where columns are", "Give one of them.")}},
               config.parties);
@@ -58,6 +79,8 @@ void add_party_options(Options& options, VerticalConfig& config) {
        .argument = "GROUPS",
        .help = "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
                "features, or names); a group for each party",
+       .example = "0-12/13-22",
+       .common = true,
        .relations = {excludes("parties", "each party's file has its columns")}},
       config.columns);
   options.add(
@@ -65,6 +88,7 @@ void add_party_options(Options& options, VerticalConfig& config) {
        .argument = "FILE",
        .help = "where parties have files: the one with the labels, whose order of records counts; default: the first "
                "party's. Ranks that know the labels read it, for labels and ids alone",
+       .example = "guest.csv",
        .files = named::source},
       config.label_source);
   options.add(
@@ -73,11 +97,13 @@ void add_party_options(Options& options, VerticalConfig& config) {
        .help = "held-out records, which the parties predict together after the rounds. They are public by declaration: "
                "embeddings of them go to rank 0 without noise, and their labels are rank 0's. One table where --source "
                "is one, else a file of each party, separated by commas, or a name with {client}",
+       .example = "held-out.csv --parties guest.csv,host.csv",
        .files = named::source},
       config.held_out);
   options.add({.name = "test-label-source",
                .argument = "FILE",
                .help = "the file with the labels of --test; default: the first party's",
+               .example = "held-out.csv --parties guest.csv,host.csv",
                .files = named::source,
                .relations = {needs("test", "there are no records to label")}},
               config.held_out_labels);
@@ -101,7 +127,8 @@ void add_party_options(Options& options, VerticalConfig& config) {
       declared(
           "batch",
           {.help =
-               "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train="}),
+               "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train=",
+           .example = "20 --parties guest.csv,host.csv"}),
       config.batch);
   options.add(declared("epochs", {.help = "passes over a table; each adds to what a record pays"}), config.data.epochs);
   options.add(declared("rounds", {.help = "rounds; default: what a table gives, 300 for a spectrum"}), config.rounds);
@@ -116,12 +143,14 @@ void add_network_options(Options& options, VerticalConfig& config) {
        .argument = "SIZES",
        .initial = "d-128-256-64-16",
        .help = "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
-               "for as many as it has columns"},
+               "for as many as it has columns",
+       .common = true},
       [&config](const std::string& text) { config.features = LayerSizes::parse(text); });
   options.add({.name = "head",
                .argument = "SIZES",
                .initial = "d-8-d",
-               .help = "of rank 0's network from all embeddings to the outputs; d stands for as many as there are"},
+               .help = "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
+               .common = true},
               [&config](const std::string& text) { config.head = LayerSizes::parse(text); });
   options.add(declared("precision", {.initial = "float", .help = "arithmetic of the networks: float or double"}),
               config.precision, {{"float", Precision::single}, {"double", Precision::full}});
@@ -131,7 +160,8 @@ void add_network_options(Options& options, VerticalConfig& config) {
           {.initial = "mse",
            .help =
                "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
-               "loss of one output (below)"}),
+               "loss of one output",
+           .values = loss_values}),
       config.loss);
   options.add(
       declared("local-steps",
@@ -181,6 +211,8 @@ void add_network_options(Options& options, VerticalConfig& config) {
                .help = "passes of that search; default: 20",
                .least = 1,
                .most = 1'000'000,
+               .unit = "passes",
+               .example = "20",
                .relations = {needs("regret=static", "nothing is searched for")}},
               config.regret_passes);
 }
@@ -189,11 +221,15 @@ void add_wire_options(Options& options, VerticalConfig& config) {
   options.group("Messages");
   options.add({.name = "quantiser",
                .argument = "HOW",
-               .help = "of embeddings on their way up (below); default: the networks' own numbers, float32 or float64"},
+               .help = "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
+               .values = quantiser_values,
+               .example = "scalar:4",
+               .common = true},
               config.quantiser);
   options.add({.name = "quantise-head",
                .argument = "HOW",
                .help = "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
+               .example = "8",
                .relations = {excludes("labels=head", "the head stays at rank 0", "Leave --quantise-head out.")}},
               config.head_quantiser);
   options.add(
@@ -202,7 +238,8 @@ void add_wire_options(Options& options, VerticalConfig& config) {
        .help = "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
                "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
                "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
-               "too few)"},
+               "too few)",
+       .example = "sublinear:4 --quantiser scalar:8"},
       config.bits.text);
 }
 
@@ -229,7 +266,8 @@ Options vertical_options(VerticalConfig& config) {
            "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
            "1",
        .least = tiny,
-       .most = 1e12},
+       .most = 1e12,
+       .example = "1 --mechanism gaussian --mu 1"},
       config.embedding_clip);
   options.add(
       {.name = "networks",
@@ -381,37 +419,23 @@ std::vector<Option> vertical_declarations() {
   return vertical_options(config).declarations();
 }
 
-std::string vertical_help() {
-  VerticalConfig config;
-  const Options options = vertical_options(config);
-  std::string text =
-      "starling vertical: online vertical federated learning with rank 0 as fusion centre.\n\n"
-      "  mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none\n"
-      "  mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 --mechanism "
-      "none\n\n"
-      "Ranks 1, 2, ... are parties: each has some columns of every record and a network that makes embeddings of them. "
-      "Rank 0 has no\n"
-      "columns; its network, the head, predicts from all embeddings. In a round parties send the quantised embeddings "
-      "of M new records,\n"
-      "rank 0 predicts, then sends head and embeddings to all, and every network goes E = --local-steps steps down the "
-      "loss with all else\n"
-      "frozen. Predictions are made before their labels are used, so the losses that are reported are those of an "
-      "honest online learner.\n"
-      "Bits are counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The "
-      "method has no\n"
-      "privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E releases "
-      "of "
-      "a record a round\n"
-      "at the price of --epsilon or --mu each. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no party's "
-      "budget allows it,\n"
-      "5 peer or file failure, 75 stopped by a signal with results safe.\n";
-  text += options.help();
-  text += "\nQuantisers:\n" + quantiser_table().help();
-  text += "\nSources:\n" + spectrum_help() + sources_help();
-  text += "\nLosses:\n" + losses_of_one_label().help();
-  text += "\nMechanisms:\n" + mechanism_table().help();
-  text += prices_help();
-  return text;
+Manual vertical_manual() {
+  return {
+      .usage = "[OPTIONS]",
+      .text =
+          "Ranks 1, 2, ... are parties: each has some columns of every record and a network that makes embeddings of "
+          "them. Rank 0 has no columns; its network, the head, predicts from all embeddings. In a round parties send "
+          "the quantised embeddings of M new records, rank 0 predicts, then sends head and embeddings to all, and "
+          "every network goes E = --local-steps steps down the loss with all else frozen. Predictions are made before "
+          "their labels are used, so the losses that are reported are those of an honest online learner. Bits are "
+          "counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The method has "
+          "no privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E "
+          "releases of a record a round at the price of --epsilon or --mu each. Exit codes: 0 done, 2 usage, 3 data, 4 "
+          "nothing done since no party's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
+          "safe.",
+      .examples = {"mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
+                   "--mechanism none",
+                   "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
 }
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 /// Configuration of `starling vertical`.
 #pragma once
 
+#include "app/console/command.hpp"
 #include "app/settings/learning_config.hpp"
 #include <optional>
 #include <string>
@@ -77,7 +78,7 @@ struct VerticalConfig : LearningConfig {
 
 /// Throws UsageError.
 [[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words);
-[[nodiscard]] std::string vertical_help();
+[[nodiscard]] Manual vertical_manual();
 [[nodiscard]] std::vector<Option> vertical_declarations();
 
 }  // namespace starling

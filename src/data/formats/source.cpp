@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/data/memory_records.hpp"
 #include "starling/files/text.hpp"
 
@@ -109,8 +110,10 @@ const Format& named_format(const std::string& name) {
   for (const Format& format : formats) {
     if (name == format.name) return format;
   }
-  throw UsageError(
-      fmt::format("unknown format '{}' (known: auto; {}) give --format one of them", name, known_formats()));
+  std::vector<std::string> known{"auto"};
+  for (const Format& format : formats) known.emplace_back(format.name);
+  throw UsageError(fmt::format("unknown format '{}' (known: auto; {}) {}", name, known_formats(),
+                               did_you_mean(name, known, "", "give --format one of them")));
 }
 
 /// Inspects a file whose name does not tell its format. A pipe cannot be inspected: the inspection would consume data.

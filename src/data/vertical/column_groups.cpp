@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/data/vertical/vertical.hpp"
 #include "starling/files/text.hpp"
 
@@ -61,8 +62,8 @@ class Dealer {
             text_, item, "turn it round");
       if (first && last) return {*first, *last};
     }
-    throw UsageError(fmt::format("--columns '{}': no column '{}' among the features ({}) give one of them", text_, item,
-                                 columns_.list()));
+    throw UsageError(fmt::format("--columns '{}': no column '{}' among the features ({}) {}", text_, item,
+                                 columns_.list(), did_you_mean(item, columns_.names, "", "give one of them")));
   }
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view item) const {

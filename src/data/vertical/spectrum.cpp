@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/random.hpp"
 #include "starling/data/generators/synthetic.hpp"
 
@@ -190,8 +191,8 @@ class SpectrumStream final : public VerticalStream {
 
 std::string choice(const Spec& spec, std::string_view key, std::string_view first, std::string_view second) {
   std::string value = spec.find(key).value_or(std::string(first));
-  check(value == first || value == second, "'{}': {}={} (known: {}, {}) give it one of them", spec.text(), key, value,
-        first, second);
+  check(value == first || value == second, "'{}': {}", spec.text(),
+        unknown_name(key, value, {std::string(first), std::string(second)}));
   return value;
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "starling/core/names.hpp"
 #include "starling/graph/families/endless.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -52,8 +53,10 @@ class Parser : private TextLines {
               statement.usage);
       return (this->*statement.take)(words);
     }
-    require(false, "'{}' starts no statement (known: clients, weights, edge, phase, generate) correct the line",
-            shown(words[0]));
+    std::vector<std::string> known;
+    for (const Statement& statement : statements) known.emplace_back(statement.word);
+    require(false, "'{}' starts no statement (known: {}). {}", shown(words[0]), fmt::join(known, ", "),
+            did_you_mean(words[0], known, "", "Correct the line."));
   }
 
   void take_clients(const Words& words) {
@@ -67,9 +70,9 @@ class Parser : private TextLines {
     require(!rule_, "a second `weights` line (one rule holds for the whole file) delete one");
     require(phases_.empty(), "`weights` after `phase` (one rule holds for the whole file) move it to the top");
     try {
-      rule_ = parse_weight_rule(words[1]);
-    } catch (const UsageError&) {
-      require(false, "unknown weight rule '{}' (known: explicit, sender, receiver, metropolis)", shown(words[1]));
+      rule_ = parse_weight_rule(shown(words[1]));
+    } catch (const UsageError& error) {
+      require(false, "{}", error.what());
     }
   }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/files/text.hpp"
 #include "starling/protocol/constraints/constraint_set.hpp"
@@ -89,8 +90,8 @@ std::vector<std::int32_t> parse_columns(const Spec& spec, const ConstraintFacts&
   const auto named = std::find(facts.names.begin(), facts.names.end(), text);
   if (named != facts.names.end()) return {static_cast<std::int32_t>(named - facts.names.begin())};
   check(text.find_first_not_of("0123456789-") == std::string::npos && text.front() != '-' && text.back() != '-',
-        "--constraint {}: no feature is called '{}'. Give a feature's name, its number from 0, or a range like 2-4.",
-        spec.text(), text);
+        "--constraint {}: no feature is called '{}'. {}", spec.text(), text,
+        did_you_mean(text, facts.names, "", "Give a feature's name, its number from 0, or a range like 2-4."));
   const std::size_t dash = text.find('-');
   const std::int32_t first = feature_number(text.substr(0, dash), spec, facts);
   const std::int32_t last = dash == std::string::npos ? first : feature_number(text.substr(dash + 1), spec, facts);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "starling/core/check.hpp"
+#include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/text.hpp"
 #include "starling/options/options.hpp"
@@ -118,12 +119,12 @@ const std::vector<Kind>& kinds() {
 }
 
 const Kind& kind_of(const std::string& mechanism) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Kind& kind : kinds()) {
     if (mechanism == kind.mechanism) return kind;
-    names += (names.empty() ? "" : ", ") + kind.mechanism;
+    names.emplace_back(kind.mechanism);
   }
-  throw UsageError(fmt::format("unknown mechanism '{}' (known: {})", mechanism, names));
+  throw UsageError(unknown_name("mechanism", mechanism, names));
 }
 
 bool contains(const std::vector<std::string>& names, const char* name) {
@@ -160,14 +161,10 @@ std::vector<std::string> cells_of(const std::string& line) {
 }
 
 void check_header(const std::vector<std::string>& names, const std::string& where) {
+  std::vector<std::string> known{"mechanism", "releases"};
+  for (const Term& term : terms_by_name) known.emplace_back(term.name);
   for (const std::string& name : names) {
-    const bool known =
-        name == "mechanism" || name == "releases" ||
-        std::any_of(terms_by_name.begin(), terms_by_name.end(), [&](const Term& term) { return name == term.name; });
-    check(known,
-          "{}: unknown column '{}' (known: mechanism, releases, epsilon, mu, sigma, scale, sensitivity, delta, "
-          "rounds)",
-          where, name);
+    check(std::ranges::find(known, name) != known.end(), "{}: {}", where, unknown_name("column", name, known));
     check(std::count(names.begin(), names.end(), name) == 1, "{}: column '{}' stands twice", where, name);
   }
   for (const char* needed : {"mechanism", "releases"}) {

@@ -1,0 +1,18 @@
+/// Texts that are made from the declarations of commands and options: manual pages and completions of shells.
+#pragma once
+
+#include "app/console/command.hpp"
+#include <string>
+#include <vector>
+
+namespace starling {
+
+/// The text that the words after `starling help` name. Throws UsageError for others, FailureError if a file cannot be
+/// written.
+///
+/// - `man [COMMAND …]`: the manual page of the program, or of a command, in roff
+/// - `completion bash|zsh|fish`: completion for a shell
+/// - `install DIR`: writes all pages and completions below DIR, where a share folder has them; the text lists the files
+[[nodiscard]] std::string generated_text(const std::vector<Command>& table, const std::vector<std::string>& words);
+
+}  // namespace starling
