@@ -13,7 +13,7 @@ Sections:
 Noise is that of the design which the paper states (infer.py has its own reading, whose noise is too small). Equal arguments
 give equal figures. Some minutes on two cores.
 
-Writes claims.csv, fig1.csv, fig2.csv, fig3.csv and the pictures fig1, fig2 and fig3.
+Writes claims.csv, estimates.csv (fig1), coverage.csv (fig3), fig2.csv, and the pictures fig1, fig2 and fig3.
 """
 
 import csv
@@ -61,7 +61,7 @@ def fig1(measured):
             f"{name} {bias:+.4f} (sd {deviation([model[j] for model in models]):.4f})"
             for j, (name, bias) in enumerate(zip(NAMES, biases))))
         rows += [[kind, name, seed, model[j]] for (of, seed), model in zip(tasks, found) if of == kind for j, name in enumerate(NAMES)]
-    experiment.write_csv(measured.folder / "fig1.csv", ["method", "coefficient", "seed", "estimate"], rows)
+    experiment.write_csv(measured.folder / "estimates.csv", ["method", "coefficient", "seed", "estimate"], rows)
     curves = {kind: (list(range(1, len(NAMES) + 1)), [mean([row[3] for row in rows if row[:2] == [kind, name]]) for name in NAMES])
               for kind in kinds}
     experiment.draw_curves(measured.folder, "fig1", ("Mean estimates; the truth is 1", "coefficient", "estimate"), curves)
@@ -125,7 +125,7 @@ def fig3(measured):
                 rows.append([mu, method, level, covered[-1]])
             curves[f"{method}, mu {mu}"] = (LEVELS, covered)
             print(f"fig3, mu {mu}, {method}: " + ", ".join(f"{100 * l:.0f} %: {100 * c:.1f}" for l, c in zip(LEVELS, covered)))
-    experiment.write_csv(measured.folder / "fig3.csv", ["mu", "method", "level", "coverage"], rows)
+    experiment.write_csv(measured.folder / "coverage.csv", ["mu", "method", "level", "coverage"], rows)
     experiment.draw_curves(measured.folder, "fig3", ("How often intervals cover", "level", "coverage"), curves)
     error = 100 * (0.05 * 0.95 / (count * 6)) ** 0.5
     for mu in (1, 2):

@@ -50,8 +50,8 @@ class Figures(Experiment):
     def test_all_in_few_steps(self):
         self.run_script("infer-figures.py", "--steps", 3000, "--replications", 4)
         self.assertEqual([row["figure"] for row in self.rows("claims.csv")], ["fig1"] + ["fig2"] * 3 + ["fig3"] * 4)
-        self.assertEqual(len(self.rows("fig1.csv")), 2 * 4 * 4)
-        self.assertEqual(len(self.rows("fig3.csv")), 2 * 2 * 10)
+        self.assertEqual(len(self.rows("estimates.csv")), 2 * 4 * 4)
+        self.assertEqual(len(self.rows("coverage.csv")), 2 * 2 * 10)
         steps = {int(row["steps"]) for row in self.rows("fig2.csv") if row["method"] == "plug-in"}
         self.assertGreater(len(steps), 50)
         self.expect_pictures("fig1", "fig3")
