@@ -20,6 +20,7 @@ TABLE = [
     (["omdd"], USAGE, r"unknown command 'omdd' \(known: omd, ", r"Did you mean omd\?"),
     (["zzzzz"], USAGE, r"unknown command 'zzzzz'", r"Choose one of them\. See starling --help"),
     (["topology", "chekc", "t.topo"], USAGE, r"unknown topology command 'chekc'", r"Did you mean check\?"),
+    (["init", "--where", "slum"], USAGE, r"unknown word 'slum'", r"Did you mean slurm\?"),
     (["data", "covnert"], USAGE, r"unknown data command 'covnert'", r"Did you mean convert\?"),
     (["privacy", "spent"], USAGE, r"unknown privacy command 'spent'", r"Did you mean spend\?"),
     (["privacy"], USAGE, r"`privacy` lacks a command", r"See `starling privacy --help`"),

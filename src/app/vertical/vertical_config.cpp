@@ -223,8 +223,7 @@ void add_wire_options(Options& options, VerticalConfig& config) {
                .argument = "HOW",
                .help = "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
                .values = quantiser_values,
-               .example = "scalar:4",
-               .common = true},
+               .example = "scalar:4"},
               config.quantiser);
   options.add({.name = "quantise-head",
                .argument = "HOW",

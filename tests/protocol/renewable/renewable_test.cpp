@@ -223,7 +223,8 @@ Vector private_theta(CurvedModel& model, const std::vector<Batches>& records, co
     sum = std::make_unique<MaskedNoise>(rank.root, *rank.clients, model, dynamic_cast<MaskedGaussian&>(*protection),
                                         std::move(maskers), priced);
   }
-  PrivateRenewable run(rank.root, *rank.clients, model, settings_with(0.1), zero(model), *sum, 4.0 / (p + 1));
+  PrivateRenewable run(rank.root, *rank.clients, model, settings_with(0.1), zero(model), *sum,
+                       PublicCurvature{.multiple = 4.0 / (p + 1)});
   run.run({});
   return run.theta().value();
 }
