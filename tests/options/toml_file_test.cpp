@@ -72,6 +72,7 @@ TEST(TomlFile, SaysInWhichLineWhatIsWrong) {
     std::vector<std::string> parts;
   } cases[] = {{"step = 1\nbatch\n", {"run.toml:", "key = value"}},
                {"step = 1\nsource = site.csv\n", {"run.toml:2: ", "text in quotes"}},
+               {"step = 1\n\u00e9 = 2\n", {"run.toml:2: ", "not ASCII"}},
                {"step = 1\nbatch = 2\nstep = 3\n", {"run.toml:3: "}},
                {"step = 1\n[data]\nsource = 'a'\n", {"run.toml:2: data: ", "table"}},
                {"step = 1\ndata.source = 'a'\n", {"run.toml:2: data: ", "table"}},
