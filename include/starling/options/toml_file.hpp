@@ -21,8 +21,8 @@ struct FileEntry {
 [[nodiscard]] std::string toml_version();
 
 /// The keys of a TOML text in the order of lines. Values are text, numbers, true or false, and arrays of these. `path`
-/// begins the errors. Throws UsageError, with the line, for what is no TOML, for bytes beyond ASCII, for tables, and for
-/// other values; and in a build without toml++.
+/// begins the errors. Throws UsageError, with the line, for what is no TOML, for bytes beyond ASCII, for tables, and
+/// for other values; and in a build without toml++.
 [[nodiscard]] std::vector<FileEntry> read_toml(std::string_view text, const std::string& path);
 
 }  // namespace starling

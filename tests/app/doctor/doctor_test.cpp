@@ -220,7 +220,8 @@ TEST(DoctorText, TableAndJsonSayTheSame) {
 }
 
 TEST(DoctorHelp, NamesEveryCheck) {
-  for (const DoctorCheck& check : doctor_checks()) EXPECT_THAT(doctor_manual().more, HasSubstr("  " + check.name + " "));
+  for (const DoctorCheck& check : doctor_checks())
+    EXPECT_THAT(doctor_manual().more, HasSubstr("  " + check.name + " "));
 }
 
 TEST(DoctorConfig, ReadsWhatItPrintsAndRefusesTheRest) {
