@@ -95,7 +95,7 @@ class Examples(HelpCase):
             self.write(f"{name}.csv", "\n".join(lines) + "\n")
         self.write("patients.csv", "age,sex,ill\n" + "".join(f"{30 + k % 40},{'fm'[k % 2]},{k % 2}\n" for k in range(50)))
         self.write("sweep.ini", "[sweep]\ncommand = omd\nlauncher = mpirun --oversubscribe\n[options]\nsource = synthetic:drift:n=40\n"
-                   "mechanism = laplace\nepsilon = 1 | 8\n")
+                   "mechanism = laplace\ntuning = off\nepsilon = 1 | 8\n")
         self.write("releases.csv", "mechanism,epsilon,mu,releases\nlaplace,0.1,,50\ngaussian,,0.2,100\n")
         words = "vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 --mechanism none --networks shared --rounds 5"
         self.assertEqual(self.run_command(3, [*words.split(), "--output", "run-vertical"]).code, 0)

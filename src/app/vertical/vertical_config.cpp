@@ -143,8 +143,7 @@ void add_network_options(Options& options, VerticalConfig& config) {
        .argument = "SIZES",
        .initial = "d-128-256-64-16",
        .help = "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
-               "for as many as it has columns",
-       .common = true},
+               "for as many as it has columns"},
       [&config](const std::string& text) { config.features = LayerSizes::parse(text); });
   options.add({.name = "head",
                .argument = "SIZES",
