@@ -68,6 +68,8 @@ void add_window_options(Options& options, Copy& copy) {
                "record is in up to W/S windows (rounded up) and pays for each of them in a private run",
        .least = 1,
        .most = 1'000'000'000,
+       .unit = "records",
+       .example = "5",
        .relations = {needs("window", "there are no windows")}},
       copy.window_step);
 }

@@ -66,6 +66,7 @@ void add_model_source_options(Options& options, ModelSource& choice) {
        .argument = "CODE",
        .help = "of an own model, which only its code can apply: plugin:FILE, with the options that the run had. "
                "It must be the same file",
+       .example = "plugin:./poisson.so",
        .files = named::model},
       choice.code);
   options.add({.name = "client",

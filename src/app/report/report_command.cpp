@@ -90,6 +90,7 @@ Options report_options(ReportRequest& request) {
                .argument = "FILE",
                .help = "write one HTML page instead: privacy, figures, pictures, history, configuration and files. It "
                        "runs no script and needs no other file",
+               .example = "run.html",
                .relations = {excludes("csv", shows), excludes("json", shows), excludes("format", shows)}},
               request.html);
   options.add({.name = "csv",

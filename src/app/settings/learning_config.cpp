@@ -92,6 +92,7 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
   options.add({.name = "tensorboard",
                .argument = "DIR",
                .help = "also write the history as event files for TensorBoard, into this folder, which is made",
+               .example = "events",
                .files = named::file,
                .fixed = false},
               config.tensorboard);
@@ -99,6 +100,7 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                .argument = "FILE",
                .help = "also keep the latest figures in this file, as metrics for Prometheus. Its node exporter "
                        "collects files whose names end in .prom",
+               .example = "starling.prom",
                .files = named::file,
                .fixed = false},
               config.openmetrics);

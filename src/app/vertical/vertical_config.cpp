@@ -255,6 +255,8 @@ Options vertical_options(VerticalConfig& config) {
                        "rows without a record are sent as well, so that nobody sees how many a person has",
                .least = 1,
                .most = 1'000'000,
+               .unit = "rows",
+               .example = "2 --parties guest.csv,host.csv",
                .relations = {needs("unit=person", "records stand for themselves without it")}},
               config.person_rows);
   options.add(
