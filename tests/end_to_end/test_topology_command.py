@@ -236,15 +236,15 @@ class Draw(TopologyCase):
 
     @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
     def test_a_ring_looks_like_a_ring(self):
-        self.write("ring.topo", "generate ring clients=60\n")
+        self.write("ring.topo", "generate ring clients=160\n")
         self.assertEqual(self.topology("draw", "ring.topo", "--output", "ring.svg").code, 0)
         text = (self.folder / "ring.svg").read_text()
         places = [(float(x), float(y)) for x, y in re.findall(r'<ellipse [^>]*cx="([-0-9.]+)" cy="([-0-9.]+)"', text)]
-        self.assertEqual(len(places), 60)
-        middle = [sum(place[k] for place in places) / 60 for k in (0, 1)]
+        self.assertEqual(len(places), 160)
+        middle = [sum(place[k] for place in places) / 160 for k in (0, 1)]
         distances = [math.dist(place, middle) for place in places]
         self.assertLess(max(distances) - min(distances), 0.01 * max(distances))
-        self.assertEqual(text.count('class="edge"'), 60)
+        self.assertEqual(text.count('class="edge"'), 160)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_many_clients_are_a_matrix(self):

@@ -13,6 +13,7 @@ namespace {
 
 constexpr Client always_on_a_circle = 32;  ///< clients, at most
 constexpr double near_on_a_circle = 2;     ///< mean distance of an edge's ends, in clients, at most
+constexpr std::size_t most_curved = 64;    ///< nodes up to which edges go around others; beyond, that takes minutes
 constexpr std::size_t most_labels = 12;    ///< edges of a phase whose weights are written
 constexpr double between_clients = 0.62;   ///< inches on the circle
 constexpr double between_circles = 1.4;    ///< inches
@@ -108,14 +109,17 @@ void append_phase(std::string& dot, const Topology& topology, std::size_t phase,
 }
 
 /// Pinned places are kept by Graphviz's neato; without them its sfdp lays out by forces.
-std::string head_of(bool pinned) {
+std::string head_of(bool pinned, std::size_t nodes) {
   return fmt::format(
       "digraph topology {{\n  layout={}; outputorder=edgesfirst; splines={}; pad=0.2;\n"
       "  label=\"width: weight of an edge    colour: the share that a client keeps\"; labelloc=b;\n"
       "  fontname=\"sans\"; fontsize=10; fontcolor=\"#5a6875\";\n"
       "  node [shape=circle fixedsize=true width=0.36 fontname=\"sans\" fontsize=11 style=filled color=\"#0072b2\"];\n"
       "  edge [color=\"#0072b2c0\" arrowsize=0.6 fontname=\"sans\" fontsize=9 fontcolor=\"#5a6875\"];\n",
-      pinned ? "neato" : "sfdp", pinned ? "true" : "line; overlap=prism; K=1");
+      pinned ? "neato" : "sfdp",
+      !pinned                ? "line; overlap=prism; K=1"
+      : nodes <= most_curved ? "true"
+                             : "line");
 }
 
 }  // namespace
@@ -137,7 +141,7 @@ std::string to_dot(const GraphSample& sample) {
   const double greatest = greatest_weight(phases);
   std::optional<Circles> circles;
   if (on_a_circle(topology.clients(), phases)) circles.emplace(topology.clients(), phases.size());
-  std::string dot = head_of(circles.has_value());
+  std::string dot = head_of(circles.has_value(), static_cast<std::size_t>(topology.clients()) * phases.size());
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     if (phases.size() > 1) {
       dot += fmt::format(
