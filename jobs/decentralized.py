@@ -105,8 +105,12 @@ def edges_of_graph(program, file):
         give_up(done.stderr.strip())
     if re.search(r'label="round \d+"', done.stdout):
         return None
-    edges = re.findall(r"p\d+_(\d+) -> p\d+_(\d+)", done.stdout)
-    return {(int(sender), int(receiver)) for sender, receiver in edges if sender != receiver}
+    edges = set()
+    for sender, receiver, both in re.findall(r"p\d+_(\d+) -> p\d+_(\d+) \[penwidth=\S+( dir=none)?", done.stdout):
+        edges.add((int(sender), int(receiver)))
+        if both:  # two opposite edges of one weight are one line
+            edges.add((int(receiver), int(sender)))
+    return edges
 
 
 def allowed_pairs(program, graph, summary, long, home):

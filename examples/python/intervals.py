@@ -25,4 +25,4 @@ table = pandas.concat({"private": private, "statsmodels": table}, axis=1)
 table = table[[(kind, column) for kind in ("private", "statsmodels") for column in ("estimate", "low", "high")]]
 print(table.round(3))
 print(*run.privacy.splitlines()[:2], sep="\n")
-# prints: dose +0\.\d
+# prints: dose +-?\d\.\d

@@ -12,7 +12,7 @@ from case import *
 NOTEBOOKS = sorted((SOURCE / "examples" / "python").glob("*.ipynb"))
 ENDLESS = """
 import starling
-starling.omd(source="synthetic:drift:n=1000000", clients=2, topology="complete", mechanism="laplace", tuning="off", progress="off",
+starling.omd(source="synthetic:drift:n=1000000", clients=2, topology="complete", mechanism="laplace", epsilon=1, tuning="off", progress="off",
              output="run", seed=1)
 """
 

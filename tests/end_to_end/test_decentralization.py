@@ -146,14 +146,15 @@ class Decentralization(TestCase):
     def test_rounds_that_are_reported(self):
         """Reports to rank 0 are messages too, and no edges: the script does not pass them over."""
         result = self.script("--ranks", 4, "--folder", "runs", "--rounds", 300, 600, "--", "omd", "--tuning", "off", *DATA_WORDS)
-        self.no(result, "6 of these rounds are reported to rank 0", "6 messages (816 bytes) from rank 1 to rank 0",
-                "6 messages (816 bytes) from rank 2 to rank 0", "306 messages (15216 bytes) from rank 3 to rank 0")
-        # 12 figures and the sum of five-dimensional models, from each rank, and nothing else beside the edges.
-        self.assertEqual(816, 6 * 8 * (12 + 5))
+        self.no(result, "6 of these rounds are reported to rank 0", "6 messages (960 bytes) from rank 1 to rank 0",
+                "6 messages (960 bytes) from rank 2 to rank 0", "306 messages (15360 bytes) from rank 3 to rank 0")
+        # Round, number of nodes and time, and a node of 12 figures and the sum of five-dimensional models, from each rank,
+        # and nothing else beside the edges.
+        self.assertEqual(960, 6 * 8 * (3 + 12 + 5))
         expected = {(u, (u + 1) % 4): (300, 300 * MESSAGE) for u in range(4)}
         for rank in (1, 2, 3):
             messages, size = expected.get((rank, 0), (0, 0))
-            expected[rank, 0] = messages + 6, size + 816
+            expected[rank, 0] = messages + 6, size + 960
         self.assertEqual(self.counted(4), expected)
 
     def test_a_run_that_fails_is_no_answer(self):

@@ -103,7 +103,7 @@ class Metrics(PrivacyCase):
         self.assertEqual(summary["privacy"]["shared_metrics"], [])
         self.assertIn("No metric computed from private records was shared", summary["privacy"]["statement"])
         progress = [line for line in result.err.splitlines() if line.startswith("round ")]
-        self.assertGreater(len(progress), 5)
+        self.assertTrue(progress)
         for line in progress:
             self.assertNotIn("loss", line)
             self.assertNotIn("accuracy", line)

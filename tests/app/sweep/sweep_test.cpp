@@ -27,22 +27,25 @@ class SweepFile : public testing::Test {
 };
 
 TEST_F(SweepFile, IsTheProductOfItsValues) {
-  const Sweep sweep = read(std::string(head) + "step = 1 | 1/2\nseed = 2..4\n");
+  const Sweep sweep = read(std::string(head) + "mechanism = none\nstep = 1 | 1/2\nseed = 2..4\n");
   EXPECT_EQ(sweep.ranks, 2);
   EXPECT_THAT(sweep.varied, ElementsAre("step", "seed"));
   ASSERT_EQ(sweep.runs.size(), 6U);
   EXPECT_EQ(sweep.runs[0].name, "step-1_seed-2");
   EXPECT_EQ(sweep.runs[5].name, "step-1-2_seed-4");
-  EXPECT_THAT(sweep.runs[5].words, ElementsAre("--source=synthetic:drift", "--rounds=10", "--step=1/2", "--seed=4"));
+  EXPECT_THAT(sweep.runs[5].words,
+              ElementsAre("--source=synthetic:drift", "--rounds=10", "--mechanism=none", "--step=1/2", "--seed=4"));
   EXPECT_THAT(sweep.runs[5].configuration, HasSubstr("\nstep = 1/2\n"));
 }
 
 TEST_F(SweepFile, LeavesCommasAndSwitchesToTheOption) {
-  const Sweep sweep = read(std::string(head) + "lazy = 0 | 0.5\nasync = false | true\n");
+  const Sweep sweep = read(std::string(head) + "mechanism = none\nlazy = 0 | 0.5\nasync = false | true\n");
   ASSERT_EQ(sweep.runs.size(), 4U);
   EXPECT_EQ(sweep.runs[3].words.back(), "--async");
   EXPECT_EQ(sweep.runs[2].words.back(), "--lazy=0.5");
-  EXPECT_EQ(read("[sweep]\ncommand = omd\n[options]\nsource = synthetic:drift:informative=1,n=5\n").runs[0].name,
+  EXPECT_EQ(read("[sweep]\ncommand = omd\n[options]\nsource = synthetic:drift:informative=1,n=5\nmechanism = none\n")
+                .runs[0]
+                .name,
             "run");
 }
 
@@ -63,7 +66,7 @@ TEST_F(SweepFile, IsRefusedWithThePlace) {
            {good + "seed = 1 |\n", "empty value"},
            {good + "seed = 3..1\n", "range 3..1 is empty"},
            {good + "seed = 1..200 \nstep = 1|2|3|4|5|6|7|8|9\nbatch = 1..100\n", "more than 10000 runs"},
-           {good + "step = 1 | -1\n", "run step--1"},
+           {good + "mechanism = none\nstep = 1 | -1\n", "run step--1"},
            {good + "lazy = 0.1, 0.2\n", "| separates"},
            {good + "async = maybe\n", "Give true or false"}}) {
     EXPECT_THAT(message_of<UsageError>([&, t = text] { static_cast<void>(read(t)); }), HasSubstr(why)) << text;
@@ -71,7 +74,7 @@ TEST_F(SweepFile, IsRefusedWithThePlace) {
 }
 
 TEST_F(SweepFile, BecomesAJobArray) {
-  const Sweep sweep = read("[slurm]\ntime = 02:00:00\n" + std::string(head) + "seed = 1..7\n");
+  const Sweep sweep = read("[slurm]\ntime = 02:00:00\n" + std::string(head) + "mechanism = none\nseed = 1..7\n");
   const std::string script = slurm_script(sweep, "/results", 3);
   EXPECT_THAT(script, HasSubstr("#SBATCH --array=1-7%3\n"));
   EXPECT_THAT(script, HasSubstr("#SBATCH --ntasks=2\n"));

@@ -397,7 +397,7 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   settings.source = "synthetic:drip";
   EXPECT_EQ(usage(settings),
             "unknown generator 'drip' (known: drift, tracking, two-gaussians, linear, logistic, "
-            "expectile, insurance)");
+            "expectile, insurance). Choose one of them.");
   settings = file("x.csv", "1,2\n");
   settings.partition = "half";
   EXPECT_THAT(usage(settings), HasSubstr("unknown partition 'half'"));

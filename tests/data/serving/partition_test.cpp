@@ -271,7 +271,8 @@ TEST_F(PartitionFile, FaultsAreNamed) {
 
 TEST(PartitionTable, UnknownNamesListTheKnown) {
   EXPECT_EQ(message_of<UsageError>([] { static_cast<void>(partition_table().make("sorted")); }),
-            "unknown partition 'sorted' (known: contiguous, round-robin, iid, shards, dirichlet, column, file)");
+            "unknown partition 'sorted' (known: contiguous, round-robin, iid, shards, dirichlet, column, file). Choose "
+            "one of them.");
 }
 
 }  // namespace

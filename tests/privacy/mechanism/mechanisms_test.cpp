@@ -173,7 +173,7 @@ TEST(MechanismTable, AnswersByCapabilities) {
   EXPECT_EQ(mechanism_table().first(ChargeKind::unbounded).name, "none");
   EXPECT_THROW(static_cast<void>(mechanism_table().first(ChargeKind::pure)), FailureError);
   EXPECT_EQ(message_of<UsageError>([] { static_cast<void>(mechanism_table().row("hope")); }),
-            "unknown mechanism 'hope' (known: none, laplace, gaussian, dissertation)");
+            "unknown mechanism 'hope' (known: none, laplace, gaussian, dissertation). Choose one of them.");
 }
 
 TEST(CorrelatedGaussian, AllocatesNothingOnceWarm) {

@@ -65,6 +65,7 @@ class Vertical {
     facts.dimension = 7;
     facts.rounds = rounds;
     facts.vertical = trust_;
+    facts.data = {"digest"};
     const auto releases = static_cast<std::size_t>(1 + trust_.local_steps);
     facts.price_factor = std::sqrt(static_cast<double>(releases));
     facts.protection = [name = options.mechanism_row().name, releases](const ReleaseSettings& settings) {
