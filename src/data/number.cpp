@@ -70,7 +70,7 @@ Explanation explain(std::string_view text, NumberFault fault) {
     case NumberFault::out_of_range:
       return {"too large", "beyond the range of double precision", "rescale the data or correct the row"};
     default:
-      return {"a text", "not a number", "--encode it, or --drop its column"};
+      return {"a text", "not a number", "--encode or --drop it"};
   }
 }
 

@@ -8,7 +8,7 @@ from harness import SOURCE, TestCase
 
 USAGE, DATA_FAULT = 2, 3
 COMMA = ("--decimal", "comma")
-FILL, DATE, ENCODE = "fill it in or remove the row", "days since a fixed day", "--encode it, or --drop its column"
+FILL, DATE, ENCODE = "fill it in or remove the row", "days since a fixed day", "--encode or --drop it"
 GIVE_COMMA, FINITE, POINT = "give --decimal comma", "correct or remove the row", "leave --decimal out"
 
 # Second row of a table a;b;y, options, parts of the message for the owner.
