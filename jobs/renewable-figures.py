@@ -24,7 +24,7 @@ import tempfile
 
 import experiment
 from experiment import FAILS, HOLDS, mean
-from renewable import BATCH, VARIANTS
+from renewable import BATCH, VARIANTS, simulation_arguments
 
 METHODS = tuple(VARIANTS)  # OffNP, OffWP, OnWP, OnWDP
 USUAL = {"b": 100, "M": 20, "mu": 0.2, "p": 50, "ratio": 4, "lambda": 0.1, "q": 1, "epsilon": 0.8, "delta": 1e-5}
@@ -171,13 +171,9 @@ def draw(folder, figure, curves):
 
 
 def main():
-    parser = experiment.arguments(__doc__, "results-renewable-figures")
+    parser = simulation_arguments(__doc__, "results-renewable-figures", replications=100, of="point")
     parser.add_argument("--figures", metavar="WHICH", type=experiment.names_of(FIGURES), default=list(FIGURES),
                         help=f"figures, separated by commas ({','.join(FIGURES)})")
-    parser.add_argument("--replications", metavar="N", type=experiment.positive, default=100, help="runs per point (100)")
-    parser.add_argument("--test-records", metavar="N", type=experiment.positive, default=20_000, help="size of test sets (20000)")
-    parser.add_argument("--batches", metavar="B", type=experiment.positive,
-                        help="at most this many batches: whether everything runs, with figures that mean nothing")
     options = parser.parse_args()
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)

@@ -212,14 +212,21 @@ def picture(folder, cells):
     experiment.draw(folder, "accuracy", "\n".join(lines) + "\n")
 
 
-def main():
-    parser = experiment.arguments(__doc__, "results-renewable")
-    parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=list(SECTIONS),
-                        help=f"sections, separated by commas ({','.join(SECTIONS)})")
-    parser.add_argument("--replications", metavar="N", type=experiment.positive, default=20, help="runs per cell (20)")
+def simulation_arguments(text, folder, replications, of):
+    """The options of scripts that simulate each cell of a table, or point of a picture, several times."""
+    parser = experiment.arguments(text, folder)
+    parser.add_argument("--replications", metavar="N", type=experiment.positive, default=replications,
+                        help=f"runs per {of} ({replications})")
     parser.add_argument("--test-records", metavar="N", type=experiment.positive, default=20_000, help="size of test sets (20000)")
     parser.add_argument("--batches", metavar="B", type=experiment.positive,
                         help="at most this many batches: whether everything runs, with figures that mean nothing")
+    return parser
+
+
+def main():
+    parser = simulation_arguments(__doc__, "results-renewable", replications=20, of="cell")
+    parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=list(SECTIONS),
+                        help=f"sections, separated by commas ({','.join(SECTIONS)})")
     options = parser.parse_args()
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)

@@ -51,7 +51,7 @@ enum class SectionKind : char {
   any_rank = 'a',
   group = 'g',
 };
-/// How a number of a section of sums is combined with that of another rank.
+/// Type of a number among `sums`. The numbers of two ranks are added; of bits, those that either rank has set are set.
 enum class SumKind : char { real = 'r', integer = 'i', bits = 'b' };
 /// Stands for the common size of a section's entries where their sizes differ and are listed.
 constexpr std::uint64_t sizes_differ = ~std::uint64_t{0};

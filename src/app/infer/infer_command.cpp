@@ -320,7 +320,7 @@ std::optional<SavedModel> InferRun::model_of_results() const {
   return model;
 }
 
-/// Of the aggregator's path, where it has settled and predictions are numbers. Rank 0's.
+/// The spread of a regression's estimate, on rank 0. None over a topology, and where the path has not settled.
 std::optional<ParameterSpread> InferRun::spread_of_parameters() const {
   if (schedule_ || model_->classifies() || config_.bias == BiasChoice::remove) return std::nullopt;
   if (plug_in_ && plug_in_->undetermined.empty()) return ParameterSpread{"plug-in", plug_in_->covariance};

@@ -13,7 +13,7 @@ namespace starling {
 /// the same rounds.
 class PlugInPath final : public Observer {
  public:
-  /// Of an aggregated run. Keeps references.
+  /// For runs with an aggregator. `engine` and `recorder` must outlive the observer.
   PlugInPath(InferEngine& engine, const IntervalRecorder& recorder, RecordRounds rounds, Round burn_in)
       : engine_(engine), recorder_(recorder), rounds_(rounds), burn_in_(burn_in) {
     static_cast<void>(rounds_.due(0));
@@ -29,7 +29,7 @@ class PlugInPath final : public Observer {
   }
 
  private:
-  /// What rank 0 knows of a moment.
+  /// The state of the path after a recorded step, on rank 0.
   struct Moment {
     Round counted = 0;
     Vector estimate;

@@ -152,7 +152,7 @@ class PredictionTally {
   std::int64_t records_ = 0;
   Vector zeros_;  ///< in place of scores that are not finite
 
-  // Of classes:
+  // Counts and sums where the model classifies:
   Counts counts_;
   std::map<std::pair<double, std::optional<double>>, std::int64_t> names_;  ///< records by true and predicted label
   Vector margins_larger_;   ///< of the records of the larger of two classes

@@ -38,7 +38,7 @@ struct PathAt {
   void persist(Snapshot& snapshot) { snapshot(steps, clients); }
 };
 
-/// Whose paths are followed: those of each rank's clients, or the aggregator's on rank 0.
+/// The models whose paths are followed: one for each client of the rank, or the aggregator's, which rank 0 has.
 enum class PathsOf { clients, aggregator };
 
 /// The observer of one rank's paths.

@@ -21,8 +21,8 @@ namespace starling {
 
 class OwnModel;
 
-/// How sure the parameters θ of a linear regression are: with S = `matrix` the interval of a prediction z·θ is z·θ ±
-/// quantile · √(z' S z), as `interval_quantile` of the method has it (docs/methods/inference.md, "Intervals").
+/// The spread S of the estimated parameters θ of a linear regression. The interval of a prediction z·θ is
+/// z·θ ± quantile · √(z' S z), with `interval_quantile` of the method (docs/methods/inference.md, "Intervals").
 struct ParameterSpread {
   std::string method;  ///< plug-in: S is the covariance of θ; random-scaling: V̂/n, which is none
   Vector matrix;       ///< packed upper triangle, row by row
