@@ -43,6 +43,11 @@ class Tuning(TestCase):
             self.assertEqual(written[option], value)
         self.assertEqual(written["tuning"], "off")
 
+    def test_no_choice_leaves_the_range_of_its_option(self):
+        result = self.good(1, [*self.words, "--norm", "1e-9", "--output", "r", "--json"])
+        self.assertEqual(chosen(result.summary())["step"], "1000000000000")
+        self.assertRegex(result.err, r"tuning: step 1000000000000: the most that can be, in place of \d")
+
     def test_follows_what_is_given(self):
         given = {"batch": "5", "clip": "0.25", "step": "0.125", "step-decay": "power", "gossip-steps": "2",
                  "noise-correlation": "none"}

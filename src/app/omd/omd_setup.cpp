@@ -1,6 +1,7 @@
 // The graph, data, model and privacy of `starling omd`.
 #include "app/run/privacy/norm_release.hpp"
 #include "app/run/start_models.hpp"
+#include "app/settings/catalogue.hpp"
 #include "norm_counts.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
@@ -126,6 +127,17 @@ void OmdRun::open_data() {
   open_streams(config_.data);
 }
 
+/// Keeps a number that was chosen within the range of its option: norms of records may be anything.
+void keep_in_range(TunedValue& chosen) {
+  if (chosen.option != "batch" && chosen.option != "clip" && chosen.option != "step") return;
+  const Option option = declared(chosen.option);
+  const double value = std::stod(chosen.value);
+  const double kept = std::clamp(value, *option.least, *option.most);
+  if (kept == value) return;
+  chosen.reason = fmt::format("the {} that can be, in place of {}", kept < value ? "most" : "least", chosen.value);
+  chosen.value = fmt::format("{}", kept);
+}
+
 /// Takes from the rule what the user left open. The values come from rank 0: processors may round differently.
 void OmdRun::choose_settings() {
   if (!config_.tunes()) return;
@@ -151,6 +163,7 @@ void OmdRun::choose_settings() {
     if (endless && !facts.rounds) facts.rounds = rounds_of_endless_streams;
     const LearningRule rule = learning_rule(facts);
     values = tuned_values(config_, facts, rule);
+    for (TunedValue& each : values) keep_in_range(each);
     signal_to_noise_ = signal_to_noise(facts, rule);
     if (first_rank()) print_tuning(values, outlook(facts, rule));
   });

@@ -1,8 +1,11 @@
 #include "starling/privacy/mechanism/norm_histogram.hpp"
 
+#include "privacy/noise/laplace_tail.hpp"
 #include "privacy/parts.hpp"
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/noise/grid.hpp"
@@ -13,7 +16,7 @@ namespace {
 
 constexpr std::int64_t gaussian_unit = std::int64_t{1} << 20;
 constexpr double laplace_scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
-constexpr double bins_above_noise = 3.5;  ///< deviations
+constexpr double bins_above_noise = 3.5;  ///< deviations of Gaussian noise
 
 /// √2·2^20, rounded up.
 double gaussian_sensitivity() {
@@ -97,10 +100,19 @@ void NormHistogram::release(const ReleaseAddress& address, const std::string& ru
   noisy = make(std::move(result));
 }
 
-std::optional<double> typical_norm(View summed, double deviation, std::int64_t records) {
+double least_count(ChargeKind noise, View variances) {
+  if (noise != ChargeKind::laplace) {
+    return bins_above_noise * std::sqrt(std::accumulate(variances.begin(), variances.end(), 0.0));
+  }
+  if (variances.empty()) return 0;
+  const double false_bin = std::erfc(bins_above_noise / std::numbers::sqrt2) / 2;
+  // Two histograms have twice as many bins: (1 − p)² is the same as 1 − false_bin.
+  return laplace_sum_quantile(variances, 1 - std::sqrt(1 - false_bin));
+}
+
+std::optional<double> typical_norm(View summed, double least, std::int64_t records) {
   check<FailureError>(summed.size() == NormHistogram::bins, "a histogram of {} bins (it has {})", summed.size(),
                       NormHistogram::bins);
-  const double least = bins_above_noise * deviation;
   if (static_cast<double>(records) < least) return std::nullopt;  // what stands out is noise
   const auto kept = [&](double count) { return count < least ? 0 : count; };
   double all = 0;

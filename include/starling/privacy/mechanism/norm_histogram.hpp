@@ -80,10 +80,16 @@ class NormHistogram : private Release {
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 
+/// The least count in a sum of histograms that is taken for records: what noise alone exceeds anywhere with a
+/// probability of 1 − (1 − P(Z > 3.5))^40 = 0.93 %. Under Gaussian noise it is 3.5 deviations. Under Laplace noise,
+/// whose tails are heavier and which has twice as many bins, it is up to 5.9: 5.9 for one client, 4.4 for five
+/// alike, 3.9 for twenty. `variances` are those of the noise on one client's counts each; without any it is 0.
+[[nodiscard]] double least_count(ChargeKind noise, View variances);
+
 /// The norm of a typical record by one histogram, summed over clients: the lower end of the median bin, since a rule
-/// errs less by a norm that is too low. Bins of less than 3.5 times `deviation`, that of the noise in the sum, count as
-/// empty. None if all are, or if even a bin with all `records` would count as empty.
-[[nodiscard]] std::optional<double> typical_norm(View summed, double deviation, std::int64_t records);
+/// errs less by a norm that is too low. Bins below `least` count as empty. None if all are, or if even a bin with all
+/// `records` would count as empty.
+[[nodiscard]] std::optional<double> typical_norm(View summed, double least, std::int64_t records);
 
 /// The division of what a record pays by this release and by `uses` uses in gradients (one of each pass): together no
 /// more than these uses alone would cost at the whole price.

@@ -154,33 +154,34 @@ void NormRelease::close() {
 TypicalNorms NormRelease::release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts) {
   enter_all();
   std::size_t length = 0;
+  Vector own_variances;
   Released<Columns> columns = declare_public(Columns());
   agreement_.together([&] {
     length = NormHistogram(options_.mechanism_row().charge, share_.of_histogram(prices_->range().most), 0).length();
-    columns = declare_public(Columns(length + 1, counts.size()));
+    columns = declare_public(Columns(length, counts.size()));
     for (std::size_t k = 0; k < counts.size(); ++k) {
       if (facts_.records[k] == 0) continue;
       NormHistogram histogram = this->histogram(k);
       Released<Vector> noisy = declare_public(Vector(length));
       histogram.release({path, number(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy);
-      const double variance = histogram.deviation() * histogram.deviation();
-      columns.update(
-          [k, length, variance](Columns& all, const Vector& own) {
-            std::copy(own.begin(), own.end(), all[k].begin());
-            all[k][length] = variance;
-          },
-          noisy);
+      own_variances.push_back(histogram.deviation() * histogram.deviation());
+      columns.update([k](Columns& all, const Vector& own) { std::copy(own.begin(), own.end(), all[k].begin()); },
+                     noisy);
     }
   });
   close();
   const Vector sum = agreement_.ordered_sum(columns);
-  const double deviation = std::sqrt(sum[length]);
+  Vector variances;
+  for (const Vector& each : agreement_.all_gather(declare_public(std::move(own_variances)))) {
+    variances.insert(variances.end(), each.begin(), each.end());
+  }
+  const double least = agreement_.broadcast(declare_public(least_count(options_.mechanism_row().charge, variances)));
   const std::int64_t here = std::accumulate(facts_.records.begin(), facts_.records.end(), std::int64_t{0});
   const std::int64_t records = agreement_.sum(declare_public(here));
   TypicalNorms norms;
-  norms.l2 = typical_norm(View(sum).first(NormHistogram::bins), deviation, records);
+  norms.l2 = typical_norm(View(sum).first(NormHistogram::bins), least, records);
   if (length > NormHistogram::bins) {
-    norms.l1 = typical_norm(View(sum).subspan(NormHistogram::bins, NormHistogram::bins), deviation, records);
+    norms.l1 = typical_norm(View(sum).subspan(NormHistogram::bins, NormHistogram::bins), least, records);
   }
   return norms;
 }
