@@ -5,8 +5,9 @@
     jobs/launch.py --hosts hosts --mtbf 24 -- mpirun -n 64 starling omd --config omd.ini --output run
     jobs/launch.py --mtbf 24 -- srun -n 64 starling omd --config omd.ini --output run      in `salloc --no-kill`
 
-Hosts: before a restart each host of --hosts FILE (else of the SLURM allocation) is asked for its name. The same number of
-ranks then starts on those that answer. Without a list of hosts the same command starts again.
+Hosts: before a restart each host of --hosts FILE (else of the SLURM allocation) is asked for its name. Ranks start on those
+that answer, as many for a slot as at first. mpirun may wait for ever for a host that is cut off: when a run has left no trace
+for 15 s, its hosts are asked, and if one is gone the ranks are ended. Without a list of hosts the same command starts again.
 
 Checkpoints: unless the words say it, --checkpoint-every is 60s, or with --mtbf the interval of Young (1974) and Daly (2006),
 sqrt(2 C M). M is the mean time between failures of the whole launch. C is the time to hash, write and sync as many bytes as
@@ -41,6 +42,8 @@ STARTUP = 10.0  # after which ranks surely have begun: the signal to stop kills 
 STOP_AGAIN = 5.0  # mpirun and srun may lose a signal; ranks that stop already ignore another
 MOST_LEDGERS = 64
 HANGS = 30.0  # mpirun may wait for ever for ranks that are gone
+PATIENCE = 5.0  # of mpirun, to end the ranks of hosts that are left
+QUIET = 15.0  # without a trace of a round, after which hosts are asked whether they are there
 
 
 def say(text):
@@ -115,6 +118,7 @@ class Launch:
         self.cost = None
         self.planned = False
         self.restarts = 0
+        self.ranks = self.words.ranks()
         self.scratch = tempfile.TemporaryDirectory(prefix="starling-launch-")
         self.story = {"words": words, "run": self.words.output, "began": utc(time.time()), "attempts": self.earlier_attempts(words)}
 
@@ -132,7 +136,12 @@ class Launch:
             words = self.words.again(self.words.output, interval)
         else:
             words = self.words.first(interval)
-        return self.hosts.words(self.words.before, self.scratch.name) + words
+        return self.hosts.words(self.words.launcher(self.ranks), self.scratch.name) + words
+
+    def ranks_now(self):
+        """Ranks of the next start: fewer where hosts are gone, if the run can go on with them."""
+        fixed = self.words.why_as_many_ranks() or not self.run.knows_its_clients()
+        return self.words.ranks() if fixed else self.hosts.fitting()
 
     def play(self, stop):
         """Starts until there is nothing more to start; the exit code."""
@@ -185,7 +194,8 @@ class Launch:
         """Starts ranks and waits for their end; what launch.json says of it."""
         attempts = self.story["attempts"]
         at = self.run.newest_checkpoint()[0]
-        attempt = {"words": self.command(), "began": utc(time.time()), "from_round": at,
+        self.ranks = self.ranks_now()
+        attempt = {"words": self.command(), "began": utc(time.time()), "ranks": self.ranks, "from_round": at,
                    "rounds_replayed": max(0, attempts[-1].get("reached", 0) - at) if attempts else 0}
         began = time.monotonic()
         try:
@@ -213,7 +223,8 @@ class Launch:
     def watch(self, stop):
         """Waits for the end of the ranks; tells of them meanwhile, and measures the first checkpoint."""
         fresh, told, had_children = not self.run.has_begun(), False, False
-        began = alive_at = time.monotonic()
+        began = alive_at = moved_at = time.monotonic()
+        traces = self.run.traces()
         while True:
             try:
                 stop.child.wait(0.1)
@@ -233,6 +244,23 @@ class Launch:
                 elif had_children and time.monotonic() > alive_at + HANGS:
                     say("all ranks are gone, and mpirun waits for them: it is ended")
                     stop.child.kill()
+            if self.hosts.can_be_asked_meanwhile():
+                if self.run.traces() != traces:
+                    traces, moved_at = self.run.traces(), time.monotonic()
+                elif time.monotonic() > moved_at + QUIET:
+                    self.end_without_hosts(stop)
+                    moved_at = time.monotonic()
+
+    def end_without_hosts(self, stop):
+        """Ends ranks that wait for a host which is gone: mpirun would wait with them."""
+        if not self.hosts.ask():
+            return
+        say("{} do not answer: the ranks are ended".format(", ".join(self.hosts.gone())))
+        stop.child.terminate()
+        try:
+            stop.child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            stop.child.kill()
 
     def choose_interval(self, stop):
         """Once there is a checkpoint of all ranks, and where it saves enough to stop for it."""
@@ -250,13 +278,20 @@ class Launch:
             self.planned = True
 
     def wait(self, seconds, attempt, stop):
-        hosts = " on {} of {} hosts (gone: {})".format(len(self.hosts.left), len(self.hosts.lines), ", ".join(self.hosts.gone())) \
-            if self.hosts.gone() else ""
-        say("exit code {} at round {}; restart {} of {} from round {} in {:.1f} s{}".format(
-            attempt["exit_code"], attempt["reached"], self.restarts, self.options.restarts, attempt["checkpoint"], seconds, hosts))
+        say("exit code {} at round {}; restart {} of {} from round {} in {:.1f} s{}{}".format(
+            attempt["exit_code"], attempt["reached"], self.restarts, self.options.restarts, attempt["checkpoint"], seconds,
+            self.hosts_in_words(), self.ranks_in_words(self.ranks, self.ranks_now())))
         end = time.monotonic() + seconds
         while time.monotonic() < end and not stop.asked:
             time.sleep(min(0.1, max(0.0, end - time.monotonic())))
+
+    def hosts_in_words(self):
+        gone = self.hosts.gone()
+        return " on {} of {} hosts (gone: {})".format(len(self.hosts.left), len(self.hosts.lines), ", ".join(gone)) if gone else ""
+
+    @staticmethod
+    def ranks_in_words(before, now):
+        return ", {} ranks after {}".format(now, before) if now != before else ""
 
     def end(self, why, code, stop):
         """Tells how it ended; the exit code. Ranks that the signal ended before they could answer have lost nothing."""
@@ -268,8 +303,9 @@ class Launch:
                           privacy=self.charged())
         self.tell()
         privacy = self.story["privacy"]
-        say("{}; {} restarts, at least {} rounds replayed, hosts gone: {}{}".format(
+        say("{}; {} restarts, at least {} rounds replayed, hosts gone: {}{}{}".format(
             why, self.story["restarts"], self.story["rounds_replayed"], ", ".join(self.hosts.gone()) or "none",
+            self.ranks_in_words(self.words.ranks(), self.ranks),
             ", {} releases charged ({} made)".format(privacy["charged"], privacy["released"]) if privacy else ""))
         return code
 
@@ -287,8 +323,9 @@ class Launch:
                 return None
             for run in json.loads(done.stdout)["runs"]:
                 for client in run["clients"]:
+                    count = 1 + (client.get("through") or client["client"]) - client["client"]
                     for key in sums:
-                        sums[key] += client[key] or 0
+                        sums[key] += count * (client[key] or 0)
         return sums if ledgers else None
 
     def tell(self):

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -11,7 +12,7 @@ COMMANDS = ("omd", "fedavg", "renewable", "infer", "vertical")
 SHORTEST_INTERVAL = 0.1
 PROBE_BYTES = 64 << 20
 PROBE_SECONDS = 30.0
-RANKS_OF_MPIRUN = ("-n", "-np", "--n", "--np", "-c")
+RANKS_OF = {"mpirun": ("-n", "-np", "--n", "--np", "-c"), "srun": ("-n", "--ntasks")}
 HOSTS_OF = {"mpirun": ("-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile"),
             "srun": ("-N", "--nodes", "-w", "--nodelist", "-x", "--exclude")}
 # Options of the first start that count on a restart; whether each has a value.
@@ -33,11 +34,23 @@ class RunFolder:
         """Whether the first round may have been played; runs that cannot be resumed have no run-id."""
         return (self.path / "run-id").exists() or (self.path / "history.csv").exists()
 
+    def knows_its_clients(self):
+        """Whether it can go on with other ranks: the number of clients then no longer follows from that of ranks."""
+        return (self.path / "run-id").exists()
+
+    def traces(self):
+        """What changes while rounds are played: newest checkpoint, length of history.csv."""
+        history = self.path / "history.csv"
+        try:
+            length = history.stat().st_size
+        except OSError:
+            length = 0
+        return self.newest_checkpoint()[0], length
+
     def is_finished(self):
         if (self.path / "run-id").exists():
             return (self.path / "run-id").read_text().split()[-1:] == ["finished"]
         return (self.path / "summary.json").exists()
-
 
     def can_be_resumed(self):
         """Whether --resume has something to go on with, or to begin."""
@@ -152,6 +165,35 @@ class Words:
                 return "--{} that can be read only once".format(key)
         return ""
 
+    def why_as_many_ranks(self):
+        """Why a restart must have as many ranks as before; empty if it need not."""
+        return "its ranks are parties" if self.command == "vertical" else ""
+
+    def place_of_ranks(self):
+        """(index, what stands before the number) of the launcher's word with the number of ranks; None if there is none."""
+        for i, word in enumerate(self.before):
+            name, equals, _ = word.partition("=")
+            if self.kind and name in RANKS_OF[self.kind]:
+                return (i, name + "=") if equals else (i + 1, "") if i + 1 < len(self.before) else None
+            if self.kind == "srun" and re.match(r"-n\d+$", word):
+                return i, "-n"
+        return None
+
+    def ranks(self):
+        """How many ranks the words ask for; None if they do not say it in a number."""
+        place = self.place_of_ranks()
+        number = self.before[place[0]][len(place[1]):] if place else os.environ.get("SLURM_NTASKS", "") if self.kind == "srun" else ""
+        return int(number) if number.isdigit() and int(number) > 0 else None
+
+    def launcher(self, ranks):
+        """Launcher and its options, for so many ranks."""
+        place = self.place_of_ranks()
+        if ranks is None or ranks == self.ranks():
+            return self.before
+        if not place:
+            return self.before[:1] + ["-n", str(ranks)] + self.before[1:]
+        return self.before[:place[0]] + [place[1] + str(ranks)] + self.before[place[0] + 1:]
+
     def has_interval(self):
         return self.config.get("checkpoint-every", "0") != "0"
 
@@ -192,6 +234,7 @@ class Hosts:
 
     def __init__(self, words, file):
         self.kind, self.launcher = words.kind, words.before[:1]
+        self.ranks = words.ranks()
         self.lines = {}
         if file:
             for line in read_lines(file):
@@ -202,7 +245,7 @@ class Hosts:
                                    stdout=subprocess.PIPE, universal_newlines=True)
             self.lines = {name: name for name in shown.stdout.split()}
         self.given = bool(file)
-        self.left = list(self.lines)
+        self.left = self.started_on = list(self.lines)
         self.check(words)
 
     def check(self, words):
@@ -216,15 +259,33 @@ class Hosts:
             if word.split("=")[0] in HOSTS_OF[words.kind]:
                 raise UsageError("{} among the words: hosts are chosen anew at each start. Leave it out, and give --hosts FILE or "
                                  "an allocation.".format(word))
-        if words.kind == "mpirun" and not any(word in RANKS_OF_MPIRUN for word in words.before):
-            raise UsageError("mpirun without -n: the number of ranks would change with the hosts. Add -n RANKS.")
+        if words.kind == "mpirun" and not self.ranks:
+            raise UsageError("mpirun without -n: nobody could tell how many ranks each host has. Add -n RANKS.")
 
     def gone(self):
         return [host for host in self.lines if host not in self.left]
 
+    def fitting(self):
+        """Ranks for the hosts that are left: as many for a slot as at first, and at least one."""
+        slots = {host: int(match.group(1)) if match else 1
+                 for host, match in ((host, re.search(r"\bslots=(\d+)", line)) for host, line in self.lines.items())}
+        every = sum(slots.values())
+        return max(1, -(-self.ranks * sum(slots[host] for host in self.left) // every)) if self.ranks and every else self.ranks
+
+    def can_be_asked_meanwhile(self):
+        """Whether hosts answer while ranks run: in an allocation of SLURM another step may have to wait for their end."""
+        return self.given and self.kind == "mpirun" and "SLURM_JOB_ID" not in os.environ
+
     def ask(self):
-        """Finds out who is left; whether somebody has gone since the last time."""
-        before = self.left
+        """Finds out who is left; whether somebody has gone since ranks were started last, which is asked until it is known."""
+        if not self.lost():
+            self.probe()
+        return self.lost()
+
+    def lost(self):
+        return any(host not in self.left for host in self.started_on)
+
+    def probe(self):
         probes = {}
         for host in self.lines:
             where = ["--host", host, "-n", "1"] if self.kind == "mpirun" else ["-w", host, "-N", "1", "-n", "1"]
@@ -238,10 +299,10 @@ class Hosts:
                 os.killpg(probe.pid, signal.SIGKILL)
                 probe.wait()
         self.left = [host for host, probe in probes.items() if probe.returncode == 0]
-        return any(host not in self.left for host in before)
 
     def words(self, before, folder):
         """Launcher and options that start ranks on the hosts that are left; files that they need go to the folder."""
+        self.started_on = self.left
         if not self.lines or not (self.given or self.gone()):
             return before
         if self.kind == "srun":

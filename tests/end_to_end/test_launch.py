@@ -5,6 +5,7 @@ import unittest
 import kills
 import launch
 import launch_parts
+import test_other_ranks as other_ranks
 from harness import *
 
 STOPPED_SAFELY, USAGE, DATA_ERROR = 75, 2, 3
@@ -67,13 +68,13 @@ class LaunchCase(TestCase):
     def newest(self):
         return launch_parts.RunFolder(self.folder / "run").newest_checkpoint()[0]
 
-    def kill(self, job, after=0, rank=1):
-        """Kills a rank once all ranks hold a checkpoint that is newer; the round of the newest then."""
+    def kill(self, job, after=0, ranks=2):
+        """Kills the last rank once all ranks hold a checkpoint that is newer; the round of the newest then."""
         wait_until(lambda: self.newest() > after or job.process.poll() is not None, "there is a newer checkpoint")
-        pids = job.pids(2)
+        pids = job.pids(ranks)
         for path in job.log.glob("pid.*"):
             path.unlink()
-        os.kill(pids[rank], signal.SIGKILL)
+        os.kill(pids[-1], signal.SIGKILL)
         return self.newest()
 
     def story(self):
@@ -92,18 +93,22 @@ class LaunchCase(TestCase):
             os.environ[name] = value
             self.addCleanup(lambda n=name, b=before: os.environ.pop(n) if b is None else os.environ.__setitem__(n, b))
 
-    def as_usual(self):
+    def as_usual(self, on_other_ranks=False):
         """The run has the bits and the ledgers of one that nothing has happened to."""
-        trial = kills.Trial()
-        trial.folder = self.folder
         if LaunchCase.whole is None:
             done = self._start([(2, ["omd", *USUAL, "--output", "whole"], [])], None).finish()
             self.assertEqual(done.code, 0, done)
-            LaunchCase.whole = trial.results("whole")
-        ours = trial.results("run")
-        self.assertIn("private/0/ledger", ours)
-        self.assertEqual(ours.keys(), LaunchCase.whole.keys())
-        self.assertEqual([name for name in ours if ours[name] != LaunchCase.whole[name]], [])
+            LaunchCase.whole = {trial: self.results(trial, "whole") for trial in (kills.Trial, other_ranks.Trial)}
+        trial = other_ranks.Trial if on_other_ranks else kills.Trial
+        ours, whole = self.results(trial, "run"), LaunchCase.whole[trial]
+        self.assertIn("ledgers" if on_other_ranks else "private/0/ledger", ours)
+        self.assertEqual(ours.keys(), whole.keys())
+        self.assertEqual([name for name in ours if ours[name] != whole[name]], [])
+
+    def results(self, trial, output):
+        case = trial()
+        case.folder = self.folder
+        return case.results(output)
 
 
 class Restarts(LaunchCase):
@@ -220,42 +225,70 @@ class Signals(LaunchCase):
 
 
 class Hosts(LaunchCase):
-    def check_dead(self, options, launcher, more):
-        """Kills a rank and its host; the others go on with all ranks, and one that is back is used again."""
+    def check_dead(self, options, launcher, more, dead, ranks):
+        """Kills a rank and its host, twice; those that are left go on with so many ranks, and one that is back is used again."""
         job = self.start(options, USUAL, launcher)
-        at = self.kill_with_host(job, "n2", 0)
-        self.kill_with_host(job, "n3", at)
+        at = self.kill_with_host(job, dead[0], 0, ranks[0])
+        self.kill_with_host(job, dead[1], at, ranks[1])
         result = self.finished(job)
-        self.assertIn("on 2 of 3 hosts (gone: n2)", result.err)
-        self.assertIn("on 2 of 3 hosts (gone: n3)", result.err)
         story = self.story()
-        self.assertEqual([each.get("hosts_gone") for each in story["attempts"]], [["n2"], ["n3"], None])
-        self.assertEqual(story["hosts_gone"], ["n3"])
+        self.assertEqual([each.get("hosts_gone") for each in story["attempts"]], [[dead[0]], [dead[1]], None])
+        self.assertEqual(story["hosts_gone"], [dead[1]])
+        self.assertEqual([each["ranks"] for each in story["attempts"]], list(ranks))
         for attempt in story["attempts"][1:]:
             for word in more:
                 self.assertIn(word, attempt["words"])
-            self.assertEqual(attempt["words"][attempt["words"].index("-n") + 1], "2")
-        self.as_usual()
+            self.assertEqual(attempt["words"][attempt["words"].index("-n") + 1], str(attempt["ranks"]))
+        self.as_usual(ranks[-1] != 2)
+        return result
 
-    def kill_with_host(self, job, host, after):
+    def kill_with_host(self, job, host, after, ranks):
         wait_until(lambda: self.newest() > after, "there is a newer checkpoint")
         self.write("dead", host + "\n")
-        return self.kill(job, after)
+        return self.kill(job, after, ranks)
 
-    def test_mpirun_with_a_host_that_is_dead(self):
-        self.write("hosts", "# three\nn1 slots=1\nn2 slots=1\n\nn3 slots=1\n")
-        self.check_dead(["--hosts", "hosts"], [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"], ["--hostfile", "--oversubscribe"])
+    def test_fewer_hosts_have_fewer_ranks(self):
+        self.write("hosts", "# two\nn1 slots=1\n\nn2 slots=1\n")
+        result = self.check_dead(["--hosts", "hosts"], [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"], ["--hostfile", "--oversubscribe"],
+                                 ["n2", "n1"], [2, 1, 1])
+        self.assertIn("on 1 of 2 hosts (gone: n2), 1 ranks after 2\n", result.err)
+        self.assertRegex(result.err, r"launch: done; 2 restarts, .*hosts gone: n1, 1 ranks after 2, 4000 releases charged")
 
     def test_srun_with_a_host_that_is_dead(self):
         self.tool("scontrol", FAKE_SCONTROL)
         self.with_environment(SLURM_JOB_NODELIST="n[1-3]", PATH=f"{self.folder}/bin:{os.environ['PATH']}")
-        self.check_dead([], [self.tool("srun", FAKE_SRUN), "-n", "2"], ["--nodelist", "n1,n2", "--overcommit"][::2])
+        result = self.check_dead([], [self.tool("srun", FAKE_SRUN), "-n", "2"], ["--nodelist", "--overcommit"], ["n2", "n3"], [2, 2, 2])
+        self.assertIn("on 2 of 3 hosts (gone: n2)", result.err)
+        self.assertIn("on 2 of 3 hosts (gone: n3)", result.err)
+
+    def test_ranks_of_hosts(self):
+        """As many for a slot as at first; of hosts alike without slots."""
+        self.with_environment(SLURM_NTASKS="9")
+        for launcher, lines, left, ranks, words in (
+                (["mpirun", "-np", "8", "--mca", "a", "b"], {"n1": "n1 slots=4", "n2": "n2 slots=4"}, ["n2"], 4,
+                 ["mpirun", "-np", "4", "--mca", "a", "b"]),
+                (["mpirun", "--np", "5"], {"n1": "n1", "n2": "n2"}, ["n1"], 3, ["mpirun", "--np", "3"]),
+                (["mpirun", "-n", "6"], {"n1": "n1 slots=4", "n2": "n2 slots=2"}, ["n1"], 4, ["mpirun", "-n", "4"]),
+                (["srun", "-n8"], {"n1": "n1", "n2": "n2"}, ["n1"], 4, ["srun", "-n4"]),
+                (["srun", "--ntasks=8"], {"n1": "n1", "n2": "n2"}, ["n1"], 4, ["srun", "--ntasks=4"]),
+                (["srun", "--mpi=pmix"], {"n1": "n1", "n2": "n2", "n3": "n3"}, ["n1", "n3"], 6, ["srun", "-n", "6", "--mpi=pmix"])):
+            with self.subTest(launcher):
+                given = launch_parts.Words([*launcher, STARLING, "omd", *USUAL, "--output", "run"])
+                hosts = launch_parts.Hosts(given, None)
+                hosts.lines, hosts.left = lines, left
+                self.assertEqual(hosts.fitting(), ranks)
+                self.assertEqual(given.launcher(hosts.fitting()), words)
+
+    @slow
+    def test_parties_keep_their_ranks(self):
+        given = launch_parts.Words([MPIRUN, "-n", "2", STARLING, "vertical", "--output", "run"])
+        self.assertEqual(given.why_as_many_ranks(), "its ranks are parties")
 
     @slow
     def test_no_host_is_left(self):
         self.write("hosts", "n1\n")
         job = self.start(["--hosts", "hosts"], USUAL, [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"])
-        self.kill_with_host(job, "n1", 0)
+        self.kill_with_host(job, "n1", 0, 2)
         self.assertIn("given up: no host answers", self.finished(job, FAILURE).err)
 
     def test_a_host_that_says_nothing_is_gone_in_time(self):

@@ -67,14 +67,31 @@ class Hosts:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def launch(self, mpirun, slots):
-        """The words before a program that start it on `slots` slots of each host. The hosts share CPUs and do not know it, so
-        ranks that wait must be told to give theirs away."""
+        """The words before a program that start it on `slots` slots of each host."""
         hosts = ",".join(f"{NETWORK}.{number}:{slots}" for number in (1, 2))
-        return ["ip", "netns", "exec", f"{self.prefix}-1", "unshare", "--uts", "sh", "-c",
-                'hostname host-1; exec "$@"', "sh", mpirun, "--host", hosts, "-n", str(2 * slots), "--map-by", "node", "--bind-to",
-                "none", "--mca", "plm_rsh_agent", self.agent, "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "btl",
-                "tcp,self", "--mca", "btl_tcp_if_include", f"{NETWORK}.0/24", "--mca", "oob_tcp_if_include",
-                f"{NETWORK}.0/24", "--mca", "mpi_yield_when_idle", "1"]
+        return [*self.mpirun(mpirun), "--host", hosts, "-n", str(2 * slots), "--map-by", "node"]
+
+    def mpirun(self, mpirun):
+        """mpirun on the first host, which reaches the other. The hosts share CPUs and do not know it, so ranks that wait must
+        be told to give theirs away."""
+        script = self.folder / "mpirun"
+        settings = {"plm_rsh_agent": self.agent, "plm_rsh_no_tree_spawn": 1, "btl": "tcp,self", "btl_tcp_if_include": f"{NETWORK}.0/24",
+                    "oob_tcp_if_include": f"{NETWORK}.0/24", "mpi_yield_when_idle": 1}
+        words = " ".join(f"--mca {name} {value}" for name, value in settings.items())
+        script.write_text(f"#!/bin/sh\nexec ip netns exec {self.prefix}-1 unshare --uts sh -c 'hostname host-1; exec \"$@\"' sh "
+                          f"{mpirun} {words} --bind-to none \"$@\"\n")
+        script.chmod(0o755)
+        return [script]
+
+    def file(self, slots):
+        """A host file."""
+        path = self.folder / "hosts"
+        path.write_text("".join(f"{NETWORK}.{number} slots={slots}\n" for number in (1, 2)))
+        return path
+
+    def unplug(self):
+        """The second host is off the network for good, and its link is down at both ends."""
+        ip("-n", f"{self.prefix}-2", "link", "set", "link-2", "down")
 
     def cut(self):
         """Nothing that is sent arrives any more, and nobody is told, as when a switch fails: packets go to an address that

@@ -1,5 +1,5 @@
 """Runs over two hosts: the same bits as on one; a link that is cut in mid-run ends all ranks clearly, and the run can be
-taken up when it is mended."""
+taken up when it is mended. A host that is cut off for good does not stop a run under jobs/launch.py."""
 
 import sys
 import unittest
@@ -8,7 +8,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
 
 import hosts  # noqa: E402
+import test_other_ranks as other_ranks  # noqa: E402
 from harness import *  # noqa: E402, F403
+import launch_parts  # noqa: E402
 
 REASON = hosts.missing()
 FAILURE = 5
@@ -105,6 +107,35 @@ class TwoHosts(TestCase):
         self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
         self.good(1, [*words, "--output", "whole"])
         self.check_same("run", "whole")
+
+    def test_a_host_that_is_cut_off_for_good(self):
+        """Nobody touches the run: it gets on within twice the interval of checkpoints and a start, on the ranks of the host that
+        is left, and ends with the bits of one host."""
+        interval, start = 30, 10
+        words = last_given([*map(str, WORDS), "--source", "synthetic:logistic:p=200", "--loss", "logistic", "--batch", "64", "--metrics",
+                            "shared", "--checkpoint-every", f"{interval}s", "--rounds", "30000"])
+        job = Job([sys.executable, "-B", SOURCE / "jobs/launch.py", "--backoff", "0.1", "--hosts", self.hosts.file(2), "--",
+                   *self.hosts.mpirun(MPIRUN), "-n", "4", STARLING, "omd", *words, "--watchdog", "20", "--output", "run"], self.folder,
+                  None)
+        self.addCleanup(job.close)
+        run = launch_parts.RunFolder(self.folder / "run")
+        wait_until(lambda: run.newest_checkpoint()[0] > 0, "there is a checkpoint", 2 * interval)
+        self.hosts.unplug()
+        began, reached = time.monotonic(), run.last_recorded()
+        wait_until(lambda: run.last_recorded() > reached + 50 or job.process.poll() is not None, "the run gets on",
+                   2 * interval + start)
+        print(f"cut off after round {reached}; it got on after {time.monotonic() - began:.1f} s", file=sys.stderr)
+        result = job.finish(300)
+        self.assertEqual(result.code, 0, result)
+        self.assertIn(f"10.213.77.2 do not answer: the ranks are ended", result.err)
+        self.assertRegex(result.err, r"launch: done; 1 restarts, .*hosts gone: 10.213.77.2, 2 ranks after 4, 150000 releases charged")
+        story = json.loads((self.folder / "run/launch.json").read_text())
+        self.assertEqual([each["ranks"] for each in story["attempts"]], [4, 2])
+        self.assertGreater(story["attempts"][1]["from_round"], 0)
+        self.good(1, [*words, "--output", "whole"])
+        trial = other_ranks.Trial()
+        trial.folder = self.folder
+        trial.compare(trial.results("whole"), trial.results("run"))
 
 
 if __name__ == "__main__":
