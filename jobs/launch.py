@@ -310,11 +310,12 @@ class Launch:
         return code
 
     def charged(self):
-        """Releases of all clients that the run's own ledgers have charged, and that were made; None without such ledgers, or
-        with so many that reading them takes long."""
+        """Releases of all clients that the run's own ledgers have charged, and that were made; None without such ledgers, with
+        so many that reading them takes long, or where another host has some."""
         sums = {"charged": 0, "released": 0}
-        ledgers = sorted(self.run.path.glob("private/*/ledger"))
-        if len(ledgers) > MOST_LEDGERS:
+        folders = self.run.private_folders()
+        ledgers = [folder / "ledger" for folder in folders if (folder / "ledger").exists()]
+        if len(ledgers) > MOST_LEDGERS or not all(folder.is_dir() for folder in folders):
             return None
         for ledger in ledgers:
             done = subprocess.run([self.words.program, "privacy", "ledger", str(ledger), "--json"], stdin=subprocess.DEVNULL,

@@ -61,10 +61,19 @@ class RunFolder:
         if (self.path / "run-is-beginning").exists() and not self.can_be_resumed() and not self.has_begun():
             self.path.rename("{}.unbegun-{}".format(self.path, int(time.time())))
 
+    def private_folders(self):
+        """Those of all ranks. Where hosts have their own, this host may not see all."""
+        try:
+            lines = (self.path / "private-folders").read_text().splitlines()[1:]
+        except OSError:
+            return sorted(self.path.glob("private/*"))
+        return [pathlib.Path(line.split(" ", 2)[2]) for line in lines]
+
     def newest_checkpoint(self):
-        """(round, its files) of the newest checkpoint that all ranks hold; (0, []) if there is none. Idle ranks hold none."""
+        """(round, its files) of the newest checkpoint that all ranks hold, whose folders are seen; (0, []) if there is none.
+        Idle ranks hold none."""
         of_ranks = []
-        for folder in self.path.glob("private/*"):
+        for folder in self.private_folders():
             found = {int(file.name[11:]): file for file in folder.glob("checkpoint-*") if file.name[11:].isdigit()}
             of_ranks += [found] if found or (folder / "reports").exists() else []
         common = set.intersection(*map(set, of_ranks)) if of_ranks else ()
@@ -167,6 +176,8 @@ class Words:
 
     def why_as_many_ranks(self):
         """Why a restart must have as many ranks as before; empty if it need not."""
+        if self.config.get("private"):
+            return "private folders stay on the disks of their hosts"
         return "its ranks are parties" if self.command == "vertical" else ""
 
     def place_of_ranks(self):

@@ -16,7 +16,7 @@ namespace {
 
 /// Options that change no result: where it goes, how it is shown, and how the run is kept.
 constexpr std::array idle_options{"output",   "progress", "json",        "json-models", "checkpoint-every",
-                                  "watchdog", "resume",   "tensorboard", "openmetrics"};
+                                  "watchdog", "resume",   "tensorboard", "openmetrics", "private"};
 
 bool is_idle(const std::string& option) {
   return std::find(idle_options.begin(), idle_options.end(), option) != idle_options.end();

@@ -79,7 +79,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
   }
-  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank()));
+  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place));
   goes_on_ = true;
   agreement_.together([&] {
     run_id_ = directory_->identity().run;
@@ -138,6 +138,7 @@ void LearningRun::make_directory() {
   note_directory_(directory_->path());
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   end_if_signalled();
+  if (goes_on_) directory_->note_private_folders(agreement_);
   agreement_.together([&] {
     if (!first_rank()) return;
     if (goes_on_) return require_same_inputs();
@@ -174,9 +175,9 @@ void LearningRun::make_new_directory() {
   if (path.empty()) path = fresh_name();
   path = agreement_.broadcast(declare_public(path));
   if (common().resume) {
-    directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, world_.rank()));
+    directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, world_.rank(), common().private_place));
   } else {
-    directory_.emplace(path, configuration_, agreement_, world_.rank());
+    directory_.emplace(path, configuration_, agreement_, world_.rank(), common().private_place);
   }
   agreement_.together([&] {
     if (common().save_partition && first_rank()) {

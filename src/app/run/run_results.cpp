@@ -186,6 +186,9 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
     *budget->stopped_after /= releases_of_round();
   }
   summary.privacy.dealt_by = dealt_by();
+  if (summary.privacy.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {
+    summary.privacy.ledger.path = common().private_place + "/<rank>/ledger";
+  }
   name_metrics(summary);
   for (std::string& line : weaknesses_of(summary.privacy)) notes_.push_back(std::move(line));
 }

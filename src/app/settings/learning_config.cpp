@@ -5,6 +5,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/record/directory/private_place.hpp"
 
 namespace starling {
 
@@ -69,6 +70,18 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                                                       "run-{}-<time>",
                                                       command)}),
               config.output);
+  options.add(
+      {.name = "private",
+       .argument = "DIR",
+       .help = "folder for what belongs to the owners of records (keys, ledgers, checkpoints, private metrics) on "
+               "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty; "
+               "default: private/ of the run directory",
+       .example = "/scratch/{host}/run",
+       .files = named::file},
+      [&config](const std::string& text) {
+        check_private_place(text);
+        config.private_place = text;
+      });
   options.add({.name = "record-every",
                .argument = "K",
                .help = "record models every K rounds; default: geometric, some 17 records per decade",

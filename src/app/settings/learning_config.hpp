@@ -31,6 +31,7 @@ struct LearningConfig {
   PrivacyOptions privacy;
   // output
   std::optional<std::string> output;
+  std::string private_place;  ///< of private folders, on each host; empty: in the run directory
   std::optional<Round> record_every;
   std::optional<RecordedChoice> record_clients;
   ProgressChoice progress = ProgressChoice::automatic;

@@ -9,6 +9,7 @@
 #include "starling/files/durable_file.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/record/directory/history.hpp"
+#include "starling/record/directory/private_place.hpp"
 
 namespace starling {
 
@@ -36,8 +37,10 @@ std::string difference(const std::string& here, const std::string& there) {
 
 bool has_checkpoint(const std::string& run) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run + "/private/0", error)) {
-    if (entry.path().filename().string().starts_with("checkpoint-")) return true;
+  for (const std::string& folder : private_folders_of(run)) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().filename().string().starts_with("checkpoint-")) return true;
+    }
   }
   return false;
 }

@@ -4,6 +4,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/record/directory/private_place.hpp"
 
 namespace starling {
 
@@ -19,8 +20,8 @@ ModelParts::ModelParts(std::string where) : where_(std::move(where)) {
 bool ModelParts::are_apart() const {
   std::error_code ignored;
   if (is_per_client(where_)) return true;
-  for (const fs::directory_entry& folder : fs::directory_iterator(where_ + "/private", ignored)) {
-    for (const fs::directory_entry& file : fs::directory_iterator(folder.path(), ignored)) {
+  for (const std::string& folder : private_folders_of(where_)) {
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored)) {
       if (file.path().filename().string().starts_with("model-part-")) return true;
     }
   }
@@ -42,8 +43,8 @@ std::string ModelParts::file_of(Client client) const {
           file, name_of_part(client));
     return file;
   }
-  for (const fs::directory_entry& folder : fs::directory_iterator(where_ + "/private", ignored)) {
-    const std::string file = (folder.path() / part_file_name(client)).string();
+  for (const std::string& folder : private_folders_of(where_)) {
+    std::string file = folder + "/" + part_file_name(client);
     if (fs::exists(file, ignored)) return file;
   }
   throw UsageError(

@@ -87,8 +87,9 @@ void write_configuration(const std::string& path, const std::string& configurati
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& configuration, Before before,
-                           Agreement& agreement, int rank)
-    : path_(path) {
+                           Agreement& agreement, int rank, const std::string& place)
+    : path_(path), place_(path, place) {
+  place_.clear(agreement, before == Before::a_run_that_never_began);
   agreement.together([&] {
     if (rank != 0) return;
     std::error_code error;
@@ -105,14 +106,16 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
     static_cast<void>(Descriptor(path + beginning, O_CREAT | O_WRONLY, readable_by_all));
     write_configuration(path, configuration);
     make_folder(path + "/clients");
-    make_folder(path + "/private");
+    make_folder(place_.path());
   });
   agreement.together([&] {
+    make_folder(place_.path());
     const std::string folder = private_folder(rank);
     check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0,
                         "cannot make '{}' ({}) see whether all ranks share this file system", folder,
                         std::strerror(errno));
   });
+  place_.begin(agreement);
 }
 
 void RunDirectory::has_begun() const {
@@ -126,8 +129,8 @@ bool RunDirectory::never_began(const std::string& path, Agreement& agreement, in
   return agreement.broadcast(declare_public(never));
 }
 
-RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank) {
-  RunDirectory directory(path);
+RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank, const std::string& place) {
+  RunDirectory directory(path, place);
   agreement.together([&] {
     if (rank != 0) return;
     directory.held_.emplace(hold(path));
@@ -139,6 +142,7 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
     static_cast<void>(directory.identity());
     if (rank == 0) directory.settle_folders();
   });
+  directory.place_.find(agreement, directory.identity().ranks);
   agreement.together([&] {
     directory.require_folders();
     if (rank == 0) make_folder(path + "/clients");
@@ -147,6 +151,7 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
 }
 
 void RunDirectory::require_folders() const {
+  if (place_.is_own()) return;
   check(fs::is_directory(path_ + "/private"),
         "'{}' has no folder 'private' (it holds what the run would go on from, and was not copied along) bring it back",
         path_);
@@ -162,6 +167,7 @@ std::string RunDirectory::make_next_folder(int rank) const {
   fs::remove_all(folder, error);
   const bool made = !error && mkdir(folder.c_str(), S_IRWXU) == 0;
   check<FailureError>(made, "cannot make '{}' ({})", folder, error ? error.message() : std::strerror(errno));
+  place_.mark(folder);
   return folder;
 }
 
@@ -177,7 +183,7 @@ void RunDirectory::take_next_folders(int ranks) const {
 
 void RunDirectory::sync_private_folder() const {
   const int error = sync_folder_of(private_folder(0));
-  check<FailureError>(error == 0, "cannot write '{}/private' ({})", path_, std::strerror(error));
+  check<FailureError>(error == 0, "cannot write '{}' ({})", place_.path(), std::strerror(error));
 }
 
 /// Ends a change of the number of ranks that take_next_folders() has begun, and removes what one left that ended
@@ -185,15 +191,19 @@ void RunDirectory::sync_private_folder() const {
 void RunDirectory::settle_folders() const {
   const RunIdentity now = identity();
   const bool moving = read_whole_file(path_ + "/run-id").value_or("").ends_with(fmt::format("{}\n", moving_word));
-  if (!fs::is_directory(path_ + "/private")) return;
+  if (!fs::is_directory(place_.path()) && !(moving && place_.is_own())) return;
   for (int r = 0; r < now.ranks && moving; ++r) {
     const std::string next = private_folder(r) + next_ending;
+    check(!place_.is_own() || fs::is_directory(private_folder(r)) || fs::is_directory(next),
+          "'{}' is gone (the run was about to go on with {} ranks, from there) start it on the host that has it, or "
+          "bring it back",
+          next, now.ranks);
     if (!fs::is_directory(next)) continue;
     fs::remove_all(private_folder(r));
     fs::rename(next, private_folder(r));
   }
   std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(path_ + "/private")) {
+  for (const auto& entry : fs::directory_iterator(place_.path())) {
     const std::string name = entry.path().filename().string();
     const bool number = name.find_first_not_of("0123456789") == std::string::npos;
     if (name.ends_with(next_ending) || (moving && number && std::stoll(name) >= now.ranks))
@@ -278,9 +288,6 @@ RunIdentity RunDirectory::identity() const {
 
 std::string RunDirectory::clients_name(int rank) {
   return fmt::format("clients/{}.h5", rank);
-}
-std::string RunDirectory::private_folder(int rank) const {
-  return fmt::format("{}/private/{}", path_, rank);
 }
 
 std::int64_t settle_file(const std::string& path) {

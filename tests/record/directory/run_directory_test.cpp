@@ -57,6 +57,42 @@ TEST(RunDirectory, HasAPrivateFolderForEachRank) {
   EXPECT_EQ(directory.clients_file(3), directory.path() + "/" + RunDirectory::clients_name(3));
 }
 
+TEST(RunDirectory, PutsPrivateFoldersWhereTheyBelong) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  const std::string place = shared.run() + "-{host}";
+  std::string folder;
+  {
+    const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), rank, place);
+    folder = directory.private_folder(rank);
+    EXPECT_TRUE(folder.starts_with(shared.run() + "-") && folder.ends_with(fmt::format("/{}", rank))) << folder;
+    EXPECT_EQ(folder.find('{'), std::string::npos);
+    EXPECT_EQ(mode_of(folder), 0700U);
+    EXPECT_EQ(mode_of(folder + "/of-run"), 0600U);
+    EXPECT_EQ(mode_of(directory.path() + "/private"), 0U);
+    EXPECT_EQ(private_folders_of(directory.path()).at(static_cast<std::size_t>(rank)), folder);
+  }
+  std::ofstream(folder + "/ledger") << "of a run that never began";
+  shared.agreement().barrier();
+  const auto again = [&] {
+    return RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement(), rank, place);
+  };
+  EXPECT_EQ(again().private_folder(rank), folder);
+  EXPECT_EQ(mode_of(folder + "/ledger"), 0U);
+  shared.agreement().barrier();
+  if (rank == 0) std::ofstream(folder + "/of-run") << "another run's\n";
+  EXPECT_THROW(static_cast<void>(again()), Error) << "a folder of another run stays";
+  EXPECT_EQ(mode_of(folder) != 0U, rank == 0);
+}
+
+TEST(RunDirectory, PlacesHaveNoOtherBraces) {
+  EXPECT_NO_THROW(check_private_place("/scratch/{host}/{host}-run"));
+  for (const char* wrong : {"/scratch/{client}", "/scratch/{hosts}", "/scratch/{host", "/scratch/host}"}) {
+    EXPECT_NE(message_of<UsageError>([&] { check_private_place(wrong); }).find("only {host}"), std::string::npos)
+        << wrong;
+  }
+}
+
 // On every rank, although rank 0 alone looks.
 TEST(RunDirectory, OverwritesNothing) {
   SharedFolder shared;

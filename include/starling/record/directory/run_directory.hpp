@@ -9,6 +9,7 @@
 #include "starling/core/links.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/directory/private_place.hpp"
 
 namespace starling {
 
@@ -24,17 +25,19 @@ struct RunIdentity {
 class RunDirectory {
  public:
   /// **Collective.** Rank 0 creates the directory, which must not exist or must be empty, with config.ini. Each rank
-  /// creates its private folder (mode 0700). Throws UsageError.
-  RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank)
-      : RunDirectory(path, configuration, Before::nothing, agreement, rank) {}
+  /// creates its private folder (mode 0700), in the directory or where `place` says (PrivatePlace). Throws UsageError.
+  RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank,
+               const std::string& place = "")
+      : RunDirectory(path, configuration, Before::nothing, agreement, rank, place) {}
   /// **Collective.** Empties and reuses the directory of a run that never began its first round.
   [[nodiscard]] static RunDirectory afresh(const std::string& path, const std::string& configuration,
-                                           Agreement& agreement, int rank) {
-    return {path, configuration, Before::a_run_that_never_began, agreement, rank};
+                                           Agreement& agreement, int rank, const std::string& place = "") {
+    return {path, configuration, Before::a_run_that_never_began, agreement, rank, place};
   }
   /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
   /// directory of a run, or if the run has not begun or is running.
-  [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank);
+  [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank,
+                                          const std::string& place = "");
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
   /// Marks the begin of the first round, on rank 0: `never_began` is false from now on.
@@ -69,18 +72,21 @@ class RunDirectory {
   /// The path of a rank's file relative to the directory, for links of run.h5.
   [[nodiscard]] static std::string clients_name(int rank);
   [[nodiscard]] std::string clients_file(int rank) const { return path_ + "/" + clients_name(rank); }
-  [[nodiscard]] std::string private_folder(int rank) const;
+  [[nodiscard]] std::string private_folder(int rank) const { return place_.folder(rank); }
+  /// Notes where private folders are, once the run is to go on. **Collective.**
+  void note_private_folders(Agreement& agreement) const { place_.note(agreement); }
 
  private:
   enum class Before { nothing, a_run_that_never_began };
-  RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement,
-               int rank);
-  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement, int rank,
+               const std::string& place);
+  RunDirectory(std::string path, const std::string& place) : path_(std::move(path)), place_(path_, place) {}
   void require_folders() const;
   void settle_folders() const;
   void sync_private_folder() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;
   std::string path_;
+  PrivatePlace place_;
   std::optional<Descriptor> held_;  ///< the lock, on rank 0
   bool goes_on_ = false;
 };

@@ -18,10 +18,10 @@ namespace starling {
 namespace {
 
 /// Options that change neither what is computed nor from what. (Of `rounds` see depends_on_rounds.)
-constexpr std::array<std::string_view, 16> without_effect{
+constexpr std::array<std::string_view, 17> without_effect{
     "output",         "progress", "json",        "json-models",  "watchdog",       "record-every",
     "record-clients", "metrics",  "ledger",      "ledger-block", "save-partition", "checkpoint-every",
-    "rounds",         "exchange", "tensorboard", "openmetrics"};
+    "rounds",         "exchange", "tensorboard", "openmetrics",  "private"};
 
 std::string cpu() {
   std::ifstream file("/proc/cpuinfo");
