@@ -122,6 +122,7 @@ class OwnFolders(TestCase):
         self.assertEqual(sorted(path.name for path in a.iterdir()), ["0"])
         self.same_as_whole()
 
+    @slow
     def test_a_folder_of_another_run(self):
         self.played([*OWN, "--output", "run"], ["a", "b"])
         for words, text in (([*OWN, "--output", "other"], "is not an empty folder"),
