@@ -79,7 +79,8 @@ std::string why_not_tuned(const OmdConfig& config) {
   } else {
     if (!loss_table().make(config.loss)->classifies()) return fmt::format("the loss {}", config.loss);
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
-    if (config.model.is_network() && !config.privacy.mechanism_row().gaussian()) return "networks without Gaussian noise";
+    if (config.model.is_network() && !config.privacy.mechanism_row().gaussian())
+      return "networks without Gaussian noise";
   }
   if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
   if (config.domain.value_or("free") != "free") return "bounded domains";
@@ -180,7 +181,8 @@ std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
   const double signal = signal_to_noise(facts, rule);
   const std::optional<double> cost = expected_cost(signal);
   std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
-  if (!rule.linear()) return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
+  if (!rule.linear())
+    return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
   text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points to noise", signal, *cost)
                : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
   if (rule.step < rule.unhindered_step) {

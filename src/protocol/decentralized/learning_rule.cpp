@@ -80,8 +80,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
     rule.score_noise =
         deviation * rule.prefix_noise * rule.noise_norm / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
   }
-  const double hindered =
-      rule.score_noise > 0 ? useful_shift(facts.scores) / rule.score_noise : rule.unhindered_step;
+  const double hindered = rule.score_noise > 0 ? useful_shift(facts.scores) / rule.score_noise : rule.unhindered_step;
   rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
 }
 
