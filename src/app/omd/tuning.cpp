@@ -131,6 +131,11 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
   if (config.given("batch")) facts.batch = config.data.batch;
   facts.clip = config.privacy.clip;
   if (config.given("step")) facts.step = config.omd.step;
+  // Linear models of two classes have no figures of this choice (docs/methods/learning-rule.md).
+  const bool measured = facts.scores > 2 || config.model.is_network();
+  if (measured && config.correlation == CorrelationChoice::automatic && whole_passes_suffice(facts)) {
+    facts.correlates = false;
+  }
   return facts;
 }
 
@@ -147,14 +152,17 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   choose("step-cap", short_number(step_cap_of_rule), "clients of little mass repay their steps early");
   choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
-         config.mixing.gossip_steps == 1                  ? "one exchange halves the disagreement of clients"
-         : !rule.correlation && config.privacy.protects() ? "independent noise leaves clients far apart"
-                                                          : "as many as halve the disagreement of clients, 4 at most");
+         config.mixing.gossip_steps == 1 ? "one exchange halves the disagreement of clients"
+         : !correlates(config) && config.privacy.protects()
+             ? "independent noise leaves clients far apart"
+             : "as many as halve the disagreement of clients, 4 at most");
   if (config.privacy.mechanism_row().gaussian()) {
     choose("noise-correlation", rule.correlation ? "blt:2" : "none",
            rule.correlation
                ? fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
                              short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)))
+           : correlates(config)
+               ? "so little signal wants few rounds of all records, of which none takes back another's noise"
                : "a client whose whole data count as one pays less under independent noise");
   }
   return values;

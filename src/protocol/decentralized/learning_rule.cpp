@@ -114,6 +114,10 @@ LearningRule learning_rule(const RuleFacts& facts) {
   return rule;
 }
 
+bool whole_passes_suffice(const RuleFacts& facts) {
+  return facts.most_records && !facts.rounds && !facts.batch && rounds_of_independent_noise(facts) <= facts.epochs;
+}
+
 Round most_rounds_of_pass(RuleFacts facts) {
   facts.norm = 4;  // an L1 norm is no less than the Euclidean one, but for noise
   facts.norm_l1 = 1;

@@ -127,6 +127,21 @@ TEST(LearningRule, StepsFurtherWhereTheLossOfManyClassesBendsLess) {
   EXPECT_NEAR(noisy.noise_of_scores(), useful_shift(10), 1e-12);
 }
 
+TEST(LearningRule, TakesWholePassesWhereThereIsLittleSignal) {
+  RuleFacts facts = census();
+  EXPECT_FALSE(whole_passes_suffice(facts));  // 8 rounds at least, and one pass
+  facts.epochs = 16;
+  facts.price = 0.3 / 4;  // 36 rounds
+  EXPECT_FALSE(whole_passes_suffice(facts));
+  facts.price = 0.03 / 4;
+  EXPECT_TRUE(whole_passes_suffice(facts));
+  facts.correlates = false;
+  EXPECT_EQ(learning_rule(facts).batch, 6513U);
+  EXPECT_EQ(learning_rule(facts).rounds, 16);
+  facts.batch = 100;
+  EXPECT_FALSE(whole_passes_suffice(facts));
+}
+
 TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
   RuleFacts facts = census();
   facts.norm = 2;

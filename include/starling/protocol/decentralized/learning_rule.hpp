@@ -74,6 +74,10 @@ inline constexpr Round rounds_of_rule = 256;
 /// Throws UsageError unless counts are at least 1 and price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);
 
+/// Whether independent noise wants no more rounds than there are passes: each then takes all records, and correlated
+/// noise would have nothing to take back. Not where rounds or the batch are settled, or N is unknown.
+[[nodiscard]] bool whole_passes_suffice(const RuleFacts& facts);
+
 /// T, or no less than it, whatever the norms of records are. `most_records` must be known.
 [[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);
 
