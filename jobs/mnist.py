@@ -18,12 +18,15 @@ clipped in L2, and the noise is Gaussian of the same deviation, sqrt(2) 2 clip /
 of a release at mu = n epsilon / (sqrt(2) m). What a record truly pays stands beside epsilon. Step and clip are in
 jobs/mnist-cnn.ini and STEP below. A run takes minutes, so this table is only made where --tables asks for it.
 
+untuned: the same data, graph and prices in all, without any setting: jobs/mnist-untuned.ini, whose batches, clips and steps
+are those of --tuning auto, for the models of UNTUNED. Noise is secret, so each call has other figures.
+
 --tune asks whether HONEST would better have half or twice as many passes, half or twice the step or clip, on another split:
 50,000 training images to learn from, and the other 10,000 to choose by. The test images are not looked at. Choosing looks,
 without noise, at training images that are records of the table too: the privacy that it states is that of runs whose settings
 are given. Of claimed it tries half and twice the step, on the same split, with 2,000 of the images that are held out.
 
-Writes honest.csv and claimed.csv or, with --tune, honest-tune.csv and claimed-tune.csv.
+Writes honest.csv, claimed.csv and untuned.csv or, with --tune, honest-tune.csv and claimed-tune.csv.
 """
 
 import argparse
@@ -47,6 +50,9 @@ HONEST = {0.1: (12, 5, 1.6, 83.6), 0.5: (40, 8, 1.6, 93.2), 1: (120, 6, 2, 94.8)
 # What --tune tries: factors of passes, step and clip.
 AROUND = ((1, 1, 1), (0.5, 1, 1), (2, 1, 1), (1, 0.5, 1), (1, 2, 1), (1, 1, 0.5), (1, 1, 2))
 TOLERANCE = 0.5
+# Models that learn with nothing tuned, by name: features and --model.
+UNTUNED = {"softmax": ("hog", "linear"), "mlp": ("hog", "mlp:129-64-10"), "pixels-mlp": ("raw", "mlp:784-128-10"),
+           "pixels-cnn": ("raw", "cnn:4-8-32")}
 # The dissertation's epsilon: what it prints of each command, in percent.
 CLAIMED = {0.1: {"omd": 93.28, "fedavg": 91.47}, 0.5: {"omd": 94.01, "fedavg": 92.59}}
 RECORDS, BATCH = 6000, 128  # n and m: of a client, and of a round
@@ -95,6 +101,10 @@ class Mnist:
             "source": source, "test": test, "rounds": self.options.rounds, "record-every": self.options.rounds, "step": step,
             "mu": RECORDS * epsilon / (math.sqrt(2) * BATCH), "seed": seed})
 
+    def run_untuned(self, name, source, test, epsilon, features, model, seed):
+        return self.run(name, "omd", "mnist-untuned", {"source": source, "test": test, "total-epsilon": epsilon, "delta": DELTA,
+                                                       "features": features, "model": model, "seed": seed})
+
     def all(self, run, cases):
         """What `run` gives, by key, for cases {key: arguments of run, but for the name}."""
         jobs = [lambda k=k, words=words: run(f"run-{k}", *words) for k, words in enumerate(cases.values())]
@@ -102,12 +112,12 @@ class Mnist:
 
 
 def settings(command, preset):
-    """Those of jobs/PRESET.ini; an aggregator has no graph."""
+    """Those of jobs/PRESET.ini; an aggregator has no graph, and nothing that a rule chooses."""
     lines = (experiment.PROJECT / "jobs" / f"{preset}.ini").read_text().splitlines()
     found = dict(line.split(" = ", 1) for line in lines if line and not line.startswith("#"))
     if "topology" in found:
         found["topology"] = str((experiment.PROJECT / "jobs" / found["topology"]).resolve())
-    return {key: value for key, value in found.items() if command == "omd" or key not in ("topology", "gossip-steps")}
+    return {key: value for key, value in found.items() if command == "omd" or key not in ("topology", "gossip-steps", "tuning")}
 
 
 def verdict(ours, prototype):
@@ -219,8 +229,31 @@ def tune_claimed(mnist, folder):
     experiment.write_csv(folder / "claimed-tune.csv", ["epsilon", "command", "step", "accuracy", "best"], rows)
 
 
+def untuned(mnist, folder):
+    seeds = range(1, mnist.options.seeds + 1)
+    found = mnist.all(mnist.run_untuned, {(name, epsilon, seed): (mnist.pair("train"), mnist.pair("test"), epsilon, *UNTUNED[name],
+                                                                  seed)
+                                          for name in mnist.options.models for epsilon in mnist.options.epsilons for seed in seeds})
+    print(f"\nNothing tuned; epsilon in all, delta = {DELTA:g}; accuracy in %, mean and standard error of {len(seeds)} "
+          f"seed{'s' if len(seeds) > 1 else ''}")
+    print("model          features  epsilon   accuracy         (least to most)")
+    rows = []
+    for name in mnist.options.models:
+        for epsilon in mnist.options.epsilons:
+            accuracies = [found[name, epsilon, seed][0] for seed in seeds]
+            features, model = UNTUNED[name]
+            print(f"{model:<14} {features:<8}  {epsilon:<7g}   {with_error(accuracies, '.2f'):<15}  ({min(accuracies):.2f} to "
+                  f"{max(accuracies):.2f})")
+            rows.append([name, features, model, epsilon, DELTA, mean(accuracies), min(accuracies), max(accuracies)])
+    experiment.write_csv(folder / "untuned.csv", ["name", "features", "model", "epsilon", "delta", "accuracy", "least", "most"], rows)
+
+
+def nothing_to_tune(mnist, folder):
+    raise RuntimeError("--tune with the untuned table (it has no settings) name another table")
+
+
 # What is measured, and how its settings are chosen.
-SECTIONS = {"honest": (honest, tune_honest), "claimed": (claimed, tune_claimed)}
+SECTIONS = {"honest": (honest, tune_honest), "claimed": (claimed, tune_claimed), "untuned": (untuned, nothing_to_tune)}
 
 
 def epsilons(text):
@@ -241,6 +274,8 @@ def main():
     parser.add_argument("--epsilons", metavar="E", type=epsilons, default=list(HONEST),
                         help=f"rows of the tables, separated by commas ({','.join(f'{epsilon:g}' for epsilon in HONEST)}; "
                              f"of claimed only {' and '.join(f'{epsilon:g}' for epsilon in CLAIMED)})")
+    parser.add_argument("--models", metavar="NAME", type=experiment.names_of(UNTUNED), default=list(UNTUNED),
+                        help=f"rows of the untuned table, separated by commas ({','.join(UNTUNED)})")
     parser.add_argument("--rounds", metavar="N", type=experiment.positive, default=150,
                         help="of a run of the claimed table (150)")
     parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=3, help="runs per row (3)")

@@ -50,6 +50,28 @@ class Examples(PythonCase):
                 for line in re.findall(r"^# prints: (.*)$", path.read_text(), re.M):
                     self.assertRegex(done.stdout, line)
 
+    @needs("statsmodels")
+    @needs("pandas")
+    def test_intervals_agree_with_those_of_statsmodels(self):
+        """On the records of the example. Without noise they are as wide but for a sixth, and their centres differ by less than
+        the half width. With noise 95 % of them hold the estimate of all records: of 24 at least 20."""
+        records, rest = (EXAMPLES / "intervals.py").read_text().split("run = starling.infer(")
+        self.assertIn("statsmodels.Logit(ill, X.assign(intercept=1.0)).fit(disp=0)", rest)
+        done = self.script(1, records + """
+exact = statsmodels.Logit(ill, X.assign(intercept=1.0)).fit(disp=0)
+def intervals(seed, **more):
+    run = starling.infer(records=(X, ill), loss="logistic", clients=4, partition="iid", seed=seed, progress="off",
+                         output=f"run-{seed}-{len(more)}", **more)
+    return run.table("coefficients").set_index("name").loc[exact.params.index]
+open_ones, widths = intervals(1, mechanism="none", intervals="plug-in"), exact.conf_int()[1] - exact.conf_int()[0]
+assert (abs(open_ones.estimate - exact.params) < widths / 2).all(), (open_ones, exact.params)
+assert abs((open_ones.high - open_ones.low) / widths - 1).max() < 1 / 6, (open_ones, widths)
+found = [intervals(seed, mechanism="gaussian", mu=1, noise_key="seed") for seed in range(1, 7)]
+assert all((each.high - each.low > widths).all() for each in found)
+print(sum(int(((each.low <= exact.params) & (exact.params <= each.high)).sum()) for each in found))
+""", name="agree.py")
+        self.assertGreaterEqual(int(done.stdout), 20, done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 """`--tuning auto`: what it chooses, what it leaves alone, and that tuned runs repeat, resume and keep their bits."""
 
 import pathlib
+import random
 import signal
 import unittest
 
@@ -144,6 +145,31 @@ class Tuning(TestCase):
                 self.assertEqual(chosen(result.summary()), {})
                 off = self.summary_of(1, [*self.words[:-2], *words, "--tuning", "off"], name + "-off")
                 self.assertEqual(bits(result.summary()["models"]), bits(off["models"]))
+
+    def test_networks_have_a_norm_that_noise_sees(self):
+        words = [*self.words, "--model", "mlp:3-8-1"]
+        linear, network = chosen(self.summary_of(1, self.words, "linear")), self.summary_of(1, words, "network")
+        self.assertEqual(set(chosen(network)), set(linear))
+        self.assertEqual(chosen(network)["batch"], linear["batch"])
+        self.assertGreater(float(chosen(network)["clip"]), float(linear["clip"]))
+        self.assertLess(float(chosen(network)["step"]), float(linear["step"]))
+        self.assertIn("noise moves scores as those of a linear model at records with a norm of",
+                      self.good(1, [*words, "--output", "told"]).err)
+        for ranks, other in ((2, words), (1, ["--config", str(self.folder / "network" / "config.ini")])):
+            self.assertEqual(bits(self.summary_of(ranks, other, f"again-{ranks}")["models"]), bits(network["models"]))
+        result = self.good(1, [*words, "--mechanism", "laplace", "--output", "laplace"])
+        self.assertIn("no rule is known for networks without Gaussian noise", result.err)
+
+    def test_networks_learn_what_no_line_tells(self):
+        draw = random.Random(3)
+        rows = [(draw.uniform(-2, 2), draw.uniform(-2, 2)) for _ in range(8000)]
+        source = self.write("q.csv", "a,b,y\n" + "".join(f"{a},{b},{int(a * b > 0)}\n" for a, b in rows))
+        words = ["--source", source, "--clients", "4", "--mechanism", "gaussian", "--total-epsilon", "8", "--noise-key", "seed",
+                 "--partition", "iid", "--loss", "softmax:2", "--model", "mlp:2-16-2"]
+        tuned = self.summary_of(1, [*words, "--tuning", "auto"], "tuned")
+        default = self.summary_of(1, [*words, "--tuning", "off"], "default")
+        self.assertGreater(tuned["accuracy"], 0.8)
+        self.assertGreater(tuned["accuracy"], default["accuracy"] + 0.05)
 
     def test_takes_independent_noise_for_a_budget_of_clients(self):
         budget = [*self.words, "--budget", "1e6"]

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "starling/graph/analysis/analysis.hpp"
+#include "starling/model/network/noise_norm.hpp"
 
 namespace starling {
 
@@ -160,6 +161,10 @@ void OmdRun::choose_settings() {
   agreement_.together([&] {
     const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
     RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    if (config_.model.is_network()) {
+      facts.noise_norm = noise_norm(saved_model(config_.model, config_.loss, *loss_, dataset_.shape).architecture,
+                                    facts.norm.value_or(usual_norm), useful_shift(facts.scores), config_.data.seed);
+    }
     if (endless && !facts.rounds) facts.rounds = rounds_of_endless_streams;
     const LearningRule rule = learning_rule(facts);
     values = tuned_values(config_, facts, rule);

@@ -24,10 +24,12 @@ std::string short_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-/// ‖ℓ'(0)‖ of a label, in the norm in which gradients are clipped: alike for all labels of a loss that classifies.
-double slope_at_zero(const OmdConfig& config, const Loss& loss, bool in_l1) {
+/// ‖ℓ'‖ of a record whose own class is as likely as all others together, in the norm in which gradients are clipped:
+/// alike for all labels of a loss that classifies. With two classes the scores are 0.
+double slope_at_even_odds(const OmdConfig& config, const Loss& loss, bool in_l1) {
   if (config.model.own) return config.model.own->slope().value_or(1);
-  const Vector scores(loss.scores(), 0.0);
+  Vector scores(loss.scores(), 0.0);
+  if (loss.scores() > 1) scores[1] = std::log(static_cast<double>(loss.scores() - 1));
   Vector slope(loss.scores());
   loss.derivative(scores, 1, slope);
   return in_l1 ? norm1(slope) : norm2(slope);
@@ -53,6 +55,17 @@ std::string reason_of_rounds(const RuleFacts& facts, const LearningRule& rule) {
                      facts.epochs > 1 ? fmt::format(" a pass of {}", facts.epochs) : "");
 }
 
+std::string reason_of_clip(const RuleFacts& facts, const LearningRule& rule) {
+  if (!rule.linear()) {
+    return fmt::format("noise moves scores as those of a linear model at records with a norm of {}",
+                       short_number(rule.noise_norm));
+  }
+  if (!facts.norm) {
+    return fmt::format("for records with a norm of {}, since nobody said: --norm says it", short_number(rule.norm));
+  }
+  return fmt::format("the slope at {} times the norm of a typical record", facts.scores > 2 ? "even odds" : "0");
+}
+
 std::string reason_of_step(const LearningRule& rule) {
   if (rule.step == rule.unhindered_step) return "no longer step is stable; noise would allow more";
   return fmt::format("noise moves a typical score by {} in a run of such steps", short_number(rule.noise_of_scores()));
@@ -65,7 +78,9 @@ std::string why_not_tuned(const OmdConfig& config) {
     if (!config.model.own->slope()) return "own models that do not say the slope of a loss of one linear score";
   } else {
     if (!loss_table().make(config.loss)->classifies()) return fmt::format("the loss {}", config.loss);
-    if (config.model.kind != ModelChoice::Kind::linear) return "models other than linear ones";
+    if (config.model.kind == ModelChoice::Kind::location) return "the model location";
+    if (config.model.is_network() && !config.privacy.mechanism_row().gaussian())
+      return "networks without Gaussian noise";
   }
   if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
   if (config.domain.value_or("free") != "free") return "bounded domains";
@@ -107,7 +122,7 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
     facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
   }
   facts.scores = static_cast<double>(loss.scores());
-  facts.slope = slope_at_zero(config, loss, facts.noise == ChargeKind::laplace);
+  facts.slope = slope_at_even_odds(config, loss, facts.noise == ChargeKind::laplace);
   facts.correlates = correlates(config);
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
   facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);
@@ -116,6 +131,11 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
   if (config.given("batch")) facts.batch = config.data.batch;
   facts.clip = config.privacy.clip;
   if (config.given("step")) facts.step = config.omd.step;
+  // Linear models of two classes have no figures of this choice (docs/methods/learning-rule.md).
+  const bool measured = facts.scores > 2 || config.model.is_network();
+  if (measured && config.correlation == CorrelationChoice::automatic && whole_passes_suffice(facts)) {
+    facts.correlates = false;
+  }
   return facts;
 }
 
@@ -127,24 +147,22 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   if (config.data.epochs > 1)
     choose("epochs", fmt::format("{}", config.data.epochs), "several passes at one total lose less to noise");
   if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule));
-  if (config.privacy.protects()) {
-    choose("clip", short_number(rule.clip),
-           facts.norm ? "the slope at 0 times the norm of a typical record"
-                      : fmt::format("for records with a norm of {}, since nobody said: --norm says it",
-                                    short_number(rule.norm)));
-  }
+  if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(facts, rule));
   choose("step", short_number(rule.step), reason_of_step(rule));
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   choose("step-cap", short_number(step_cap_of_rule), "clients of little mass repay their steps early");
   choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
-         config.mixing.gossip_steps == 1                  ? "one exchange halves the disagreement of clients"
-         : !rule.correlation && config.privacy.protects() ? "independent noise leaves clients far apart"
-                                                          : "as many as halve the disagreement of clients, 4 at most");
+         config.mixing.gossip_steps == 1 ? "one exchange halves the disagreement of clients"
+         : !correlates(config) && config.privacy.protects()
+             ? "independent noise leaves clients far apart"
+             : "as many as halve the disagreement of clients, 4 at most");
   if (config.privacy.mechanism_row().gaussian()) {
     choose("noise-correlation", rule.correlation ? "blt:2" : "none",
            rule.correlation
                ? fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
                              short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)))
+           : correlates(config)
+               ? "so little signal wants few rounds of all records, of which none takes back another's noise"
                : "a client whose whole data count as one pays less under independent noise");
   }
   return values;
@@ -171,6 +189,8 @@ std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
   const double signal = signal_to_noise(facts, rule);
   const std::optional<double> cost = expected_cost(signal);
   std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
+  if (!rule.linear())
+    return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
   text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points to noise", signal, *cost)
                : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
   if (rule.step < rule.unhindered_step) {

@@ -9,7 +9,6 @@ namespace starling {
 
 namespace {
 
-constexpr double usual_norm = 2;          ///< of a typical record, where nobody knows
 constexpr double useful_scores = 3;       ///< κ, logits
 constexpr double longest_step = 16;       ///< times √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
@@ -70,17 +69,18 @@ void choose_rounds(const RuleFacts& facts, LearningRule& rule) {
 
 void choose_step(const RuleFacts& facts, LearningRule& rule) {
   const auto all = static_cast<double>(rule.rounds);
-  const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.norm;
-  rule.unhindered_step = longest_step * std::sqrt(static_cast<double>(rounds_of_rule) / all) / (pull * rule.norm);
+  const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.noise_norm;
+  // The loss of K even classes bends K/2 times less than that of two.
+  const double straightness = std::max(1.0, facts.scores / 2);
+  rule.unhindered_step =
+      straightness * longest_step * std::sqrt(static_cast<double>(rounds_of_rule) / all) / (pull * rule.noise_norm);
   if (facts.noise != ChargeKind::unbounded) {
     rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
     rule.score_noise =
-        deviation * rule.prefix_noise * rule.norm / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
+        deviation * rule.prefix_noise * rule.noise_norm / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
   }
-  // The largest of K noises is about √(2 ln K) times as large as one.
-  const double of_scores = facts.scores > 1 ? std::sqrt(2 * std::log(facts.scores)) : 1;
-  const double hindered = rule.score_noise > 0 ? useful_scores / (of_scores * rule.score_noise) : rule.unhindered_step;
+  const double hindered = rule.score_noise > 0 ? useful_shift(facts.scores) / rule.score_noise : rule.unhindered_step;
   rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
 }
 
@@ -93,12 +93,18 @@ void check_facts(const RuleFacts& facts) {
 
 }  // namespace
 
+double useful_shift(double scores) {
+  // The largest of K noises is about √(2 ln K) times as large as one.
+  return scores > 1 ? useful_scores / std::sqrt(2 * std::log(scores)) : useful_scores;
+}
+
 LearningRule learning_rule(const RuleFacts& facts) {
   check_facts(facts);
   LearningRule rule;
   choose_rounds(facts, rule);
   rule.norm = typical_norm(facts);
-  const double clipped = facts.noise == ChargeKind::laplace ? typical_norm_l1(facts) : rule.norm;
+  rule.noise_norm = facts.noise_norm.value_or(rule.norm);
+  const double clipped = facts.noise == ChargeKind::laplace ? typical_norm_l1(facts) : rule.noise_norm;
   rule.clip = facts.clip.value_or(facts.slope * clipped);
   if (facts.correlates) {
     const Round uses = facts.most_records ? facts.epochs : 1;
@@ -106,6 +112,10 @@ LearningRule learning_rule(const RuleFacts& facts) {
   }
   choose_step(facts, rule);
   return rule;
+}
+
+bool whole_passes_suffice(const RuleFacts& facts) {
+  return facts.most_records && !facts.rounds && !facts.batch && rounds_of_independent_noise(facts) <= facts.epochs;
 }
 
 Round most_rounds_of_pass(RuleFacts facts) {

@@ -112,6 +112,51 @@ TEST(LearningRule, PlansStreamsWithoutEndByTheirRounds) {
   EXPECT_EQ(signal_to_noise(facts, rule), 0);
 }
 
+TEST(LearningRule, StepsFurtherWhereTheLossOfManyClassesBendsLess) {
+  EXPECT_EQ(useful_shift(1), 3);
+  EXPECT_NEAR(useful_shift(10), 3 / std::sqrt(2 * std::log(10)), 1e-12);
+  RuleFacts facts = census();
+  facts.price = 100;
+  const double two = learning_rule(facts).unhindered_step;
+  facts.scores = 2;
+  EXPECT_EQ(learning_rule(facts).unhindered_step, two);
+  facts.scores = 10;
+  EXPECT_DOUBLE_EQ(learning_rule(facts).unhindered_step, 5 * two);
+  facts.price = 0.1;
+  const LearningRule noisy = learning_rule(facts);
+  EXPECT_NEAR(noisy.noise_of_scores(), useful_shift(10), 1e-12);
+}
+
+TEST(LearningRule, TakesWholePassesWhereThereIsLittleSignal) {
+  RuleFacts facts = census();
+  EXPECT_FALSE(whole_passes_suffice(facts));  // 8 rounds at least, and one pass
+  facts.epochs = 16;
+  facts.price = 0.3 / 4;  // 36 rounds
+  EXPECT_FALSE(whole_passes_suffice(facts));
+  facts.price = 0.03 / 4;
+  EXPECT_TRUE(whole_passes_suffice(facts));
+  facts.correlates = false;
+  EXPECT_EQ(learning_rule(facts).batch, 6513U);
+  EXPECT_EQ(learning_rule(facts).rounds, 16);
+  facts.batch = 100;
+  EXPECT_FALSE(whole_passes_suffice(facts));
+}
+
+TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
+  RuleFacts facts = census();
+  facts.norm = 2;
+  facts.noise_norm = 7;
+  const LearningRule network = learning_rule(facts);
+  EXPECT_EQ(network.norm, 2);
+  facts.norm = 7;
+  facts.noise_norm.reset();
+  const LearningRule linear = learning_rule(facts);
+  EXPECT_EQ(network.clip, linear.clip);
+  EXPECT_EQ(network.step, linear.step);
+  EXPECT_EQ(network.unhindered_step, linear.unhindered_step);
+  EXPECT_EQ(network.noise_norm, linear.noise_norm);
+}
+
 TEST(LearningRule, SaysWhatNoiseWillCost) {
   const RuleFacts facts = census();
   const LearningRule rule = learning_rule(facts);

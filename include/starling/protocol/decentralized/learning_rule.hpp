@@ -27,11 +27,13 @@ struct RuleFacts {
   ChargeKind noise = ChargeKind::gaussian;   ///< gaussian, laplace, or unbounded for none
   double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
   double scores = 1;   ///< K, scores of a record
-  double slope = 0.5;  ///< |ℓ'(0)|
+  double slope = 0.5;  ///< |ℓ'| of a record whose classes are even
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
 
   std::optional<double> norm;     ///< R, Euclidean; none: nobody knows
   std::optional<double> norm_l1;  ///< likewise in L1, for Laplace noise; none: R
+  /// A, which takes the place of R if scores are not linear in the parameters (model/network/noise_norm.hpp); none: R.
+  std::optional<double> noise_norm;
   std::int64_t epochs = 1;
   std::optional<Round> rounds;
   std::optional<std::size_t> batch;
@@ -46,15 +48,23 @@ struct LearningRule {
   std::size_t batch = 1;
   double clip = 1;
   double norm = 2;             ///< R, or what is taken for it
+  double noise_norm = 2;       ///< A, or R
   double step = 1;             ///< η_1
   double unhindered_step = 1;  ///< η_1 if there were no noise: 16 √(256/(T E))/(C R)
   double score_noise = 0;      ///< s1
   double prefix_noise = 0;     ///< v; 0 without noise
   std::optional<NoiseCorrelation> correlation;
 
+  /// Whether scores are linear in the parameters, as far as the rule was told.
+  [[nodiscard]] bool linear() const { return noise_norm == norm; }
   /// Deviation that noise gives a typical score by the end of a run of constant steps η_1.
   [[nodiscard]] double noise_of_scores() const { return step * score_noise; }
 };
+
+/// R where nobody knows it.
+inline constexpr double usual_norm = 2;
+/// Deviation, in logits, that noise may give each of so many scores of a record at the end of a run of constant steps.
+[[nodiscard]] double useful_shift(double scores);
 
 /// κ_cap under this rule: no step is longer than so many times the first (step debt).
 inline constexpr double step_cap_of_rule = 100;
@@ -63,6 +73,10 @@ inline constexpr Round rounds_of_rule = 256;
 
 /// Throws UsageError unless counts are at least 1 and price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);
+
+/// Whether independent noise wants no more rounds than there are passes: each then takes all records, and correlated
+/// noise would have nothing to take back. Not where rounds or the batch are settled, or N is unknown.
+[[nodiscard]] bool whole_passes_suffice(const RuleFacts& facts);
 
 /// T, or no less than it, whatever the norms of records are. `most_records` must be known.
 [[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);

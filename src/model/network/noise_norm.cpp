@@ -1,0 +1,58 @@
+#include "starling/model/network/noise_norm.hpp"
+
+#include <cmath>
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/core/random.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t records_tried = 16;
+constexpr double most_doublings = 24;  ///< deviations from 2^-24 to 2^24
+constexpr int halvings = 12;           ///< of their logarithms, to 1 % of the deviation
+
+Vector standard_normals(std::size_t count, std::uint64_t seed, std::uint64_t index) {
+  AddressedRandom random(seed, Purpose::experiment, index, 0);
+  Vector values(count);
+  for (double& value : values) value = random.normal();
+  return values;
+}
+
+/// Records of this norm in random directions, row after row.
+Vector random_records(std::size_t features, double norm, std::uint64_t seed) {
+  Vector records;
+  for (std::size_t i = 0; i < records_tried; ++i) {
+    Vector row = standard_normals(features, seed, i);
+    scale(norm / norm2(row), row);
+    records.insert(records.end(), row.begin(), row.end());
+  }
+  return records;
+}
+
+}  // namespace
+
+double noise_norm(const Architecture& architecture, double norm, double shift, std::uint64_t seed) {
+  Network<double> network(architecture);
+  const Vector records = random_records(network.inputs(), norm, seed);
+  const Vector start = network.initial(seed);
+  const Vector noise = standard_normals(start.size(), seed, records_tried);
+  const std::span<const double> at_start = network.forward(start, records);
+  const Vector scores(at_start.begin(), at_start.end());
+  Vector parameters;
+  double least = -most_doublings;
+  double most = most_doublings;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (least + most) / 2;
+    parameters = start;
+    axpy(std::exp2(middle), noise, parameters);
+    const std::span<const double> moved = network.forward(parameters, records);
+    Vector difference(moved.begin(), moved.end());
+    axpy(-1, scores, difference);
+    (norm2(difference) / std::sqrt(static_cast<double>(scores.size())) < shift ? least : most) = middle;
+  }
+  return shift / std::exp2((least + most) / 2);
+}
+
+}  // namespace starling
