@@ -1,6 +1,9 @@
 # One static library per module (a first-level folder of src and include/starling, with its subfolders).
 #
-#   starling_module(NAME USES modules... [PUBLIC_LIBRARIES ...] [LIBRARIES ...])
+#   starling_module(NAME [NO_LOOPS] USES modules... [PUBLIC_LIBRARIES ...] [LIBRARIES ...])
+#
+# NO_LOOPS: the module's time goes into files and text, not into arithmetic. Release builds optimise it less (-O1), which
+# saves a third of its compilation. Results are the same bits.
 #
 # Two kinds of headers:
 #   include/starling/NAME/...  public: `#include "starling/net/x.hpp"` works only where net was named after USES (directly
@@ -65,7 +68,7 @@ function(starling_link_folder kind module target prefix)
 endfunction()
 
 function(starling_module module)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "NO_LOOPS" "" "USES;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
   if("hdf5_c" IN_LIST ARG_LIBRARIES OR "hdf5_c" IN_LIST ARG_PUBLIC_LIBRARIES)
     starling_hdf5_target()
   endif()
@@ -76,6 +79,9 @@ function(starling_module module)
   # The library and the Python package are shared objects that show their own interfaces only.
   set_target_properties(starling_${module} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON)
+  if(ARG_NO_LOOPS)
+    target_compile_options(starling_${module} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   if(STARLING_WERROR)  # but for what GCC 12 is unsure of in std::string
     target_compile_options(starling_${module} PRIVATE -Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
   endif()

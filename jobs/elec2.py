@@ -166,7 +166,7 @@ def picture_script(titles, larger):
     return "\n".join(["set terminal svg size 1000,560 dynamic background '#ffffff'", "set output 'accuracy.svg'",
                       "set datafile separator ','",
                       "set title 'elec2 in order, five clients, push-sum, steps c/t^p: progressive accuracy by window'",
-                      "set xlabel 'records'", "set ylabel 'accuracy in %'", "set key outside right", "set grid", "set xtics 10000",
+                      "set xlabel 'records'", "set ylabel 'accuracy in %'", "set key outside right", "set xtics 10000",
                       "plot " + ", \\\n     ".join(curves)]) + "\n"
 
 

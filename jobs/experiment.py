@@ -283,10 +283,17 @@ def write_csv(path, header, rows):
         table.writerows(rows)
 
 
+# The look of the pictures of `starling report`: colours that colour-blind people tell apart, nothing darker than the curves.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#888888"]
+LOOK = "".join(f"set linetype {k} lc rgb '{colour}'\n" for k, colour in enumerate(COLOURS, 1)) + (
+    "set linetype cycle 8\nset grid lt 1 lw 1 lc rgb '#e4e9ed'\nset border 3 lw 1 lc rgb '#5a6875'\n"
+    "set tics nomirror out scale 0.6\n")
+
+
 def draw(folder, name, script):
     """Runs gnuplot on a script that is kept as NAME.gp and writes NAME.svg. Returns whether there is a picture."""
     path = folder / f"{name}.gp"
-    path.write_text(script)
+    path.write_text(LOOK + script)
     if not shutil.which("gnuplot"):
         say(f"no picture {name}.svg: gnuplot is not installed (later: cd {folder} && gnuplot {name}.gp)")
         return False

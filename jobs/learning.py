@@ -207,7 +207,7 @@ def draw(folder, lines):
     # Curves have the same colours in all panels: the first has the key.
     script = ["set terminal svg size 1000,720 dynamic noenhanced background '#ffffff'", "set output 'learning.svg'",
               "set multiplot layout 2,2", "set logscale x", "set xlabel 'epsilon, of a record in all'",
-              "set ylabel 'accuracy in %'", "set xrange [0.08:10]", "set key bottom right", "set grid", panels[0],
+              "set ylabel 'accuracy in %'", "set xrange [0.08:10]", "set key bottom right", panels[0],
               "unset key", *panels[1:], "unset multiplot"]
     experiment.draw(folder, "learning", "\n".join(script) + "\n")
 

@@ -80,7 +80,7 @@ def growth(starling, scratch, folder, options):
     print(f"(a) {batches} batches in {run.wall:.2f} s; time per batch: first tenth {first:.1f} us, last tenth {last:.1f} us, "
           f"ratio {last / first:.2f}")
     experiment.draw_curves(folder, "batches", ("Time per batch (20 records, p = 20)", "batches done", "microseconds"),
-                           {"median of spans": tuple(zip(*spans))}, ["set yrange [0:*]", "set grid"])
+                           {"median of spans": tuple(zip(*spans))}, ["set yrange [0:*]"])
     return [["time per batch, last tenth / first tenth", f"b = {batches}", f"{last / first:.3f}", ""],
             ["microseconds per batch, last tenth", f"b = {batches}", f"{last:.2f}", ""]]
 

@@ -90,7 +90,7 @@ def main():
     experiment.draw_curves(folder, "progressive", ("elec2 in order: progressive accuracy", "day", "accuracy in %"),
                            {f"{loss}, rho = {rho}": (rounds, [100 * value for value in accuracies])
                             for (loss, rho), (_, rounds, accuracies) in found.items()},
-                           ["set grid", "set yrange [55:80]"])
+                           ["set yrange [55:80]"])
     print(f"\nTables and pictures: {folder}")
 
 

@@ -204,7 +204,7 @@ def picture(folder, cells):
         curves[title][1].append(y)
     lines = ["set terminal svg size 860,620 dynamic noenhanced background '#ffffff'", "set output 'accuracy.svg'",
              "set title 'Accuracy in %: ours against the paper (private, safe: against what is expected)'",
-             "set xlabel 'paper'", "set ylabel 'ours'", "set key outside right", "set grid"]
+             "set xlabel 'paper'", "set ylabel 'ours'", "set key outside right"]
     for k, (x, y) in enumerate(curves.values()):
         lines += [f"$c{k} << END", *(f"{a} {b:.6g}" for a, b in zip(x, y)), "END"]
     lines.append("plot x with lines lc 'grey' title 'equal', " + ", ".join(

@@ -156,7 +156,7 @@ def data_block(name, points):
 def picture(lines, by_n, by_d):
     """A script: error, consensus and regret in columns, with noise above and without below; costs last."""
     script = ["set terminal svg size 1500,820 dynamic enhanced background '#ffffff' font ',11'", "set output 'scale.svg'",
-              "set grid", "set format x '10^{%T}'", "set logscale x", "set key samplen 1 spacing 0.9"]
+              "set format x '10^{%T}'", "set logscale x", "set key samplen 1 spacing 0.9"]
     names = {4: "distance to the optimum", 5: "consensus error", 6: "regret per client and round"}
     for g, graph in enumerate(GRAPHS):
         for k, noise in enumerate(NOISES):

@@ -1,5 +1,6 @@
 """The Python of docs/how-to/use-from-python.md runs, and so do the examples."""
 
+import json
 import re
 import unittest
 
@@ -71,6 +72,33 @@ assert all((each.high - each.low > widths).all() for each in found)
 print(sum(int(((each.low <= exact.params) & (exact.params <= each.high)).sum()) for each in found))
 """, name="agree.py")
         self.assertGreaterEqual(int(done.stdout), 20, done.stdout)
+
+    def test_what_mlflow_is_told(self):
+        """MLflow itself may be missing: a double of its functions notes the calls."""
+        self.write("mlflow.py", """
+import contextlib, json, os
+def note(*words): print(json.dumps(words))
+@contextlib.contextmanager
+def start_run(run_name):
+    note("run", run_name); yield
+def log_params(values): note("params", values)
+def set_tag(name, value): note("tag", name, value)
+def log_metrics(values, step): note("metrics", values, step)
+def log_artifact(path): note("file", os.path.basename(path))
+""")
+        done = self.script(1, (EXAMPLES / "track_in_mlflow.py").read_text(), name="track_in_mlflow.py")
+        told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+        run = starling.load(self.folder / "a-run")
+        self.assertEqual(told[0], ["run", "a-run"])
+        params = next(words[1] for words in told if words[0] == "params")
+        self.assertEqual((params["mechanism"], params["epsilon"], params["clients"]), ("laplace", "1", "4"))
+        metrics = {words[2]: words[1] for words in told if words[0] == "metrics"}
+        self.assertEqual(list(metrics), list(run.history["rounds"]))
+        last = run.history["rounds"].max()
+        self.assertEqual(metrics[last]["loss"], list(run.history["loss"])[-1])
+        self.assertNotIn("test_loss", metrics[last])
+        files = {words[1] for words in told if words[0] == "file"}
+        self.assertEqual(files, {"summary.json", "config.ini", "privacy.txt", "history.csv", "model.h5"})
 
 
 if __name__ == "__main__":

@@ -9,11 +9,7 @@
 namespace starling {
 namespace {
 
-using testing_support::autocorrelation;
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
-using testing_support::mean;
-using testing_support::one_in_ten_thousand;
+using namespace testing_support;
 
 constexpr std::size_t draws = 400000;
 

@@ -11,8 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
+using namespace testing_support;
 
 std::vector<Client> images(const KeyedPermutation& permutation) {
   std::vector<Client> images;

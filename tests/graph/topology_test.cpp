@@ -12,8 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 std::string parse_error(const std::string& text) {
   return message_of<UsageError>([&] { static_cast<void>(Topology::parse(text, "f.topo")); });

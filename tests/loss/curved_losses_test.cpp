@@ -8,8 +8,7 @@
 namespace starling {
 namespace {
 
-using testing_support::loss_examples;
-using testing_support::LossExample;
+using namespace testing_support;
 
 bool has_curvature(const LossExample& example) {
   return loss_table().make(example.spec)->curved() != nullptr;

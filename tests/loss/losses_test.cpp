@@ -11,9 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::loss_examples;
-using testing_support::LossExample;
-using testing_support::message_of;
+using namespace testing_support;
 
 /// The table's losses and one more, which is defined in pseudo_huber.hpp alone.
 const Table<Loss>& extended_table() {

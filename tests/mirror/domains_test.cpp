@@ -6,8 +6,7 @@
 namespace starling {
 namespace {
 
-using testing_support::domain_examples;
-using testing_support::DomainExample;
+using namespace testing_support;
 
 const std::vector<std::size_t> dimensions{1, 2, 3, 8, 21};
 

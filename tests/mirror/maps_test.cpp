@@ -10,11 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::domain_examples;
-using testing_support::DomainExample;
-using testing_support::message_of;
-using testing_support::random_mass;
-using testing_support::random_normal;
+using namespace testing_support;
 
 /// ∇R at a state. A new mirror map needs an entry.
 const std::map<std::string, std::function<Vector(View)>>& gradients_of_r() {

@@ -9,9 +9,7 @@
 namespace starling {
 namespace {
 
-using testing_support::LinearCase;
-using testing_support::single;
-using testing_support::TwinBatch;
+using namespace testing_support;
 
 constexpr std::size_t features = 7;
 constexpr std::size_t records = 30;

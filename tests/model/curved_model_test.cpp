@@ -12,9 +12,7 @@
 namespace starling {
 namespace {
 
-using testing_support::LossExample;
-using testing_support::single;
-using testing_support::TwinBatch;
+using namespace testing_support;
 using Weight = CurvedModel::Weight;
 
 constexpr std::size_t features = 7;

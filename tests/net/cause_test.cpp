@@ -8,8 +8,7 @@ namespace starling {
 namespace {
 
 using testing::HasSubstr;
-using testing_support::heard;
-using testing_support::world;
+using namespace testing_support;
 
 void round(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
   Released<Columns> outgoing(declare_public(Columns(4, 1)));

@@ -8,10 +8,7 @@
 namespace starling {
 namespace {
 
-using testing_support::Geometry;
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 class ModelsOneByOne final : public Observer {
  public:

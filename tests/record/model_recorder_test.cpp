@@ -23,8 +23,7 @@ namespace {
 using hdf5::File;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing_support::TemporaryFolder;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t d = 2;
 constexpr Round rounds = 4;

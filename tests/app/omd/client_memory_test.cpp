@@ -44,8 +44,7 @@ std::atomic<long> most{0};
 namespace starling {
 namespace {
 
-using testing_support::TemporaryFolder;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr Round rounds = 4;
 

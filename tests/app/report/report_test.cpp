@@ -23,8 +23,7 @@ namespace starling {
 namespace {
 
 namespace fs = std::filesystem;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 

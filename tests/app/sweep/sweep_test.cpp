@@ -15,8 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 constexpr const char* head = "[sweep]\ncommand = omd\nranks = 2\n[options]\nsource = synthetic:drift\nrounds = 10\n";
 

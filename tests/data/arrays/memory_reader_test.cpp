@@ -7,10 +7,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::Plain;
-using testing_support::Plains;
-using testing_support::read_all;
+using namespace testing_support;
 
 class MemoryReaders : public testing::Test {
  protected:

@@ -9,12 +9,7 @@
 namespace starling {
 namespace {
 
-using testing_support::expect_all_in;
-using testing_support::message_of;
-using testing_support::Plain;
-using testing_support::Plains;
-using testing_support::read_all;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {

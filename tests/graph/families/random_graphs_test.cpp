@@ -12,9 +12,7 @@
 namespace starling {
 namespace {
 
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
-using testing_support::one_in_a_million;
+using namespace testing_support;
 
 /// A count of n trials of probability p, within what one in a million exceeds on either side.
 void expect_binomial(double count, double n, double p, const std::string& what) {

@@ -13,12 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-using testing_support::message_of;
-using testing_support::Outcomes;
-using testing_support::small_numbers;
-using testing_support::TemporaryFolder;
-using testing_support::Texts;
-using testing_support::try_damaged;
+using namespace testing_support;
 
 /// A[to, from] of the reference topology, in the text of the three formats.
 const std::string reference =

@@ -9,10 +9,7 @@
 namespace starling {
 namespace {
 
-using testing_support::Outcomes;
-using testing_support::small_numbers;
-using testing_support::Texts;
-using testing_support::try_damaged;
+using namespace testing_support;
 
 const Texts valid = {
     "clients 3\nweights explicit\nedge 0 0 0.5\nedge 0 1 1/2\nedge 1 2 1\nedge 2 0 1\n",

@@ -13,8 +13,7 @@ namespace starling {
 namespace {
 
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 std::unique_ptr<AbsenceModel> model(const std::string& spec, std::vector<double> shares, std::uint64_t seed = 1) {
   return absence_table().make(spec, Dropout{std::move(shares), seed});

@@ -13,10 +13,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::network_examples;
-using testing_support::NetworkExample;
-using testing_support::single;
+using namespace testing_support;
 
 constexpr std::size_t records = 30;
 

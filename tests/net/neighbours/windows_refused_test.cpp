@@ -11,8 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 // Who asks for windows gets them or an error: that of the rank that has no memory to share, while the others end with
 // it.

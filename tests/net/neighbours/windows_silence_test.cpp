@@ -10,8 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 // Rank 1 enters no round: rank 0's wait for its vectors ends by the watchdog and names round and peer.
 TEST(Silence, OfAWriterEndsTheWaitAndNamesIt) {

@@ -10,8 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 // Rank 0 enters no round: the others' waits end by their watchdog, whether for its receiving or for its aggregate.
 TEST(RootDead, TheOthersNameTheAggregator) {

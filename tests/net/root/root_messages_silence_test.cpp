@@ -9,9 +9,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing_support::heard;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t length = 20'000;  // such messages need a receiver
 

@@ -13,8 +13,7 @@ namespace starling {
 namespace {
 
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 using Lengths = std::vector<std::size_t>;
 using Messages = std::vector<std::byte>;

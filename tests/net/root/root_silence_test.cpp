@@ -10,9 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing_support::heard;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 Released<Vector> ones(std::size_t length) {
   return declare_public(Vector(length, 1.0));

@@ -10,8 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 namespace fs = std::filesystem;
 
 constexpr const char* random_digits = "8f1c0b5e7a93d246e1f08b7c55a2946d3bd8107fe4c96a21f05d7b38c2916ea4";

@@ -13,8 +13,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 constexpr const char* digest = "00ff";
 

@@ -73,8 +73,7 @@ namespace {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 /// Rounds reserved after each step of `work`.
 const std::vector<Round> rounds_after = {0, 0, 1, 3, 7, 5};

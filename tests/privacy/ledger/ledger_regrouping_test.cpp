@@ -12,8 +12,7 @@ namespace {
 using ledger_samples::block_of;
 using ledger_samples::run_of;
 using ::testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 /// The ledger of clients 4r … 4r + 3, whose client 4r is ahead of the others.
 void write_ledger(const std::string& path, Client r, int resumed) {

@@ -23,8 +23,7 @@ namespace {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 using Groups = std::vector<ChargeGroup>;
 
 const Charge laplace = Charge::laplace(0.1);

@@ -17,8 +17,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 const MechanismTable& table() {
   static const MechanismTable with_toy = mechanism_table().with(toy_row());

@@ -13,10 +13,7 @@
 namespace starling {
 namespace {
 
-using testing_support::GaussianJudge;
-using testing_support::GivenWords;
-using testing_support::one_in_ten_thousand;
-using testing_support::sign_bit;
+using namespace testing_support;
 
 constexpr double production_sigma = 0x1p41;  // mu = 1
 __extension__ using Wide = __int128;

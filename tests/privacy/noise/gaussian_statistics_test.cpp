@@ -7,12 +7,7 @@
 namespace starling {
 namespace {
 
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
-using testing_support::kolmogorov_limit;
-using testing_support::normal_cdf;
-using testing_support::NormalStatistics;
-using testing_support::one_in_ten_thousand;
+using namespace testing_support;
 
 constexpr double production_sigma = 0x1p41;  // mu = 1
 

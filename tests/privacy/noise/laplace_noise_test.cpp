@@ -11,12 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
-using testing_support::DigitTally;
-using testing_support::LagTally;
-using testing_support::LaplaceTally;
-using testing_support::one_in_ten_thousand;
+using namespace testing_support;
 
 constexpr std::size_t draws = std::size_t{1} << 22;
 

@@ -10,12 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::autocorrelation;
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
-using testing_support::discrete_laplace_cdf;
-using testing_support::mean;
-using testing_support::reference_laplace;
+using namespace testing_support;
 
 constexpr std::size_t draws = 1000000;
 constexpr double scale = 0x1p40;

@@ -10,20 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::add_huber;
-using testing_support::Batches;
-using testing_support::expect_near;
-using testing_support::FixedStream;
-using testing_support::four_coefficients;
-using testing_support::has_batch;
-using testing_support::Path;
-using testing_support::regression;
-using testing_support::RegressionRank;
-using testing_support::release_of;
-using testing_support::released;
-using testing_support::TemporaryFolder;
-using testing_support::unequal_lengths;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t p = 3;
 constexpr std::size_t m = 2;

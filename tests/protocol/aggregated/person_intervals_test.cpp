@@ -11,10 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::Batches;
-using testing_support::RegressionRank;
-using testing_support::release_of;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t persons = 1500;
 constexpr std::size_t most_records = 10;

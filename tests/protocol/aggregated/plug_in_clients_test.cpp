@@ -13,10 +13,7 @@
 namespace starling {
 namespace {
 
-using testing_support::Batches;
-using testing_support::RegressionRank;
-using testing_support::release_of;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t d = 2;  ///< a slope and an intercept
 constexpr Round steps = 1000;

@@ -10,11 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::Batches;
-using testing_support::regression;
-using testing_support::RegressionRank;
-using testing_support::release_of;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t p = 3;
 constexpr std::size_t d = p + 1;

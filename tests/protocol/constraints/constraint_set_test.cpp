@@ -9,8 +9,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 ConstraintFacts facts() {
   return {3, 3, 1, {"age", "height", "weight"}};

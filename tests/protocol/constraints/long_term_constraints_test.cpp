@@ -19,8 +19,7 @@
 namespace starling {
 namespace {
 
-using testing_support::TemporaryFolder;
-using testing_support::world;
+using namespace testing_support;
 
 static_assert(std::is_same_v<decltype(std::declval<LongTermConstraints>().duals()), const Released<Columns>&>);
 static_assert(

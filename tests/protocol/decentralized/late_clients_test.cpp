@@ -9,8 +9,7 @@
 namespace starling {
 namespace {
 
-using testing_support::ConstantStream;
-using testing_support::QuadraticModel;
+using namespace testing_support;
 
 constexpr Round rounds = 10'000;
 constexpr double step = 1;

@@ -14,10 +14,7 @@
 namespace starling {
 namespace {
 
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::troubled;
-using testing_support::world;
+using namespace testing_support;
 
 /// A number of twice a double's digits: the rounded value and the rest.
 struct Double2 {

@@ -5,9 +5,7 @@
 namespace starling {
 namespace {
 
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 // Shares are what a sender gives, the own share is what is left: no rounding can lose mass for long.
 TEST(Mass, IsKeptOverAMillionRounds) {

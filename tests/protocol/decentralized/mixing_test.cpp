@@ -6,10 +6,7 @@
 namespace starling {
 namespace {
 
-using testing_support::NetworkResult;
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 struct Case {
   std::string name;

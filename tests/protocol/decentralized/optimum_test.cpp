@@ -11,12 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::Geometry;
-using testing_support::mean_of;
-using testing_support::NetworkResult;
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr Round many_rounds = 100'000;
 

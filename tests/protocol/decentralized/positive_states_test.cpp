@@ -10,9 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 struct Way {
   std::string name;

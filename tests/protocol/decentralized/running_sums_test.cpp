@@ -15,10 +15,7 @@
 namespace starling {
 namespace {
 
-using testing_support::NetworkResult;
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 TEST(MassSplit, AddsUpExactly) {
   AddressedRandom random(4, Purpose::experiment, 0, 0);

@@ -10,11 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::mean_of;
-using testing_support::NetworkResult;
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 /// Two clients with stationary masses 1.9 and 0.1, which agree after every exchange.
 Topology unequal_pair() {

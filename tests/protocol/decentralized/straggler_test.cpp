@@ -10,9 +10,7 @@
 namespace starling {
 namespace {
 
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 /// Computes for a while, and cannot be left out by the compiler.
 void work(int amount) {

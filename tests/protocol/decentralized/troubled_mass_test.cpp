@@ -11,9 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::run_network;
-using testing_support::RunSettings;
-using testing_support::world;
+using namespace testing_support;
 
 std::unique_ptr<Schedule> troubled(LossModel loss) {
   auto attended = std::make_unique<AttendedSchedule>(

@@ -12,8 +12,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::sanitized;
+using namespace testing_support;
 
 Score evaluated(const std::string& options) {
   RowModel model(open_plugin(STARLING_TEST_PLUGIN, options), 2);

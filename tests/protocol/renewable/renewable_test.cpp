@@ -8,11 +8,7 @@
 namespace starling {
 namespace {
 
-using testing_support::AggregatedRank;
-using testing_support::Batches;
-using testing_support::publisher;
-using testing_support::two_classes;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t p = 4;
 constexpr std::size_t m = 20;

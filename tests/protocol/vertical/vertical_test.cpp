@@ -17,8 +17,7 @@ namespace starling {
 namespace {
 
 using testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr std::size_t m = 5;
 constexpr Round rounds = 9;

@@ -16,8 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 const CheckpointLabel label{"0.1.0 (test)", "a1b2", 1, 4, 2, 3};
 

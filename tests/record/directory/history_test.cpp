@@ -12,8 +12,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 constexpr const char* header = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present\n";
 

@@ -13,9 +13,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
-using testing_support::world;
+using namespace testing_support;
 
 std::string content_of(const std::string& path) {
   std::ostringstream text;

@@ -11,8 +11,7 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 class SavedModelTest : public testing::Test {
  protected:

@@ -15,8 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using testing_support::TemporaryFolder;
-using testing_support::world;
+using namespace testing_support;
 
 constexpr Client parties = 3;
 constexpr Round rounds = 6;
