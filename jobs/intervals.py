@@ -2,7 +2,7 @@
 """How often 95 % intervals of `starling infer` hold the truth, and how often the run says that its path has not settled, with
 default settings, where features are correlated: condition numbers 1, 10, 100 and 1000 of their covariance, 3 and 20 features,
 mu = 0.5, 1, 2 and without noise. Linear regression, random scaling, one client, or eight on an unbalanced digraph whose
-clients differ (--graph).
+clients differ (--graph). With --tuning auto settings are chosen from public numbers: batch, steps and a warm-up.
 
 A cell is right if intervals cover 92 % or more, or if 90 % of its runs or more are flagged as not settled. Both shares have a
 standard error: 1.5 and 2 points at 100 replications.
@@ -60,6 +60,7 @@ def words_of(features, condition, mu, options):
     correlation = correlation_with(condition, features) if condition > 1 else 0
     source = f"synthetic:linear:p={features},n={options.steps},correlation={correlation:.5f}"
     words = ["--replications", options.replications, "--record-every", options.steps]
+    words += ["--tuning", options.tuning]
     words += ["--mechanism", "none"] if mu == "none" else ["--mechanism", "gaussian", "--mu", mu, "--noise-key", "seed"]
     if options.graph:
         source += ",apart=1"
@@ -84,7 +85,7 @@ def measure(runs, options):
 
 
 def show(settings, cells):
-    print(f"{cells[0]['steps']} steps, {cells[0]['replications']} replications: coverage in % / not settled in %")
+    print(f"{cells[0]['replications']} replications: coverage in % / not settled in %")
     print("features  condition  " + "".join(f"{'no noise' if mu == 'none' else 'mu = ' + mu:>14}" for mu in PRICES))
     texts = {setting: f"{100 * cell['coverage']:.1f} / {100 * cell['not_settled'] / cell['replications']:.0f}"
              + (" " if verdict_of(cell) == experiment.HOLDS else "!") for setting, cell in zip(settings, cells)}
@@ -99,8 +100,9 @@ def show(settings, cells):
 def main():
     parser = experiment.arguments(__doc__, "results-intervals")
     parser.set_defaults(workers=experiment.os.cpu_count() or 1)
-    parser.add_argument("--steps", metavar="T", type=experiment.positive, default=10_000, help="records of a client (10000)")
+    parser.add_argument("--steps", metavar="T", type=experiment.positive, default=10_000, help="records of a client, of which each makes a step without --tuning auto (10000)")
     parser.add_argument("--replications", metavar="N", type=experiment.positive, default=100, help="of each cell (100)")
+    parser.add_argument("--tuning", choices=("off", "auto"), default="off", help="of starling infer (off)")
     parser.add_argument("--graph", action="store_true", help="eight clients that differ, without an aggregator")
     options = parser.parse_args()
     folder = experiment.output_folder(options.output)

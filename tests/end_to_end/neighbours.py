@@ -78,6 +78,7 @@ CASES = {
     "infer-topology": [*INFER, "--topology", "graph.topo"],
     "infer-plug-in": [*INFER, "--intervals", "plug-in"],
     "infer-central": [*INFER, "--intervals", "plug-in", "--trust", "central"],
+    "infer-warm-up": ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05],
     "infer-bias": [*INFER, "--bias", "remove"],
     "renewable-local": [*PRIVATE, "--trust", "local"],
     "renewable-curvature": [*PRIVATE, "--trust", "local", "--curvature-model", "released:0.5"],

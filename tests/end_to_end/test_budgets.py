@@ -28,6 +28,7 @@ RUNS = {
     "infer, passes": ([*INFER, *GAUSSIAN, "--epochs", "3", "--intervals", "none"], 3),
     "infer, plug-in": ([*INFER, *GAUSSIAN, "--intervals", "plug-in"], 1),
     "infer, central": ([*INFER, *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], 1),
+    "infer, warm-up": ([*INFER, *GAUSSIAN, "--warmup-share", "0.1"], 1),
     "infer, bias": ([*INFER, *GAUSSIAN, "--bias", "remove"], 1),
     "renewable": ([*PRIVATE, *GAUSSIAN, "--epochs", "2"], 2),
     "renewable, central": ([*PRIVATE, *GAUSSIAN, "--trust", "central", "--epochs", "2"], 2),

@@ -53,6 +53,11 @@ AUDITS = {
         (["fedavg", *BINARY, *LAPLACE, "--local-steps", 2], FLIPPED, 0.999),
         (["fedavg", *BINARY, *GAUSSIAN, "--local-steps", 2], FLIPPED, 0.999),
     ],
+    "infer-moments": [
+        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05], TURNED, 0.99),
+        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo", "--warmup-share", 0.05,
+          "--tuning", "auto"], TURNED, 0.99),
+    ],
     "infer-direction": [(["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN], NEAR, 0.999)],
     "infer-curvature": [
         (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in"], BENT, 0.78),

@@ -110,6 +110,8 @@ class Protection : protected Release {
   /// The factor on the charges of somebody with a record in each of `releases` releases. It is above 1 where sums over
   /// all records are released later, because all of that person's records move such a sum at once.
   [[nodiscard]] virtual double accumulation(std::int64_t /*releases*/) const { return 1; }
+  /// The largest accumulation of any number of releases up to this one.
+  [[nodiscard]] virtual double most_accumulation(std::int64_t releases) const { return accumulation(releases); }
   /// The unit that `charge` counts.
   [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
   /// The neighbouring relation of `charge`, as the end of "two data sets count as neighbours if …".

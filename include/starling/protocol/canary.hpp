@@ -46,6 +46,9 @@ class CanaryMechanism final : public Mechanism {
   [[nodiscard]] Charge charge(double price) const override { return mechanism_.charge(price); }
   [[nodiscard]] PriceKind price_kind() const override { return mechanism_.price_kind(); }
   [[nodiscard]] double accumulation(std::int64_t releases) const override { return mechanism_.accumulation(releases); }
+  [[nodiscard]] double most_accumulation(std::int64_t releases) const override {
+    return mechanism_.most_accumulation(releases);
+  }
   [[nodiscard]] PrivacyUnit unit() const override { return mechanism_.unit(); }
   [[nodiscard]] std::string neighbours() const override { return mechanism_.neighbours(); }
   [[nodiscard]] std::string description() const override { return mechanism_.description(); }

@@ -281,6 +281,7 @@ RoundsEnd InferRun::end_rounds() {
 void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& /*end*/) {
   summary.average = "all";
   summary.learned = true;
+  summary.tuned = tuned_;
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
   LocalResults local = local_results(std::move(models), model_.get());

@@ -2,8 +2,11 @@
 
 #include "app/settings/source_options.hpp"
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include <fmt/ranges.h>
 
 #include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
@@ -87,6 +90,35 @@ void add_method_options(Options& options, InferConfig& config) {
            .most = std::numeric_limits<double>::infinity(),
            .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
       config.asked_step_cap);
+}
+
+constexpr std::array tuned_options{"batch", "warmup-share", "step", "step-offset"};
+
+void add_tuning_options(Options& options, InferConfig& config) {
+  options.group("Tuning");
+  options.add(
+      {.name = "tuning",
+       .argument = "WHETHER",
+       .initial = "off",
+       .help = fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
+                           "off: the defaults here",
+                           fmt::join(tuned_options, ", "))},
+      config.tune, {{"auto", true}, {"off", false}});
+  options.add({.name = "warmup-share",
+               .argument = "S",
+               .initial = "0",
+               .help = "share of the steps whose records give one noisy sum of second moments in place of directions. "
+                       "From it follow coordinates in which features are uncorrelated and of one scale, and a start",
+               .least = 0,
+               .most = 0.5,
+               .unit = "share, 0 to 0.5",
+               .relations = {excludes("intervals=plug-in", "its curvatures belong to the records as they are",
+                                      "Use random-scaling."),
+                             excludes("bias=remove", "its curvatures belong to the records as they are",
+                                      "Take more records a step: --batch."),
+                             excludes("unit=person", "a person may have records in both shares"),
+                             excludes("start", "the share gives the start")}},
+              config.warmup_share);
 }
 
 void add_interval_options(Options& options, InferConfig& config) {
@@ -175,6 +207,7 @@ Options infer_options(InferConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_method_options(options, config);
+  add_tuning_options(options, config);
   add_interval_options(options, config);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "infer");
@@ -229,6 +262,14 @@ void check_method(const InferConfig& config) {
   check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
 }
 
+/// Whether prices change over the rounds.
+bool changes_by_round(const PrivacyOptions& privacy) {
+  const auto by_schedule = [](const std::optional<std::string>& price) {
+    return price.value_or("").starts_with("schedule:");
+  };
+  return by_schedule(privacy.mu) || by_schedule(privacy.epsilon) || by_schedule(privacy.total_epsilon);
+}
+
 void check_shape(InferConfig& config, const Options& options) {
   check(!options.given("exchange") || config.decentralized(),
         "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
@@ -259,6 +300,11 @@ void check_shape(InferConfig& config, const Options& options) {
   check(!config.asked_intercept.value_or(false) || !has_constant,
         "--intercept with --features hog (its last feature is a constant already) leave it out");
   config.intercept = config.asked_intercept.value_or(!has_constant);
+  check(config.warmup_share == 0 || config.data.epochs == 1,
+        "--epochs {} with --warmup-share (records of the share would be used again) leave one of them out",
+        config.data.epochs);
+  check(config.warmup_share == 0 || !changes_by_round(config.privacy),
+        "--warmup-share with prices by a schedule: its records are released at once. Give one price.");
   check(config.data.epochs == 1 || config.intervals_text == "none",
         "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
         config.data.epochs);
@@ -274,6 +320,9 @@ InferConfig parse_infer_config(const std::vector<std::string>& words) {
   read_intervals(config);
   check_method(config);
   check_shape(config, options);
+  for (const char* option : tuned_options) {
+    if (options.given(option)) config.given_options.emplace_back(option);
+  }
   config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
   config.json = config.json || config.json_models;

@@ -3,9 +3,11 @@
 
 #include "app/console/command.hpp"
 #include "app/settings/learning_config.hpp"
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
@@ -37,6 +39,9 @@ struct InferConfig : LearningConfig {
   bool joint = false;
   PlugInTrust trust = PlugInTrust::local;
   BiasChoice bias = BiasChoice::keep;
+  double warmup_share = 0;                 ///< of the steps, whose records make the preconditioner
+  bool tune = false;                       ///< whether what the user left open of the tuned options is chosen
+  std::vector<std::string> given_options;  ///< of those
   double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
   /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
   std::int64_t replications = 0;
@@ -51,6 +56,9 @@ struct InferConfig : LearningConfig {
   /// Whether each step's curvature is released with its direction.
   [[nodiscard]] bool curvature_by_step() const {
     return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price);
+  }
+  [[nodiscard]] bool given(std::string_view option) const {
+    return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };

@@ -17,7 +17,7 @@ class AggregatedEngine final : public InferEngine {
       : root_(parts.world, parts.layout),
         clients_(parts.learned, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
         sums_(make_sums(parts)),
-        sgd_(root_, clients_, settings_of(parts.config), parts.start, parts.mechanism, sums_.get(), parts.price),
+        sgd_(root_, clients_, settings_of(parts), parts.start, parts.mechanism, sums_.get(), parts.price),
         plugs_in_(parts.config.plug_in) {}
 
   void count_edges_of(const std::vector<Client>& /*senders*/) override {}
@@ -51,8 +51,10 @@ class AggregatedEngine final : public InferEngine {
     return std::make_unique<CentralPlugInSums>(root_, clients_, parts.model, pair, parts.price, parts.config.sgd.steps);
   }
 
-  static LdpSgdSettings settings_of(const InferConfig& config) {
+  static LdpSgdSettings settings_of(const EngineParts& parts) {
+    const InferConfig& config = parts.config;
     LdpSgdSettings settings = config.sgd;
+    settings.first_round = parts.first_round;
     settings.follow_bias = config.curvature_by_step();
     settings.burn_in = config.burn_in;
     return settings;
@@ -75,7 +77,7 @@ class DecentralizedEngine final : public InferEngine {
         hosts_clients_(!parts.keys.empty()),
         omd_(door_.mixer(), *mirror_,
              Learning{parts.learned, parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
-             omd_settings(parts.config), same_for_all(parts.start, parts.keys.size())) {}
+             settings_of(parts), same_for_all(parts.start, parts.keys.size())) {}
 
   void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }
   void run(const std::vector<Observer*>& observers) override {
@@ -96,6 +98,11 @@ class DecentralizedEngine final : public InferEngine {
   void leave_out(Round end) override { omd_.leave_out(end); }
 
  private:
+  static OmdSettings settings_of(const EngineParts& parts) {
+    OmdSettings settings = omd_settings(parts.config);
+    settings.first_round = parts.first_round;
+    return settings;
+  }
   static Released<Columns> same_for_all(const Released<Vector>& start, std::size_t clients) {
     return post_process(
         [clients](const Vector& theta) {

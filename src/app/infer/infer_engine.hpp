@@ -31,7 +31,8 @@ struct EngineParts {
   const std::vector<NoiseKey>& keys;
   std::vector<std::unique_ptr<Stream>> streams;
   const Released<Vector>& start;
-  double price;  ///< of a round, where all have the same
+  double price;           ///< of a round, where all have the same
+  Round first_round = 0;  ///< rounds before are no steps
 };
 
 class InferEngine {

@@ -14,6 +14,7 @@
 #include "starling/data/constants.hpp"
 #include "starling/data/preparation/column_variation.hpp"
 #include "starling/inference/plug_in.hpp"
+#include "starling/protocol/aggregated/preconditioned.hpp"
 #include "starling/protocol/person_model.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
@@ -39,15 +40,20 @@ class InferRun final : public LearningRun {
                : "";
   }
   [[nodiscard]] std::string why_no_more_rounds() const override {
+    if (config_.warmup_share > 0) return "the share of its warm-up is over";
     return config_.batch_means || config_.plug_in ? "batches and plug-in matrices are made" : "";
   }
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + digest_of(config_.step_cap);
   }
-  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_infer_config(words); }
+  void read_configuration(const std::vector<std::string>& words) override {
+    words_ = words;
+    config_ = parse_infer_config(words);
+  }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return schedule_ ? schedule_->digest() : ""; }
   void open_data() override;
+  void choose_settings() override;
   void open_model() override;
   void agree_on_model() override;
   [[nodiscard]] RunFacts privacy_facts() override;
@@ -65,7 +71,16 @@ class InferRun final : public LearningRun {
   /// A study of coverage plays its own rounds.
   ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
 
+  /// Steps for each coefficient without which asymptotic intervals mean nothing.
+  static constexpr Round least_steps_each = 30;
   void choose_steps();
+  void take_settings(const std::vector<TunedValue>& values);
+  [[nodiscard]] SecondPart warm_up_part() const;
+  [[nodiscard]] MomentSums moment_sums() const;
+  /// **Collective.** Plays the rounds of the warm-up, and makes the preconditioner.
+  void warm_up(std::vector<std::unique_ptr<Stream>>& streams, Accounts& accounts);
+  [[nodiscard]] Released<Vector> moments_of_client(std::size_t k, Stream& stream, Accounts& accounts);
+  void note_hidden(const Preconditioner& preconditioner);
   /// **Collective.**
   void choose_step_cap();
   /// **Collective.**
@@ -121,6 +136,12 @@ class InferRun final : public LearningRun {
   std::unique_ptr<MallowsModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
+  std::vector<std::string> words_;  ///< of the command line
+  std::vector<TunedValue> tuned_;
+  Round warm_up_rounds_ = 0;
+  std::optional<Preconditioner> preconditioner_;  ///< of runs with a warm-up, once that is over; likewise:
+  std::optional<PreconditionedModel> preconditioned_model_;
+  std::optional<PreconditionedReleases> preconditioned_releases_;
   bool standardised_ = false;                             ///< whether the model's records are, on any rank
   Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched
   std::vector<Standardisation> proposed_;                 ///< of all columns; empty if none are needed

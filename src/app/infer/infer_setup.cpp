@@ -23,9 +23,6 @@ constexpr double slack = 1 + 0x1p-16;
 constexpr double most_once = 4'000'000;
 constexpr double slack_of_sums = 1 + 0x1p-8;
 
-/// Steps for each coefficient without which asymptotic intervals mean nothing.
-constexpr Round least_steps_each = 30;
-
 }  // namespace
 
 void InferRun::open_graph() {
@@ -161,6 +158,10 @@ void InferRun::count_records() {
 
 void InferRun::choose_steps() {
   config_.sgd.steps = rounds_of(dataset_.shape.rounds);
+  if (config_.warmup_share > 0) {
+    warm_up_rounds_ = std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
+    config_.burn_in += warm_up_rounds_;  // their models do not count: there are none
+  }
   const Round counted = config_.sgd.steps - config_.burn_in;
   check(counted >= 2 || config_.intervals_text == "none",
         "--burn-in {} of {} steps (an average and its intervals need two steps or more) take fewer, or more records",
@@ -197,6 +198,13 @@ SecondPart InferRun::plug_in_part() const {
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
   const std::string& name = config_.privacy.mechanism_row().name;
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
+  if (config_.warmup_share > 0) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, warm_up_part());
+    check(unprotected() || pair->second_clip().bound >= 1 + 1e-12,
+          "--warmup-share {} (the sensitivity of sums over so many records cannot be proved) take a smaller one",
+          config_.warmup_share);
+    return pair;
+  }
   if (two_parts()) {
     auto pair = std::make_unique<PairedMechanism>(name, settings, plug_in_part());
     // Nothing clips the second part: its bound must leave room for what rounding it to integers takes.
@@ -214,6 +222,7 @@ RunFacts InferRun::privacy_facts() {
   RunFacts facts = common_facts(config_.sgd.steps);
   if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
   if (two_parts()) facts.second = plug_in_part();
+  if (config_.warmup_share > 0) facts.second = warm_up_part();
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
   if (!schedule_) {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
@@ -224,9 +233,15 @@ RunFacts InferRun::privacy_facts() {
 }
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
-  Model& learned = learned_model(*model_, config_.privacy, persons_);
-  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, learned, privacy_->mechanism(), accounts,
-                      privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0)});
+  Model* learned = &learned_model(*model_, config_.privacy, persons_);
+  Mechanism* mechanism = &privacy_->mechanism();
+  if (warm_up_rounds_ > 0) {
+    warm_up(streams, accounts);
+    learned = &preconditioned_model_.emplace(*model_, *preconditioner_, dataset_.shape.features);
+    mechanism = &preconditioned_releases_.emplace(privacy_->mechanism(), *preconditioner_);
+  }
+  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, *learned, *mechanism, accounts,
+                      privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0), warm_up_rounds_});
 }
 
 IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {

@@ -94,6 +94,7 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
   Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.rounds = config_.sgd.steps;
   summary.aggregated = !schedule_;
+  summary.tuned = tuned_;
   summary.study = study.cells();
   const PriceRange price = privacy_->prices().range();
   if (replications > 0)

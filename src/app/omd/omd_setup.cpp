@@ -1,7 +1,7 @@
 // The graph, data, model and privacy of `starling omd`.
 #include "app/run/privacy/norm_release.hpp"
 #include "app/run/start_models.hpp"
-#include "app/settings/catalogue.hpp"
+#include "app/settings/tuned_settings.hpp"
 #include "norm_counts.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
@@ -18,24 +18,6 @@ namespace {
 constexpr double usual_scale_share = 0.01;
 constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram; persons one by one
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
-
-void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
-  for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
-  if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
-}
-
-/// The words of a command line without this option and its value.
-std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option) {
-  std::vector<std::string> others;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == option) {
-      ++i;
-    } else if (!words[i].starts_with(option + "=")) {
-      others.push_back(words[i]);
-    }
-  }
-  return others;
-}
 
 /// The bias of plain mixing on this graph (docs/methods/decentralized.md).
 std::string describe_bias(const Graph& graph, bool troubled) {
@@ -126,17 +108,6 @@ void OmdRun::open_data() {
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
   open_streams(config_.data);
-}
-
-/// Keeps a number that was chosen within the range of its option: norms of records may be anything.
-void keep_in_range(TunedValue& chosen) {
-  if (chosen.option != "batch" && chosen.option != "clip" && chosen.option != "step") return;
-  const Option option = declared(chosen.option);
-  const double value = std::stod(chosen.value);
-  const double kept = std::clamp(value, *option.least, *option.most);
-  if (kept == value) return;
-  chosen.reason = fmt::format("the {} that can be, in place of {}", kept < value ? "most" : "least", chosen.value);
-  chosen.value = fmt::format("{}", kept);
 }
 
 /// Takes from the rule what the user left open. The values come from rank 0: processors may round differently.

@@ -2,6 +2,7 @@
 
 #include "privacy/parts.hpp"
 #include "privacy/rows.hpp"
+#include <algorithm>
 #include <cmath>
 
 #include "starling/core/check.hpp"
@@ -14,8 +15,8 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
   check(is_whole(settings.unit),
         "unit component with two releases a round: a component of a gradient is no part of the second. Use --unit "
         "record.");
-  check(part_.share > 0 && part_.share < 1, "a share of {} for the second release (it lies between 0 and 1)",
-        part_.share);
+  check(part_.of_first_rounds || (part_.share > 0 && part_.share < 1),
+        "a share of {} for the second release (it lies between 0 and 1)", part_.share);
   ReleaseSettings of_part = settings;
   of_part.price = {first_price(settings.price.least), first_price(settings.price.most)};
   first_ = mechanism_table().make(name, of_part);
@@ -28,6 +29,7 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
   of_part.dimension = part_.dimension;
   of_part.replacement = part_.replacement;
   of_part.batch = part_.once_of.value_or(settings.batch);
+  check(!part_.of_first_rounds || part_.once_of, "records of first rounds whose sum is not released once");
   check(!part_.once_of || kind_ != PriceKind::epsilon,
         "mechanism '{}' with sums that are released once: what that costs who has many records is known of Gaussian "
         "noise. Choose gaussian.",
@@ -44,6 +46,7 @@ double PairedMechanism::first_price(double price) const {
     case PriceKind::mu:
       break;
   }
+  if (part_.of_first_rounds) return price;
   return std::sqrt(1 - part_.share) * price * short_of_one;
 }
 
@@ -56,6 +59,7 @@ double PairedMechanism::second_price(double price) const {
     case PriceKind::mu:
       break;
   }
+  if (part_.of_first_rounds) return price;
   return std::sqrt(part_.share) * price * short_of_one;
 }
 
@@ -81,6 +85,9 @@ Charge PairedMechanism::charge(double price) const {
   return Charge::gaussian(price);
 }
 
+// Who has a record in each of n rounds, of which the first w have one release together, pays w μ for that one and
+// √(n − w) μ for the others.
+//
 // With s the share of μ²: n releases cost who has a record in each √n √(1 − s) μ by their first parts, times their
 // accumulation, and what is released once, which moves by n records, n √s μ.
 double PairedMechanism::accumulation(std::int64_t releases) const {
@@ -89,7 +96,17 @@ double PairedMechanism::accumulation(std::int64_t releases) const {
     return std::sqrt((1 - part_.share) * first * first + part_.share) * (1 + 0x1p-40);
   }
   if (!part_.once_of || kind_ == PriceKind::none) return 1;
+  if (part_.of_first_rounds) {
+    const auto all = static_cast<double>(std::max<std::int64_t>(releases, 1));
+    const double first = std::min(all, static_cast<double>(*part_.of_first_rounds));
+    return std::sqrt((first * first + all - first) / all) * (1 + 0x1p-40);
+  }
   return std::sqrt(1 - part_.share + part_.share * static_cast<double>(releases)) * (1 + 0x1p-40);
+}
+
+/// It grows until the first rounds are over, and falls then.
+double PairedMechanism::most_accumulation(std::int64_t releases) const {
+  return accumulation(std::min(releases, part_.of_first_rounds.value_or(releases)));
 }
 
 std::string PairedMechanism::description() const {
@@ -97,6 +114,15 @@ std::string PairedMechanism::description() const {
   if (kind_ == PriceKind::none) {
     return fmt::format("{} So was each {}'s part in {}, the second part of a release. ", first_->description(), each,
                        part_.what);
+  }
+  if (part_.of_first_rounds) {
+    return fmt::format(
+        "Sums of each record's {0} over all records of the first {1} rounds are released once; those records are used "
+        "in "
+        "nothing else, and what is said of gradients holds for them with a bound of their own: {2} Of the other "
+        "records "
+        "gradients are released: {3}",
+        part_.what, *part_.of_first_rounds, second_->description(), first_->description());
   }
   if (part_.once_of) {
     return fmt::format(

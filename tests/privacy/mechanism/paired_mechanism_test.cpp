@@ -247,6 +247,32 @@ TEST(ReleasedOnce, IsForGaussianNoiseOrNone) {
   EXPECT_EQ(none.charge(1), Charge::unbounded());
 }
 
+// The first five rounds have one release together, of 20 records: who has a record in each of n rounds moves it by
+// min(n, 5) of them, and each later release by one.
+TEST(FirstRounds, PayForTheirOneRelease) {
+  constexpr Round first = 5;
+  const double mu = 0.6;
+  SecondPart part{"part", 0.5, 3, 0.5, 2, first * 4};
+  part.of_first_rounds = first;
+  PairedMechanism pair("gaussian", settings_of(mu), part);
+  for (const std::int64_t count : {1, 4, 5, 6, 100}) {
+    const auto together = static_cast<double>(std::min<std::int64_t>(count, first));
+    const double somebody = mu * std::sqrt(together * together + static_cast<double>(count) - together);
+    const ClientLosses losses = losses_of_releases(pair, mu, count);
+    EXPECT_NEAR(*losses.record.mu, mu, 1e-9);
+    EXPECT_NEAR(*losses.one_per_batch.mu / somebody, 1, 1e-9) << count;
+    EXPECT_GE(*losses.one_per_batch.mu, somebody) << count;
+    EXPECT_NEAR(*losses.client.mu / (4 * somebody), 1, 1e-9) << count;
+    for (const std::int64_t later : {count, count + 10}) {
+      EXPECT_GE(pair.most_accumulation(later), pair.accumulation(count)) << count << " of " << later;
+    }
+  }
+  // Both parts have the whole price.
+  EXPECT_NEAR(pair.deviation(mu) / (2 * 2 / (mu * 4)), 1, 1e-9);
+  EXPECT_NEAR(pair.second_deviation(mu) / (2 * 0.5 / (mu * first * 4)), 1, 1e-9);
+  EXPECT_THAT(pair.description(), testing::HasSubstr("used in nothing else"));
+}
+
 TEST(PairedMechanism, RefusesWhatNobodyCanAccountFor) {
   EXPECT_THAT(message_of<UsageError>([] { pair_of("dissertation", 0.1, 0.5); }), testing::HasSubstr("two releases"));
   EXPECT_THAT(message_of<UsageError>([] { pair_of("laplace", 1, 1); }), testing::HasSubstr("share"));

@@ -6,6 +6,9 @@
 /// is a Laplace release of ε₁ + ε₂; of Gaussian noise the L2 sensitivities in standard deviations add in squares, so it
 /// is a Gaussian release of √(μ₁² + μ₂²) (docs/methods/privacy.md, "Accounting"). So one charge for each round covers
 /// both parts.
+///
+/// Where the second part is of the records of the first rounds alone, and the first parts are of all other records, a
+/// record enters one of them, and pays the price of its round for it.
 #pragma once
 
 #include <memory>
@@ -28,6 +31,9 @@ struct SecondPart {
   /// For a second part that is released once, after the last round (Gaussian noise only): the number of records in it.
   /// None: the second part is released with each round's first part.
   std::optional<std::size_t> once_of = std::nullopt;
+  /// A second part that is released once, before the first parts, is of records that are in no first part: those of so
+  /// many first rounds. Each part then has the whole price, and `share` has no meaning.
+  std::optional<Round> of_first_rounds = std::nullopt;
 };
 
 class PairedMechanism final : public Mechanism {
@@ -42,6 +48,7 @@ class PairedMechanism final : public Mechanism {
   /// The charge of both parts, at the price of the round.
   [[nodiscard]] Charge charge(double price) const override;
   [[nodiscard]] double accumulation(std::int64_t releases) const override;
+  [[nodiscard]] double most_accumulation(std::int64_t releases) const override;
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
   [[nodiscard]] std::string description() const override;

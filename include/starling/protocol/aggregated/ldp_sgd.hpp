@@ -21,6 +21,7 @@ namespace starling {
 struct LdpSgdSettings : StepSchedule {
   LdpSgdSettings() : StepSchedule{1, 0.51, 0} {}
   Round steps = 1;
+  Round first_round = 0;     ///< rounds before are left out
   bool follow_bias = false;  ///< whether clients send each step's released curvature, for the bias of the average
   Round burn_in = 0;         ///< first steps, which the average and the bias leave out
 };

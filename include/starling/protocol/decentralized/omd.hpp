@@ -24,7 +24,8 @@ namespace starling {
 /// Settings of a run; η_t is `step_at(t)` of the step schedule.
 struct OmdSettings : StepSchedule {
   Round rounds = 1;
-  double step_cap = 1;  ///< κ: no step is longer than κ times the first (step debt)
+  Round first_round = 0;  ///< rounds before are left out
+  double step_cap = 1;    ///< κ: no step is longer than κ times the first (step debt)
   /// Behaviour of a client in a round that it sits out.
   enum class Absent { steps, freezes } absent = Absent::steps;
   double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record

@@ -168,7 +168,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
     run.parameters += fmt::format(" norm-share={} uses={}", facts_.norm_share, facts_.norm_uses);
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
-  run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
+  run.batch_units = units_of_batch(*protection_) * protection_->most_accumulation(facts_.rounds);
   run.determined_by = determined_by_;
   run.clients = {clients};
   ledger.begin(run);

@@ -1,0 +1,40 @@
+#include "app/settings/tuned_settings.hpp"
+
+#include "app/settings/catalogue.hpp"
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "starling/options/option.hpp"
+
+namespace starling {
+
+void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
+  for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
+  if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
+}
+
+void keep_in_range(TunedValue& chosen) {
+  if (chosen.option != "batch" && chosen.option != "clip" && chosen.option != "step") return;
+  const Option option = declared(chosen.option);
+  const double value = std::stod(chosen.value);
+  const double kept = std::clamp(value, *option.least, *option.most);
+  if (kept == value) return;
+  chosen.reason = fmt::format("the {} that can be, in place of {}", kept < value ? "most" : "least", chosen.value);
+  chosen.value = fmt::format("{}", kept);
+}
+
+std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option) {
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option) {
+      ++i;
+    } else if (!words[i].starts_with(option + "=")) {
+      others.push_back(words[i]);
+    }
+  }
+  return others;
+}
+
+}  // namespace starling

@@ -1,0 +1,20 @@
+/// Settings that a command chose for its user.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/report/summary.hpp"
+
+namespace starling {
+
+/// Prints each choice with its reason to stderr, and then the outlook, if there is one.
+void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook);
+
+/// Keeps a number that was chosen within the range of its option: norms of records may be anything.
+void keep_in_range(TunedValue& chosen);
+
+/// The words of a command line without this option and its value.
+[[nodiscard]] std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option);
+
+}  // namespace starling
