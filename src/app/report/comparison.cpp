@@ -74,6 +74,8 @@ struct Spread {
 Spread spread_of(const std::vector<double>& values) {
   Spread spread;
   spread.count = values.size();
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (values.size() > 1 && *least == *most) return {*least, 0, spread.count};  // a mean of equal values would round
   for (const double value : values) spread.mean += value / static_cast<double>(values.size());
   if (values.size() < 2) return spread;
   double squares = 0;
