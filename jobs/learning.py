@@ -71,7 +71,7 @@ for (_name, _variant), _figures in list(EXPECTED.items()):
 ONE_PASS, ALL = ["0.1.0", "rule", "norm"], ["0.1.0", "rule", "passes", "norm", "passes-norm"]
 VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm"],
             "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
-            "units-known": ["0.1.0", "rule", "passes"]}
+            "units-known": ["0.1.0", "rule", "passes"], "shell": ["0.1.0", "rule", "passes"]}
 TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent noise", "rule": "the rule, one pass",
           "passes": f"the rule, {PASSES} passes", "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
           "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm"}

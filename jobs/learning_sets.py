@@ -67,15 +67,15 @@ class Place:
         experiment.write_csv(path, ["feature", "mean", "sd"], ([k, *both] for k, both in enumerate(values)))
         return ["--standardise", path]
 
-    def split(self, name, labels, rows, test, more=("--intercept",), seen=lambda row: row):
+    def split(self, name, labels, rows, test, more=("--intercept",), seen=lambda row: row, noiseless=()):
         """A set of the records, of which those at the places `test` are held out; `more`: further words, and what models
-        then see of a row."""
+        then see of a row; `noiseless`: words where there is no noise."""
         held = [i for i in range(len(rows)) if test(i)]
         kept = [i for i in range(len(rows)) if not test(i)]
         parts = [([labels[i] for i in part], [rows[i] for i in part]) for part in (kept, held)]
         train, held_out = (self.table(f"{name}-{what}", *part) for what, part in zip(("train", "test"), parts))
         return DataSet([*FIVE, *SKEWED, "--source", train, "--test", held_out, "--label", "y", "--positive", 1,
-                        *more], [seen(row) for row in parts[0][1]], parts[1][0])
+                        *more], [seen(row) for row in parts[0][1]], parts[1][0], noiseless=noiseless)
 
 
 def opened(path):
@@ -194,6 +194,19 @@ def rare(place, d=20, share=0.05, apart=3):
     return place.split("rare", labels, rows, lambda i: i >= count)
 
 
+def shell(place, d=10):
+    """Whether a normal record is farther from the origin than half of them, which no line tells: for a network. Without noise
+    it has no rule, and settings by hand."""
+    draw = random.Random("learning shell")
+    count, held = place.size(32_500), place.size(10_000)
+    rows = [[draw.gauss(0, 1) for _ in range(d)] for _ in range(count + held)]
+    squares = [math.fsum(v * v for v in row) for row in rows]
+    middle = median(squares)
+    labels = [1 if square > middle else -1 for square in squares]
+    return place.split("shell", labels, rows, lambda i: i >= count, more=("--model", f"mlp:{d}-32-1"),
+                       noiseless=("--epochs", 16, "--batch", 25, "--step", 0.5, "--step-decay", "linear"))
+
+
 # Name: (title, how it is made).
 SETS = {
     "a9a": ("a9a, 5 clients", a9a),
@@ -210,4 +223,5 @@ SETS = {
     "units": ("features in unequal units, 20 features", logistic("units", 20, 2.9, normal, factors=UNITS)),
     "units-known": ("the same, standardised by public constants", logistic("units", 20, 2.9, normal, factors=UNITS, known=True)),
     "short": ("short records, 20 features of 1/100", logistic("short", 20, 2.9, normal, factors=[0.01] * 20, more=())),
+    "shell": ("a shell, 10 features, by a network of 385 numbers", shell),
 }
