@@ -6,7 +6,7 @@ Four ranks are on two hosts, which are network namespaces, and their directory i
 good; a host's link goes down for some seconds; a checkpoint is cut short, and a rank killed; the disk is full for a moment. The next
 blow falls once the run has got on. The run must end with exit code 0, with masses that add up to the number of clients, the bits of
 a run on one rank, valid ledgers with the same charges, and no process left. The launcher asks hosts after 3 s without a trace, in
-place of 15, and waits 5 s for their answer, in place of 30.
+place of 15, and waits 5 s for their answer, in place of 30. Every second run has private folders of each host (--private).
 """
 
 import argparse
@@ -119,8 +119,9 @@ class Night(TestCase):
         """One run, struck until the time is over."""
         output = f"disk/run-{number}"
         self.run = launch_parts.RunFolder(self.folder / output)
+        own = ["--private", f"disk/private-{number}/{{host}}"] if number % 2 == 1 else []
         job = Job([sys.executable, "-B", "-c", LAUNCH, str(SOURCE / "jobs"), "--backoff", "2", "--restarts", "1000", "--hosts",
-                   str(self.hosts.file(2)), "--", *map(str, self.hosts.mpirun(MPIRUN)), "-n", "4", STARLING, "omd", *WORDS, "--watchdog",
+                   str(self.hosts.file(2)), "--", *map(str, self.hosts.mpirun(MPIRUN)), "-n", "4", STARLING, "omd", *WORDS, *own, "--watchdog",
                    str(WATCHDOG), "--output", output], self.folder, None)
         self.addCleanup(job.close)
         try:
@@ -145,12 +146,19 @@ class Night(TestCase):
         wait_until(lambda: not self.hosts.processes(), "no process is left", 30)
         story = json.loads((self.run.path / "launch.json").read_text())
         shutil.rmtree(self.run.path)
+        shutil.rmtree(self.disk / f"private-{number}", ignore_errors=True)
         return story
 
     def check(self, output):
         summary = json.loads((self.folder / output / "summary.json").read_text())
         self.assertAlmostEqual(summary["mass"], CLIENTS, delta=1e-9)
-        self.trial.compare(self.whole, self.trial.results(output))
+        if (self.run.path / "private-folders").exists():
+            self.assertFalse((self.run.path / "private").exists())
+            for rank, folder in enumerate(self.run.private_folders()):
+                shutil.copytree(folder, self.run.path / "private" / str(rank))
+        results = self.trial.results(output)
+        self.trial.compare(*({**each, "summary.json": re.sub(r'"path": "[^"]*/<rank>/ledger"', "", each["summary.json"])}
+                             for each in (self.whole, results)))
         self.assertEqual(json.loads((self.run.path / "launch.json").read_text())["privacy"],
                          {"charged": CLIENTS * 12000, "released": CLIENTS * 12000})
 
