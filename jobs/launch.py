@@ -167,6 +167,8 @@ class Launch:
                 return self.end("given up: the same round has failed twice (no further than round {})".format(
                     self.story["attempts"][-2]["reached"]), FAILURE, stop)
             self.restarts += 1
+            if self.gets_ahead(attempt):
+                wait = self.options.backoff
             self.wait(min(wait, LONGEST_WAIT) * random.uniform(0.5, 1.5), attempt, stop)
             wait *= 2
             if stop.asked:
@@ -187,6 +189,8 @@ class Launch:
 
     def gets_ahead(self, attempt):
         """Whether an attempt that failed has come further than the one before."""
+        if len(self.story["attempts"]) < 2:
+            return True
         before = self.story["attempts"][-2]
         return attempt["checkpoint"] > before["checkpoint"] or attempt["reached"] > before["reached"]
 
@@ -347,8 +351,8 @@ def main():
     parser.add_argument("--mtbf", type=float, metavar="HOURS", help="mean time between failures of the whole launch: a host's "
                         "divided by the number of hosts")
     parser.add_argument("--hosts", metavar="FILE", help="host file of mpirun: a host a line, `name slots=8`")
-    parser.add_argument("--backoff", type=float, default=2.0, metavar="SECONDS", help="wait before the first restart; each "
-                        "further one waits twice as long, up to 300 s, times 0.5 to 1.5 at random (%(default)s)")
+    parser.add_argument("--backoff", type=float, default=2.0, metavar="SECONDS", help="wait before a restart; twice as "
+                        "long after each attempt that came no further, up to 300 s, times 0.5 to 1.5 at random (%(default)s)")
     parser.add_argument("--through-preemption", action="store_true", help="go on, too, after ranks were stopped by a signal that "
                         "this script was not sent (a host that is taken back)")
     parser.add_argument("--dry-run", action="store_true", help="print the commands of the first start and of a restart")

@@ -51,7 +51,7 @@ def options_by_command():
 def options_of_scripts():
     scripts = [path for folder in ("examples", "jobs", "packaging", "tools", "tests/benchmark", "tests/fuzz") for path in (SOURCE / folder).rglob("*")
                if path.suffix in (".py", ".sh", ".sbatch")]
-    scripts += [SOURCE / "tests" / "run.sh", SOURCE / "tests" / "end_to_end" / "kills.py"]
+    scripts += [SOURCE / "tests" / "run.sh", *(SOURCE / "tests" / "end_to_end" / name for name in ("kills.py", "chaos.py"))]
     return {option for path in scripts for option in re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]+)", path.read_text())}
 
 

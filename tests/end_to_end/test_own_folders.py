@@ -95,6 +95,7 @@ class OwnFolders(TestCase):
                 self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
         token, *lines = (self.folder / "run/private-folders").read_text().splitlines()
         self.assertEqual(lines, [f"{rank} {host} {self.folder}/disk/run/{rank}" for host, rank in (("a", 0), ("b", 1))])
+        self.refused(["privacy", "ledger", "run"], ["a"], f"Name one of them: '{self.folder}/disk/run/0/ledger'")
         self.played(["omd", "--resume", "run"], ["a", "b"])
         self.assertEqual(token, (self.folder / "run/private-folders").read_text().split("\n")[0])
         self.assertIn("disk/run/<rank>/ledger", (self.folder / "run/summary.json").read_text())

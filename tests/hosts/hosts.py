@@ -90,8 +90,11 @@ class Hosts:
         return path
 
     def unplug(self):
-        """The second host is off the network for good, and its link is down at both ends."""
+        """The second host is off the network: its link is down at both ends."""
         ip("-n", f"{self.prefix}-2", "link", "set", "link-2", "down")
+
+    def plug(self):
+        ip("-n", f"{self.prefix}-2", "link", "set", "link-2", "up")
 
     def cut(self):
         """Nothing that is sent arrives any more, and nobody is told, as when a switch fails: packets go to an address that

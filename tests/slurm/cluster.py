@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A throw-away SLURM cluster of one node: munged, slurmctld and slurmd on loopback, with a key, ports, spool and state of
+"""A throw-away SLURM cluster of one node, or of several on this machine: munged, slurmctld and slurmd on loopback, with a key, ports, spool and state of
 their own below a temporary directory. It ends what it started, and nothing else.
 
     python3 tests/slurm/cluster.py                      a shell in which sbatch, squeue and srun speak to this cluster
@@ -36,17 +36,16 @@ CONFIGURATION = """\
 ClusterName=starling
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller_port}
-SlurmdPort={node_port}
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket={folder}/munge.socket,cred_expire=5
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool/%n
+SlurmdPidFile={folder}/slurmd-%n.pid
 TmpFS={folder}/tmp
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
 MailProg=/bin/true
 SwitchType=switch/none
 MpiDefault=pmix
@@ -70,11 +69,11 @@ SlurmctldTimeout=60
 SlurmdTimeout=60
 InactiveLimit=0
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={megabytes} State=UNKNOWN
+{nodes}
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-PartitionName=test Nodes={host} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO PriorityTier=1 GraceTime=20
-PartitionName=urgent Nodes={host} MaxTime=INFINITE State=UP OverSubscribe=NO PriorityTier=2
+PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO PriorityTier=1 GraceTime=20
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=NO PriorityTier=2
 """
 
 
@@ -125,7 +124,8 @@ def guard(folder):
 class Cluster:
     """Starts on entry, ends on exit. `environment` makes SLURM's commands speak to it."""
 
-    def __init__(self):
+    def __init__(self, nodes=1):
+        self.nodes = [self._host()] if nodes == 1 else [f"node-{k}" for k in range(1, nodes + 1)]
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="starling-slurm-"))
         self.environment = {**outside(os.environ), "SLURM_CONF": str(self.folder / "slurm.conf")}
         self._daemons = []
@@ -141,8 +141,9 @@ class Cluster:
                          f"--seed-file={self.folder}/munged.seed")
             self._await("munged listens", (self.folder / "munge.socket").exists)
             self._launch("slurmctld", "-D", "-i")
-            self._launch("slurmd", "-D", "-N", self._host())
-            self._await("the node is idle", lambda: self.ask("sinfo", "-h", "-o", "%t").split() == ["idle"])
+            for node in self.nodes:
+                self._launch("slurmd", "-D", "-N", node, log=f"slurmd-{node}", before=self._own_disk(node))
+            self._await("all nodes are idle", lambda: self.ask("sinfo", "-h", "-N", "-p", "test", "-o", "%t").split() == ["idle"] * len(self.nodes))
         except BaseException:
             self.__exit__()
             raise
@@ -190,14 +191,27 @@ class Cluster:
         key.write_bytes(secrets.token_bytes(128))
         for name in ("state", "spool", "tmp"):
             (self.folder / name).mkdir(0o755)
-        controller_port, node_port = free_ports(2)
+        controller_port, *node_ports = free_ports(1 + len(self.nodes))
+        lines = [f"NodeName={node} NodeHostname={self._host()} NodeAddr=127.0.0.1 Port={port} CPUs={CPUS} RealMemory={MEGABYTES} "
+                 "State=UNKNOWN" for node, port in zip(self.nodes, node_ports)]
+        for node in self.nodes:
+            (self.folder / "spool" / node).mkdir(0o755)
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
-            host=self._host(), folder=self.folder, controller_port=controller_port, node_port=node_port, cpus=CPUS,
-            megabytes=MEGABYTES, first_job=secrets.randbelow(LARGEST_FIRST_JOB) + 1))
+            host=self._host(), folder=self.folder, controller_port=controller_port, nodes="\n".join(lines), first_job=secrets.randbelow(LARGEST_FIRST_JOB) + 1))
 
-    def _launch(self, name, *words):
-        with (self.folder / f"{name}.log").open("w") as out:
-            self._daemons.append(subprocess.Popen([where(name), *words], env=self.environment, cwd=self.folder,
+    def _own_disk(self, node):
+        """Words before a daemon that give a node of several its own name and its own folder for PMIx: folders there, and shared
+        memory of Open MPI, are named after these and the step."""
+        if len(self.nodes) == 1:
+            return []
+        own = self.folder / f"tmp-{node}"
+        own.mkdir()
+        return ["unshare", "--mount", "--uts", "sh", "-c", 'mount --bind "$0" "$1"; hostname "$2"; shift 2; exec "$@"', own,
+                self.folder / "tmp", node]
+
+    def _launch(self, name, *words, log=None, before=()):
+        with (self.folder / f"{log or name}.log").open("w") as out:
+            self._daemons.append(subprocess.Popen([*before, where(name), *words], env=self.environment, cwd=self.folder,
                                                   stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                                   start_new_session=True))
 

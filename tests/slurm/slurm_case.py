@@ -31,9 +31,11 @@ class Ended:
 @needs_cluster
 @needs_h5py
 class SlurmCase(TestCase):
+    NODES = 1
+
     @classmethod
     def setUpClass(cls):
-        cls.cluster = cluster.Cluster()
+        cls.cluster = cluster.Cluster(cls.NODES)
         # The node claims more CPUs than the machine may have: ranks that wait must give theirs away.
         cls.cluster.environment.update(environment(), OMPI_MCA_mpi_yield_when_idle="1",
                                        SLURM_CONF=cls.cluster.environment["SLURM_CONF"])

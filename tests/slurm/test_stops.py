@@ -90,8 +90,8 @@ class Stops(SlurmCase):
         self.assertEqual(tree(run), before)
 
 
-class Resumed(SlurmCase):
-    """Resumed = uninterrupted: the runs that stopped are compared with one that did not, under mpirun."""
+class ResumedCase(SlurmCase):
+    """Runs that stopped are compared with one that did not, under mpirun."""
 
     def rounds_of(self, seconds, ranks):
         """So many rounds as the job at hand does in this time, on this machine."""
@@ -116,6 +116,10 @@ class Resumed(SlurmCase):
             self.assertEqual(bits(ours[key]), bits(theirs[key]), key)
         self.assertEqual((self.folder / f"run-omd-{job}" / "history.csv").read_text(),
                          (self.folder / "whole" / "history.csv").read_text())
+
+
+class Resumed(ResumedCase):
+    """Resumed = uninterrupted."""
 
     def test_requeued_in_mid_run(self):
         words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
@@ -250,6 +254,23 @@ class Resumed(SlurmCase):
         said = [line for line in ended.log.splitlines() if line.startswith("starling: ")]
         self.assertEqual(len(said), 1, ended)
         self.assertRegex(said[0], r"round [1-9]\d*: waiting for .* rank 1 .*nothing came for 3 s")
+
+
+class LostNode(ResumedCase):
+    NODES = 2
+
+    def test_a_node_that_is_down(self):
+        """The controller takes it from the job of two nodes, which stays and ends as if nothing had happened, on the other."""
+        words = [*WORDS, "--rounds", "30000"]
+        job = self.submit("omd", *words, "--checkpoint-every", "1s", options=["--nodes=2", "--ntasks=4", "--ntasks-per-node=2"])
+        wait_until(lambda: any((self.folder / f"run-omd-{job}/private/3").glob("checkpoint-*[0-9]")), "a checkpoint is there", 60)
+        down = self.cluster.run("scontrol", "update", "nodename=node-2", "state=down", "reason=test")
+        self.assertEqual(down.returncode, 0, down.stderr)
+        ended = self.finished(job)
+        self.assertEqual(ended.restarts, 0, ended)
+        self.assertRegex(ended.log, r"on 1 of 2 hosts \(gone: node-2\), 2 ranks after 4")
+        self.assertRegex(ended.log, r"launch: done; 1 restarts, .*hosts gone: node-2, 2 ranks after 4, 150000 releases charged")
+        self.check_against_uninterrupted(job, words)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/statement/statement.hpp"
+#include "starling/record/directory/private_place.hpp"
 
 namespace starling {
 
@@ -73,6 +74,13 @@ void check_request(const Request& request) {
   const bool digits = request.expect.find_first_not_of("0123456789abcdef") == std::string::npos;
   check(request.expect.empty() || (digits && request.expect.size() == 64),
         "--expect '{}' is no hash: it must be 64 digits 0-9a-f. Copy the head that a run printed.", request.expect);
+}
+
+/// Throws UsageError for the directory of a run, with the ledgers of its ranks, which may be on other hosts.
+void refuse_directory(const std::string& file) {
+  std::string ledgers;
+  for (const std::string& folder : private_folders_of(file)) ledgers += fmt::format(" '{}/ledger'", folder);
+  check(ledgers.empty(), "'{}' is the directory of a run: each rank has a ledger. Name one of them:{}.", file, ledgers);
 }
 
 // Findings.
@@ -368,6 +376,7 @@ int run_privacy_ledger(const Call& call) {
   Request request;
   options_of(request).parse(call.words);
   check_request(request);
+  refuse_directory(request.file);
   const LedgerReading reading = read_ledger(request.file);
   check_client(reading, request);
   const Verdict verdict = verdict_on(reading, request);

@@ -158,6 +158,9 @@ Option option_of(const Line& line, const std::vector<Option>& options, const std
       did_you_mean(line.key, names_in(options), "", fmt::format("starling {} --help=all lists all options.", command)));
   check(std::find(reserved.begin(), reserved.end(), line.key) == reserved.end(),
         "{}: {} is set by the sweep itself. Delete the line.", line.where, line.key);
+  check(line.key != "private",
+        "{}: all runs would have their private folders in one place. Delete the line: each then has its own.",
+        line.where);
   return *found;
 }
 

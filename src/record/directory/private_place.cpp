@@ -178,6 +178,7 @@ std::vector<std::string> private_folders_of(const std::string& run) {
   }
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run + "/private", ignored)) folders.push_back(entry.path().string());
+  std::sort(folders.begin(), folders.end());
   return folders;
 }
 

@@ -13,8 +13,7 @@ namespace starling {
 /// Throws UsageError unless the text is a value of `--private`.
 void check_private_place(const std::string& pattern);
 
-/// Private folders of the run in a directory that this host sees, in no order; those of earlier starts may be among
-/// them.
+/// Private folders of the run in a directory: those below it, else those that private-folders names, on whatever host.
 [[nodiscard]] std::vector<std::string> private_folders_of(const std::string& run);
 
 /// Where the ranks' private folders are, as one rank sees it. A folder of an own place holds a file `of-run` with the
