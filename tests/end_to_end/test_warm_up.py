@@ -48,7 +48,7 @@ class WarmUp(TestCase):
                     self.assertEqual(run["privacy"]["mu"], 2)
 
     def test_a_stopped_run_goes_on_with_its_coordinates(self):
-        words = [word.replace("n=4000", "n=800000") for word in self.words] + ["--warmup-share", "0.1"]
+        words = [word.replace("n=4000", "n=800000") for word in self.words] + ["--tuning", "auto", "--batch", "1"]
         whole = self.summary_of(1, words, "whole")
         job = self._start([(1, [*words, "--output", "cut", "--progress", "off", "--checkpoint-every", "30000"], [])], RANK_SCRIPT)
         rank, = job.pids(1)
@@ -59,6 +59,7 @@ class WarmUp(TestCase):
         resumed = self.run_command(1, ["infer", "--resume", "cut", "--json-models"])
         self.assertEqual(resumed.code, 0, resumed)
         self.assertEqual(bits(resumed.summary()["models"]), bits(whole["models"]))
+        self.assertEqual(resumed.summary()["tuning"]["chosen"], whole["tuning"]["chosen"])
         self.assertEqual(resumed.summary()["privacy"]["mu"], 2)
 
     def test_intervals_hold_the_truth_at_a_price_that_hid_it(self):

@@ -270,6 +270,7 @@ void InferRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts
     parts.add("plug-in intervals along the way", *plug_in_path_);
   }
   parts.add("steps", *engine_);
+  parts.add("choices", kept_choices_);
   parts.add("paths", *intervals_);
   if (own_intervals_) parts.add("paths in own units", *own_intervals_);
 }

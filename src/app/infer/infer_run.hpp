@@ -3,6 +3,7 @@
 
 #include "app/omd/step_cap_choice.hpp"
 #include "app/run/learning_run.hpp"
+#include "app/settings/tuned_settings.hpp"
 #include "infer_config.hpp"
 #include "infer_engine.hpp"
 #include "plug_in_path.hpp"
@@ -138,6 +139,7 @@ class InferRun final : public LearningRun {
   std::optional<Released<Vector>> start_;
   std::vector<std::string> words_;  ///< of the command line
   std::vector<TunedValue> tuned_;
+  KeptChoices kept_choices_{tuned_};
   Round warm_up_rounds_ = 0;
   std::optional<Preconditioner> preconditioner_;  ///< of runs with a warm-up, once that is over; likewise:
   std::optional<PreconditionedModel> preconditioned_model_;

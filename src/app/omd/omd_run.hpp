@@ -3,6 +3,7 @@
 
 #include "app/run/learning_run.hpp"
 #include "app/run/privacy/norm_release.hpp"
+#include "app/settings/tuned_settings.hpp"
 #include "omd_config.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
@@ -90,6 +91,7 @@ class OmdRun final : public LearningRun {
   OmdConfig config_;
   std::vector<std::string> words_;  ///< of the command line
   std::vector<TunedValue> tuned_;
+  KeptChoices kept_choices_{tuned_};
   double signal_to_noise_ = 0;
   std::optional<NoiseCorrelation> correlation_;
   std::unique_ptr<Schedule> schedule_;

@@ -10,6 +10,14 @@
 
 namespace starling {
 
+void KeptChoices::persist(Snapshot& snapshot) {
+  std::vector<std::string> words;
+  for (const TunedValue& each : values_) words.insert(words.end(), {each.option, each.value, each.reason});
+  snapshot(words);
+  values_.clear();
+  for (std::size_t i = 0; i + 2 < words.size(); i += 3) values_.push_back({words[i], words[i + 1], words[i + 2]});
+}
+
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
   for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
   if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);

@@ -4,9 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/report/summary.hpp"
 
 namespace starling {
+
+/// Keeps choices in checkpoints. A resumed run has its settings from config.ini, which says neither what was chosen nor
+/// why.
+class KeptChoices {
+ public:
+  explicit KeptChoices(std::vector<TunedValue>& values) : values_(values) {}
+  void persist(Snapshot& snapshot);
+
+ private:
+  std::vector<TunedValue>& values_;
+};
 
 /// Prints each choice with its reason to stderr, and then the outlook, if there is one.
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook);
