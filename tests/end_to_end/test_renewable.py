@@ -364,6 +364,16 @@ class BadInput(RenewableCase):
         self.refused(UNUSABLE, ["--curvature", "quantised:99", *OPEN], "quantised")
         self.refused(UNUSABLE, ["--loss", "dwd:0", *OPEN], "q")
 
+    def test_the_private_variant_has_a_penalty_by_default(self):
+        for more, same in ((["--variant", "private", *GAUSSIAN], "0.1"), (["--variant", "private", *GAUSSIAN, "--clip", "2"], "0.4"),
+                           (["--variant", "online", *OPEN], "0")):
+            found = []
+            for number, words in enumerate(([], ["--l2", same])):
+                result = self.run_command(1, ["renewable", *STREAM, *more, *words, "--json-models", "--output", f"{same}-{number}"])
+                self.assertEqual(result.code, 0, result)
+                found.append(result.summary()["models"])
+            self.assertEqual(found[0], found[1], more)
+
     def test_options_without_meaning(self):
         cases = {
             "--c2": [["--variant", "online", *OPEN, "--c2", "1"], ["--variant", "private", *GAUSSIAN, "--c2", "1"]],
@@ -373,7 +383,7 @@ class BadInput(RenewableCase):
             "--curvature-model": [["--variant", "online", *OPEN, "--curvature-model", "average"]],
             "--mechanism": [["--variant", "online", *GAUSSIAN], ["--variant", "private", *OPEN]],
             "--smoothing": [["--loss", "logistic", "--smoothing", "0", *OPEN]],
-            "--l2": [["--variant", "private", *GAUSSIAN, "--curvature-model", "released:0.5"]],
+            "--l2": [["--variant", "private", *GAUSSIAN, "--curvature-model", "released:0.5", "--l2", "0"]],
             "--curvature": [["--variant", "private", *GAUSSIAN, "--trust", "central", "--curvature-model", "released:0.5", "--l2",
                              "0.1", "--curvature", "float32"]],
             "--epsilon": [["--variant", "online", *OPEN, "--epsilon", "1"]],

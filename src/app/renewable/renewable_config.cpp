@@ -1,6 +1,7 @@
 #include "renewable_config.hpp"
 
 #include "app/settings/source_options.hpp"
+#include <cmath>
 #include <limits>
 
 #include "starling/codec/codec.hpp"
@@ -12,6 +13,8 @@
 namespace starling {
 
 namespace {
+
+constexpr double l2_under_noise = 0.1;  ///< of the square of rows' norms (docs/methods/renewable.md)
 
 OptionValues loss_values() {
   return values_of("Losses", losses_that([](const Loss& loss) { return loss.curved() != nullptr; }));
@@ -46,8 +49,11 @@ void add_method_options(Options& options, RenewableConfig& config) {
                "printed, with its jump), or a half-width"},
       config.smoothing);
   options.add(
-      declared("l2", {.initial = "0", .help = "adds (n lambda/2)|theta|^2 to the sum of n losses", .common = true}),
-      config.settings.l2);
+      declared("l2",
+               {.help = "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
+                        "private, whose rows are scaled to --clip C: noise moves a model without penalty too far",
+                .common = true}),
+      config.asked_l2);
   options.add({.name = "penalty",
                .argument = "WHOSE",
                .initial = "full",
@@ -288,6 +294,9 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   Options options = renewable_options(config);
   options.parse(words);
   check_learning_options(config);
+  config.settings.l2 = config.asked_l2.value_or(config.variant == RenewableVariant::private_sums
+                                                    ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2)
+                                                    : 0);
   read_classes(config);
   read_curvature_model(config);
   if (config.start.empty()) config.start = online_default();

@@ -19,6 +19,7 @@ struct RenewableConfig : LearningConfig {
   RenewableVariant variant = RenewableVariant::online;
   std::string smoothing = "auto";
   RenewableSettings settings;
+  std::optional<double> asked_l2;  ///< none: settings.l2 has the variant's own default
   TrustChoice trust = TrustChoice::local;
   std::string curvature = "packed";
   std::string curvature_model = "average";
