@@ -34,8 +34,8 @@ class Tables(Experiment):
     def test_all_sections_in_few_batches(self):
         printed = self.run_script("renewable.py", "--batches", 3, "--replications", 1, "--test-records", 200)
         rows = self.rows("cells.csv")
-        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("1", "2", "3", "private", "safe")],
-                         [24, 24, 24, 24, 4])
+        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("1", "2", "3", "private", "safe", "penalty")],
+                         [24, 24, 24, 24, 4, 16])
         self.assertIn("masked - central", printed)
         self.assertIn("cannot be reached", printed)
 
@@ -54,7 +54,7 @@ class Tables(Experiment):
         done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable.py", "--tables", "1,7"], cwd=self.folder,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("7 (known: 1, 2, 3, private, safe)", done.stderr)
+        self.assertIn("7 (known: 1, 2, 3, private, safe, penalty)", done.stderr)
 
 
 @unittest.skipUnless((DATA / "har_chest_uci287").exists(), "the data set har_chest_uci287 is not beside the project")
