@@ -26,10 +26,15 @@ class DataSet:
     def __init__(self, words, rows, scored, progressive=False, noiseless=()):
         self.words, self.progressive, self.noiseless = words, progressive, list(noiseless)
         constant = 1 if "--intercept" in words else 0
-        classes = [label > 0 for label in scored]
-        self.larger_class = 100 * max(sum(classes), len(classes) - sum(classes)) / len(classes)
+        self.explains = "--loss" in words  # labels are numbers: what counts is the share of their variance that is explained
+        self.larger_class = 0 if self.explains else self.share_of_larger(scored)
         self.norm = median(math.sqrt(constant + math.fsum(v * v for v in row)) for row in rows)
         self.norm_l1 = median(constant + math.fsum(map(abs, row)) for row in rows)
+
+    @staticmethod
+    def share_of_larger(scored):
+        classes = [label > 0 for label in scored]
+        return 100 * max(sum(classes), len(classes) - sum(classes)) / len(classes)
 
 
 class Place:
@@ -74,7 +79,8 @@ class Place:
         kept = [i for i in range(len(rows)) if not test(i)]
         parts = [([labels[i] for i in part], [rows[i] for i in part]) for part in (kept, held)]
         train, held_out = (self.table(f"{name}-{what}", *part) for what, part in zip(("train", "test"), parts))
-        return DataSet([*FIVE, *SKEWED, "--source", train, "--test", held_out, "--label", "y", "--positive", 1,
+        dealt = ["--partition", "iid"] if "--loss" in more else [*SKEWED, "--positive", 1]
+        return DataSet([*FIVE, *dealt, "--source", train, "--test", held_out, "--label", "y",
                         *more], [seen(row) for row in parts[0][1]], parts[1][0], noiseless=noiseless)
 
 
@@ -93,12 +99,16 @@ def number(text, path):
         return experiment.fail(f"{path} has '{text}' where a number should stand")
 
 
-def a9a(place, graph=None):
+def a9a(place, graph=None, more=()):
     train, test = place.file("a9a/a9a.gz"), place.file("a9a/a9a.t.gz")
     rows = [[number(pair.split(":")[-1], train) for pair in line.split()[1:]] for line in opened(train)]
     scored = [number(line.split()[0], test) for line in opened(test)]
     return DataSet([*(graph or FIVE), *SKEWED, "--source", train, "--test", test, "--format", "svmlight", "--dimension", 123,
-                    "--intercept"], rows, scored)
+                    "--intercept", *more], rows, scored)
+
+
+def a9a_in(*words):
+    return lambda place: a9a(place, more=words)
 
 
 def a9a_over(clients):
@@ -134,13 +144,13 @@ def columns(path):
     return {row[0]: [number(v, path) for v in row[1:]] for row in lines}
 
 
-def of_two_parties(name, label):
+def of_two_parties(name, label, more=("--intercept",)):
     """Two tables with an id each, joined; the first has the label in its first column."""
     def made(place):
         guest, host = (columns(place.file(f"vfl_fate/{name}_hetero_{party}.csv.gz")) for party in ("guest", "host"))
         ids = [key for key in guest if key in host]
         return place.split(name, [label(guest[key][0]) for key in ids], [guest[key][1:] + host[key] for key in ids],
-                           lambda i: i % HELD_OUT == 0)
+                           lambda i: i % HELD_OUT == 0, more)
     return made
 
 
@@ -207,6 +217,40 @@ def shell(place, d=10):
                        noiseless=("--epochs", 16, "--batch", 25, "--step", 0.5, "--step-decay", "linear"))
 
 
+def sparse(name, d, more):
+    """Labels with odds exp(w x) of normal features; w has 2.5, 1.5 and 1 in three places, else 0: a simplex of mass 5 has it."""
+    def made(place):
+        draw = random.Random(f"learning {name}")
+        count, held = place.size(32_500), place.size(10_000)
+        rows = [[draw.gauss(0, 1) for _ in range(d)] for _ in range(count + held)]
+        scores = [2.5 * row[0] + 1.5 * row[1] + row[2] for row in rows]
+        labels = [1 if draw.random() * (1 + math.exp(-score)) < 1 else -1 for score in scores]
+        return place.split(name, labels, rows, lambda i: i >= count, more)
+    return made
+
+
+def regression(name, d, feature, loss="squared", size=1.0):
+    """Labels w x + e of features that `feature` draws, times `size`; |w| = 1 in a random direction, e standard normal."""
+    def made(place):
+        draw = random.Random(f"learning {name}")
+        w = direction(draw, d, 1)
+        count, held = place.size(32_500), place.size(10_000)
+        rows = [[feature(draw) for _ in range(d)] for _ in range(count + held)]
+        labels = [f"{size * (math.fsum(a * b for a, b in zip(w, row)) + draw.gauss(0, 1)):.5g}" for row in rows]
+        return place.split(name, labels, rows, lambda i: i >= count, ["--intercept", "--loss", loss])
+    return made
+
+
+def demand(place):
+    """Demand for electricity in one state from the day, the time, the other state's price and demand, and the exchange
+    of both, all standardised by the constants of elec2_standardised."""
+    data = place.file("elec2/elec2_data.dat.gz")
+    table = [[number(v, data) for v in line.split()] for line in opened(data)]
+    rows = [[(row[1] - 4) / 2, *((row[k] - 0.5) / 0.3 for k in (2, 5, 6, 7))] for row in table]
+    return place.split("demand", [f"{(row[4] - 0.5) / 0.3:.5g}" for row in table], rows, lambda i: i % HELD_OUT == 0,
+                       ["--intercept", "--loss", "squared"])
+
+
 # Name: (title, how it is made).
 SETS = {
     "a9a": ("a9a, 5 clients", a9a),
@@ -224,4 +268,19 @@ SETS = {
     "units-known": ("the same, standardised by public constants", logistic("units", 20, 2.9, normal, factors=UNITS, known=True)),
     "short": ("short records, 20 features of 1/100", logistic("short", 20, 2.9, normal, factors=[0.01] * 20, more=())),
     "shell": ("a shell, 10 features, by a network of 385 numbers", shell),
+    "simplex-20": ("three of 20 features matter, entropic on a simplex",
+                   sparse("simplex-20", 20, ["--mirror", "entropic", "--domain", "simplex:5"])),
+    "simplex-100": ("three of 100 features matter, entropic on a simplex",
+                    sparse("simplex-100", 100, ["--mirror", "entropic", "--domain", "simplex:5"])),
+    "simplex-euclidean": ("three of 20 features matter, Euclidean on a simplex",
+                          sparse("simplex-euclidean", 20, ["--domain", "simplex:5"])),
+    "a9a-ball": ("a9a in a ball of radius 10", a9a_in("--domain", "ball:10")),
+    "a9a-signed": ("a9a, entropic-signed in an L1 ball of radius 10",
+                   a9a_in("--mirror", "entropic-signed", "--domain", "l1ball:10")),
+    "linear-20": ("linear regression, 20 features", regression("linear-20", 20, normal)),
+    "linear-100": ("linear regression, 100 features", regression("linear-100", 100, normal)),
+    "huber": ("heavy tails, labels times 30, huber loss", regression("huber", 20, heavy_tailed, "huber", 30)),
+    "demand": ("demand for electricity, 5 features", demand),
+    "visits-count": ("number of visits to a doctor, 5,190 records",
+                     of_two_parties("dvisits", lambda y: y, ["--intercept", "--loss", "squared"])),
 }

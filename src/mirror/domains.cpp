@@ -32,6 +32,7 @@ void project_on_simplex(MutableView x, double mass, Vector& sorted) {
 class Free final : public Domain {
  public:
   [[nodiscard]] bool is_everything() const override { return true; }
+  [[nodiscard]] double room(std::size_t) const override { return std::numeric_limits<double>::infinity(); }
   void project(MutableView) override {}
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View) const override { return 0; }
@@ -58,6 +59,7 @@ class Ball final : public Domain {
   [[nodiscard]] double violation(View x) const override { return std::max(norm2(x) - radius_, 0.0); }
   [[nodiscard]] double support(View direction) const override { return radius_ * norm2(direction); }
   [[nodiscard]] double ball_radius() const override { return radius_; }
+  [[nodiscard]] double room(std::size_t d) const override { return radius_ / std::sqrt(static_cast<double>(d)); }
 
  private:
   double radius_;
@@ -78,6 +80,7 @@ class Box final : public Domain {
   [[nodiscard]] double support(View direction) const override {
     return lane_sum(direction.size(), [&](std::size_t i) { return direction[i] * (direction[i] > 0 ? high_ : low_); });
   }
+  [[nodiscard]] double room(std::size_t) const override { return std::max(0.0, std::min(-low_, high_)); }
 
  private:
   double low_;
@@ -98,6 +101,7 @@ class Simplex final : public Domain {
     return mass_ * *std::max_element(direction.begin(), direction.end());
   }
   [[nodiscard]] double simplex_mass() const override { return mass_; }
+  [[nodiscard]] double room(std::size_t) const override { return 0; }
 
  private:
   double mass_;
@@ -123,6 +127,7 @@ class L1Ball final : public Domain {
     return radius_ * largest;
   }
   [[nodiscard]] double l1_radius() const override { return radius_; }
+  [[nodiscard]] double room(std::size_t d) const override { return radius_ / static_cast<double>(d); }
 
  private:
   double radius_;

@@ -73,6 +73,7 @@ class Entropic final : public MirrorMap {
  public:
   explicit Entropic(double mass) : mass_(mass) {}
   [[nodiscard]] double least_coordinate() const override { return least_positive(mass_); }
+  [[nodiscard]] MapScale scale_of_steps(std::size_t d) const override { return {mass_ / static_cast<double>(d), true}; }
   void step(MutableView state, double eta, View gradient) override {
     exponentiate(state, mass_, [eta, gradient](std::size_t i) { return -eta * gradient[i]; });
   }
@@ -90,6 +91,9 @@ class EntropicSigned final : public MirrorMap {
  public:
   explicit EntropicSigned(double radius) : radius_(radius) {}
   [[nodiscard]] double least_coordinate() const override { return least_positive(radius_); }
+  [[nodiscard]] MapScale scale_of_steps(std::size_t d) const override {
+    return {radius_ / static_cast<double>(d), true};
+  }
   [[nodiscard]] std::size_t state_size(std::size_t d) const override { return 2 * d; }
   [[nodiscard]] View model(View state, MutableView scratch) const override {
     const std::size_t d = scratch.size();

@@ -53,6 +53,14 @@ class Learning(Experiment):
         self.assertIn(learning.TITLES["passes"], table)
         self.expect_pictures("learning")
 
+    def test_a_set_of_numbers(self):
+        self.run_script("learning.py", "--quick", "--only", "linear-20,passes")
+        lines = {line["epsilon"]: line for line in self.rows("learning.csv")}
+        self.assertEqual(set(lines), {"1", ""})
+        self.assertGreater(float(lines[""]["mean"]), 45)  # of 50 % that can be explained
+        self.assertEqual(float(lines[""]["larger_class"]), 0)
+        self.assertNotIn("larger class", (self.folder / "out" / "learning.md").read_text())
+
     def test_files_are_read_and_missing_ones_are_named(self):
         self.write_a9a()
         done = self.start("--only", "a9a,elec2,rule")

@@ -137,8 +137,8 @@ class Tuning(TestCase):
         self.assertNotIn("clip", chosen(asked.summary()))
 
     def test_says_where_no_rule_is_known(self):
-        for words, what in ((["--domain", "ball:5"], "bounded domains"), (["--mirror", "entropic"], "the mirror map entropic"),
-                            (["--loss", "squared"], "the loss squared"), (["--unit", "component"], "--unit component")):
+        for words, what in ((["--model", "location", "--loss", "huber"], "the model location"), (["--model", "mlp:3-4-1", "--domain", "ball:5"], "networks in bounded domains"),
+                            (["--loss", "linear"], "the loss linear"), (["--unit", "component"], "--unit component")):
             with self.subTest(what):
                 name = what.replace(" ", "")
                 result = self.good(1, [*self.words, *words, "--output", name, "--json-models"])
@@ -171,6 +171,74 @@ class Tuning(TestCase):
         default = self.summary_of(1, [*words, "--tuning", "off"], "default")
         self.assertGreater(tuned["accuracy"], 0.8)
         self.assertGreater(tuned["accuracy"], default["accuracy"] + 0.05)
+
+    def test_learns_numbers_of_any_size(self):
+        """Labels a thousand times as large: the released size, clip and model are so too, and as much is explained."""
+        draw = random.Random(8)
+        rows = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(6000)]
+        labels = [2 * a - b + draw.gauss(0, 1) for a, b in rows]
+        common = ["--clients", "4", "--label", "y", "--intercept", "--mechanism", "gaussian", "--epsilon", "1", "--noise-key", "seed",
+                  "--partition", "iid", "--tuning", "auto"]
+        for loss in ("squared", "huber:c=3", "expectile:tau=0.7,c=3", "absolute"):
+            explained, chosen_of = [], []
+            for size in (1, 1000):
+                lines = [f"{a:.5f},{b:.5f},{size * label:.5f}" for (a, b), label in zip(rows, labels)]
+                words = [*common, "--source", self.write("n.csv", "a,b,y\n" + "\n".join(lines[:5000]) + "\n"),
+                         "--test", self.write("t.csv", "a,b,y\n" + "\n".join(lines[5000:]) + "\n"), "--loss", loss]
+                name = f"{loss.split(':')[0]}-{size}"
+                summary = self.summary_of(1, words, name)
+                explained.append(summary["metrics"]["test"]["r2"])
+                chosen_of.append(chosen(summary))
+                self.assertEqual(settings(self.folder / name)["label-size"], chosen_of[-1]["label-size"])
+                again = self.summary_of(1, ["--config", str(self.folder / name / "config.ini")], name + "-again")
+                self.assertEqual(bits(again["models"]), bits(summary["models"]))
+                self.assertAlmostEqual(summary["privacy"]["epsilon"], 1, delta=1e-6)
+            self.assertGreater(min(explained), 0.75, loss)  # 0.83 can be explained
+            sizes = [float(values["label-size"]) for values in chosen_of]
+            self.assertIn(sizes[0], (2, 4))  # the median magnitude is 1.65
+            self.assertAlmostEqual(sizes[1] / sizes[0], 1024, delta=512)
+            if loss == "squared":
+                self.assertAlmostEqual(float(chosen_of[1]["clip"]) / float(chosen_of[0]["clip"]), sizes[1] / sizes[0], delta=1)
+        told = self.summary_of(1, [*words, "--label-size", "3000"], "told")
+        self.assertNotIn("label-size", chosen(told))
+        self.assertEqual(settings(self.folder / "told")["label-size"], "3000")
+        both = self.good(1, [*words, "--label-size", "3000", "--norm", "1", "--output", "both", "--json"])
+        self.assertNotIn("norm", chosen(both.summary()))
+        self.assertIsNone(both.summary()["privacy"]["norms"])
+        classes = self.run_ranks(1, [*self.words, "--label-size", "3"])
+        self.assertEqual(classes.code, 2, classes)
+        one = self.summary_of(1, [*words, "--norm", "1"], "one")
+        self.assertEqual((settings(self.folder / "one")["norm"], chosen(one).get("norm")), ("1", None))
+        self.assertIn("label-size", chosen(one))
+        self.assertIn("and of the sizes of their labels", one["privacy"]["statement"])
+
+    def test_learns_in_bounded_domains(self):
+        draw = random.Random(4)
+        rows = [[draw.gauss(0, 1) for _ in range(8)] for _ in range(8000)]
+        lines = [",".join(f"{value:.4f}" for value in row) + f",{1 if 2 * row[0] + row[1] + 0.3 * draw.gauss(0, 1) > 0 else -1}" for row in rows]
+        header = ",".join(f"x{k}" for k in range(8)) + ",y\n"
+        words = ["--source", self.write("d.csv", header + "\n".join(lines[:7000]) + "\n"),
+                 "--test", self.write("t.csv", header + "\n".join(lines[7000:]) + "\n"), "--clients", "4", "--mechanism", "gaussian",
+                 "--epsilon", "1", "--noise-key", "seed", "--partition", "iid", "--norm", "2.8"]
+        for more, correlation in ((["--mirror", "entropic", "--domain", "simplex:5"], "none"), (["--domain", "simplex:5"], "none"),
+                                  (["--domain", "ball:1"], "none"), (["--domain", "ball:100"], "blt:2"), (["--domain", "box:-9,9"], "blt:2"),
+                                  (["--domain", "box:-1,2"], "none"),
+                                  (["--mirror", "entropic-signed", "--domain", "l1ball:5"], "none")):
+            with self.subTest(more):
+                name = "-".join(word.strip("-") for word in more)
+                tuned = self.summary_of(1, [*words, *more, "--tuning", "auto"], name)
+                self.assertEqual(chosen(tuned)["noise-correlation"], correlation)
+                self.assertGreater(tuned["metrics"]["test_accuracy"], 0.88)
+                again = self.summary_of(1, ["--config", str(self.folder / name / "config.ini")], name + "-again")
+                self.assertEqual(bits(again["models"]), bits(tuned["models"]))
+        forced = self.summary_of(1, [*words, "--domain", "ball:1", "--tuning", "auto", "--noise-correlation", "blt:2"], "forced")
+        self.assertEqual(settings(self.folder / "forced")["noise-correlation"], "blt:2")
+        self.assertNotIn("noise-correlation", chosen(forced))
+
+    def test_has_no_rule_where_nothing_bounds_gradients(self):
+        result = self.good(1, ["--source", self.source, "--clients", "4", "--mechanism", "none", "--tuning", "auto", "--loss", "squared",
+                               "--step", "0.01", "--output", "bare"])
+        self.assertIn("no rule is known for the loss squared without noise, where nothing clips", result.err)
 
     def test_takes_independent_noise_for_a_budget_of_clients(self):
         budget = [*self.words, "--budget", "1e6"]

@@ -115,6 +115,30 @@ TEST_P(AnyDomain, ProjectsHugePoints) {
   }
 }
 
+// All coordinates may have the size of the room at once, with any signs, and none may be larger in all places.
+TEST_P(AnyDomain, HasRoomForAllSigns) {
+  for (const std::size_t d : dimensions) {
+    const double room = domain_->room(d);
+    if (domain_->is_everything()) {
+      EXPECT_EQ(room, std::numeric_limits<double>::infinity());
+      continue;
+    }
+    bool holds_more = true;
+    for (int trial = 0; trial < 60; ++trial) {
+      Vector x(d);
+      for (double& value : x) value = random_.below(2) == 0 ? 1 : -1;
+      if (trial < 2) x.assign(d, trial == 0 ? 1 : -1);
+      if (room > 0) {
+        scale(room, x);
+        EXPECT_LE(domain_->violation(x), 1e-12) << d;
+      }
+      scale(room > 0 ? 1.01 : 0.01, x);
+      holds_more = holds_more && domain_->violation(x) <= 0;
+    }
+    EXPECT_FALSE(holds_more) << d;
+  }
+}
+
 TEST_P(AnyDomain, HasItsCentreInside) {
   for (const std::size_t d : dimensions) {
     Vector centre(d, std::nan(""));

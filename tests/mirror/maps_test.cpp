@@ -188,6 +188,29 @@ TEST(MirrorTable, MakesThePairsThatItShould) {
   }
 }
 
+// A short step from the centre along a gradient without a common part moves coordinates by the pace.
+TEST(MirrorTable, SaysTheScaleOfItsSteps) {
+  constexpr std::size_t d = 4;
+  for (const auto& [mirror, domain] : {std::pair("euclidean", "free"), std::pair("euclidean", "simplex:3"),
+                                       std::pair("entropic", "simplex:3"), std::pair("entropic-signed", "l1ball:3")}) {
+    const std::unique_ptr<Domain> set = domain_table().make(domain);
+    const std::unique_ptr<MirrorMap> map = mirror_table().make(mirror, *set);
+    Vector centre(d);
+    set->centre(centre);
+    Vector state(map->state_size(d));
+    map->embed(centre, state);
+    const Vector gradient{1, -1, 1, -1};
+    map->step(state, 1e-6, gradient);
+    Vector scratch(d);
+    const View x = map->model(state, scratch);
+    const MapScale scale = map->scale_of_steps(d);
+    for (std::size_t i = 0; i < d; ++i) {
+      EXPECT_NEAR((centre[i] - x[i]) / 1e-6, scale.pace * gradient[i], 1e-5) << mirror << " " << domain;
+    }
+    EXPECT_EQ(scale.in_exponents, mirror != std::string("euclidean"));
+  }
+}
+
 TEST(MirrorTable, RefusalsNameTheDomainThatIsNeeded) {
   const auto refusal = [](const char* mirror, const char* domain) {
     const auto set = domain_table().make(domain);

@@ -45,6 +45,9 @@ class Loss {
   [[nodiscard]] virtual Link link() const { return classifies() ? Link::none : Link::identity; }
   /// Whether ℓ ≥ 0 everywhere. A network that learns by an unbounded loss would lower it for ever.
   [[nodiscard]] virtual bool bounded_below() const { return true; }
+  /// The size of differences between scores that matter, for labels whose typical size is `label`: 1 of losses that
+  /// classify (a logit), else label/4. Steps and noise are measured by it (docs/methods/learning-rule.md).
+  [[nodiscard]] virtual double unit_of_scores(double label) const { return classifies() ? 1 : label / 4; }
   /// This loss with its second derivative; null for a loss that has none.
   [[nodiscard]] virtual const CurvedLoss* curved() const { return nullptr; }
   /// The loss's own label for a label of the data (a binary loss takes 0 for −1). Throws RecordError, naming the set of

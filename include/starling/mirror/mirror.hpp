@@ -21,6 +21,9 @@ class Domain {
   [[nodiscard]] virtual double violation(View x) const = 0;
   /// max_{s ∈ X} ⟨direction, s⟩; infinite if X is unbounded in this direction.
   [[nodiscard]] virtual double support(View direction) const = 0;
+  /// The size that all coordinates of a d-dimensional point of X may have at once, with any signs. Noise that is much
+  /// smaller is not cut off by the projection.
+  [[nodiscard]] virtual double room(std::size_t d) const = 0;
   /// Whether X is all of R^d.
   [[nodiscard]] virtual bool is_everything() const { return false; }
   /// Mass of a simplex; 0 for other sets.
@@ -34,6 +37,12 @@ class Domain {
 /// free, ball, box, simplex, l1ball.
 [[nodiscard]] const Table<Domain>& domain_table();
 
+/// How far steps of a mirror map go, for settings from public numbers (docs/methods/learning-rule.md).
+struct MapScale {
+  double pace = 1;            ///< the move of a coordinate at the centre by a step of length 1 along a gradient of 1
+  bool in_exponents = false;  ///< whether steps add up in the exponents of coordinates
+};
+
 /// A distance-generating function R on a domain X, given by its step
 ///   z = argmin_{x ∈ X} ⟨η g, x⟩ + B_R(x ‖ x_t)      (docs/methods/decentralized.md).
 /// The step acts on a *state*, which mixing averages. The state is the model for all maps but EG±.
@@ -46,6 +55,11 @@ class MirrorMap {
   [[nodiscard]] virtual View model(View state, MutableView scratch) const {
     static_cast<void>(scratch);
     return state;
+  }
+  /// The scale of steps of a d-dimensional model.
+  [[nodiscard]] virtual MapScale scale_of_steps(std::size_t d) const {
+    static_cast<void>(d);
+    return {};
   }
   /// Least value of a positive coordinate of a state; 0 if coordinates have no least value. Under steps a coordinate of
   /// exactly zero stays zero, and a positive one stays positive.

@@ -9,13 +9,14 @@ namespace starling {
 
 namespace {
 
-/// Sums of the norms of these records.
+/// Sums of the norms of these records, and of the magnitudes of their labels.
 RowNorms sum_of_norms(const Batch& batch, const Batch::Range& records, double constant) {
   RowNorms sum;
   for (std::size_t i = records.first; i < records.first + records.count; ++i) {
     const View row = batch.row(i).values;
     sum.l2 += std::sqrt(dot(row, row) + constant);
     sum.l1 += norm1(row) + constant;
+    sum.label += std::abs(batch.label(i));
   }
   return sum;
 }
@@ -33,7 +34,7 @@ Secret<NormCounts> count_norms(Stream& stream, const NormHistogram& histogram, b
             if (records.count == 0) continue;
             const RowNorms sum = sum_of_norms(batch, records, constant);
             const double share = person_mean ? static_cast<double>(records.count) : 1;
-            histogram.count({sum.l2 / share, sum.l1 / share}, all);
+            histogram.count({sum.l2 / share, sum.l1 / share, sum.label / share}, all);
           }
         },
         stream.next(t));

@@ -138,17 +138,26 @@ void add_tuning_options(Options& options, OmdConfig& config) {
        .example = "2 --tuning auto"},
       config.norm);
   options.add(
-      {.name = "scale-share",
-       .argument = "S",
-       .help =
-           "with --tuning auto and without --norm: every client first releases a noisy histogram of the norms of its "
-           "records, which has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
-           "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
-       .least = 0,
-       .most = 0.5,
-       .unit = "share, 0 to 0.5",
-       .example = "0.01 --tuning auto"},
-      config.scale_share);
+      {.name = "label-size",
+       .argument = "Y",
+       .help = "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
+               "Default: released under --scale-share, else 1; half or twice the truth costs little",
+       .least = tiny,
+       .most = 1e12,
+       .example = "2 --loss squared --tuning auto"},
+      config.label_size);
+  options.add({.name = "scale-share",
+               .argument = "S",
+               .help = "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
+                       "releases a noisy "
+                       "histogram of the norms of its records (and of the sizes of their labels), which has the share "
+                       "S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
+                       "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
+               .least = 0,
+               .most = 0.5,
+               .unit = "share, 0 to 0.5",
+               .example = "0.01 --tuning auto"},
+              config.scale_share);
   options.add({.name = "noise-correlation",
                .argument = "HOW",
                .initial = "auto",

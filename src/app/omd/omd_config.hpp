@@ -37,8 +37,9 @@ struct OmdConfig : LearningConfig {
   std::optional<double> step_cap;  ///< none: chosen by the masses of the graph
   bool linear_decay = false;       ///< steps fall to zero along a line
   // tuning
-  std::optional<bool> tune;  ///< none: where a mechanism protects
-  std::vector<double> norm;  ///< of a typical record: Euclidean, then L1; empty: unknown
+  std::optional<bool> tune;          ///< none: where a mechanism protects
+  std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
+  std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
   /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
   std::optional<double> scale_share;
   CorrelationChoice correlation = CorrelationChoice::automatic;

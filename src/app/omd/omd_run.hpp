@@ -66,6 +66,7 @@ class OmdRun final : public LearningRun {
   void check_graph(const Graph& graph);
   void open_constraints();
   void check_regret() const;
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
   void take(const std::vector<TunedValue>& values);
   /// **Collective.**
   void choose_norms(const std::optional<std::int64_t>& most_records);

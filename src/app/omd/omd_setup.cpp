@@ -105,9 +105,15 @@ void OmdRun::open_data() {
     return;
   }
   loss_ = make_loss(config_.model, config_.loss);
+  check(!config_.label_size || needs_label_size(config_, *loss_),
+        "--label-size with a loss whose labels are classes (no rule asks how large they are) leave it out");
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
   open_streams(config_.data);
+}
+
+RuleFacts OmdRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
+  return rule_facts(config_, *loss_, *mirror_, *domain_, layout_->clients(), most_records, parameters);
 }
 
 /// Takes from the rule what the user left open. The values come from rank 0: processors may round differently.
@@ -131,7 +137,7 @@ void OmdRun::choose_settings() {
   std::vector<TunedValue> values;
   agreement_.together([&] {
     const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
-    RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    RuleFacts facts = facts_of_rule(most_records, parameters);
     if (config_.model.is_network()) {
       facts.noise_norm = noise_norm(saved_model(config_.model, config_.loss, *loss_, dataset_.shape).architecture,
                                     facts.norm.value_or(usual_norm), useful_shift(facts.scores), config_.data.seed);
@@ -154,7 +160,8 @@ void OmdRun::choose_settings() {
 /// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
 void OmdRun::choose_norms(const std::optional<std::int64_t>& most_records) {
   const double share = config_.scale_share.value_or(usual_scale_share);
-  const bool settled = !config_.norm.empty() || (config_.privacy.clip && config_.given("step"));
+  const bool known = !config_.norm.empty() && (config_.label_size || !needs_label_size(config_, *loss_));
+  const bool settled = known || (config_.privacy.clip && config_.given("step"));
   const bool wanted = share > 0 && config_.privacy.protects() && !settled && dataset_.replayable &&
                       most_records.value_or(0) > 0 && *most_records <= NormHistogram::most_records;
   config_.scale_share = 0;
@@ -164,7 +171,7 @@ void OmdRun::choose_norms(const std::optional<std::int64_t>& most_records) {
 /// Finds what would end the run later on, before anything is released and a directory is made.
 void OmdRun::check_before_release(std::int64_t most_records) {
   static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
-  const LearningRule rule = learning_rule(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
+  const LearningRule rule = learning_rule(facts_of_rule(most_records, 1));
   check_canaries(rounds_of(rule.rounds_of_pass * config_.data.epochs));
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
@@ -188,9 +195,10 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
              of_run.replayable,
              {},
              1};
-    facts.rounds_of_pass = most_rounds_of_pass(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
+    facts.rounds_of_pass = most_rounds_of_pass(facts_of_rule(most_records, 1));
     dataset_.plan(config_.data.person.empty() ? records_at_once : 1, 1, most_records);  // the rounds are planned later
-    const NormHistogram histogram(config_.privacy.mechanism_row().charge, 1, 0);
+    facts.labels = needs_label_size(config_, *loss_);
+    const NormHistogram histogram(config_.privacy.mechanism_row().charge, 1, 0, facts.labels);
     for (const auto& stream : dataset_.streams) {
       facts.records.push_back(stream->records().value_or(0));
       counts.push_back(count_norms(*stream, histogram, config_.model.intercept, config_.privacy.person_mean));
@@ -205,22 +213,32 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
   take_norms(share, release.release(ReleasePath::omd_norm, counts));
 }
 
-/// All ranks have the same bits. Four digits can be typed.
+/// All ranks have the same bits. Four digits can be typed. What the user gave stands.
 void OmdRun::take_norms(double share, const TypicalNorms& norms) {
   config_.scale_share = share;
-  std::string text;
-  if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);
-  if (norms.l2 && norms.l1) text += fmt::format(",{:.4g}", *norms.l1);
-  for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
-    if (norm && norms.l2) config_.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
-  }
   const std::string cost = config_.privacy.mechanism_row().gaussian()
                                ? fmt::format("{:.3g} of the square of its mu", share)
                                : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
-  tuned_.push_back({"norm", text.empty() ? "unknown" : text,
-                    fmt::format("{} released histograms, which cost each {} {} once",
-                                text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of",
-                                name_of(config_.privacy.unit), cost)});
+  const auto tell = [&](const char* option, const std::string& value, const char* which) {
+    tuned_.push_back({option, value.empty() ? "unknown" : value,
+                      fmt::format("{} released histograms, which cost each {} {} once",
+                                  value.empty() ? "no bin stands out of the noise in" : which,
+                                  name_of(config_.privacy.unit), cost)});
+  };
+  if (config_.norm.empty()) {
+    std::string text;
+    if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);
+    if (norms.l2 && norms.l1) text += fmt::format(",{:.4g}", *norms.l1);
+    for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
+      if (norm && norms.l2) config_.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
+    }
+    tell("norm", text, "the median bin of the sum of");
+  }
+  if (needs_label_size(config_, *loss_) && !config_.label_size) {
+    const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
+    if (!text.empty()) config_.label_size = std::stod(text);
+    tell("label-size", text, "the upper end of the median bin of the sum of");
+  }
   if (first_rank()) print_tuning(tuned_, "");
 }
 
@@ -232,8 +250,10 @@ void OmdRun::take(const std::vector<TunedValue>& values) {
   if (config_.privacy.protects()) {
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config_.scale_share.value_or(0))});
   }
-  if (config_.scale_share.value_or(0) > 0 && !config_.norm.empty()) {
-    words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config_.norm, ","))});
+  if (config_.scale_share.value_or(0) > 0) {
+    words = without_option(without_option(words, "--norm"), "--label-size");
+    if (!config_.norm.empty()) words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config_.norm, ","))});
+    if (config_.label_size) words.insert(words.end(), {"--label-size", fmt::format("{}", *config_.label_size)});
   }
   for (const TunedValue& each : values) {
     words.push_back("--" + each.option);
@@ -383,6 +403,7 @@ RunFacts OmdRun::privacy_facts() {
   facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
   facts.correlation = correlation_;
   if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
+  facts.norm_labels = loss_ && needs_label_size(config_, *loss_);
   facts.norm_uses = config_.data.epochs;
   if (constraints_) {
     facts.public_inputs += constraints_->text();

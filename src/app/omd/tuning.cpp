@@ -18,6 +18,8 @@ namespace {
 
 constexpr int most_gossip_steps = 4;
 constexpr std::int64_t passes_of_total = 16;
+constexpr double usual_label_size = 1;
+constexpr double signal_of_little_cost = 25;
 
 /// Four significant digits are enough for a choice, and can be typed.
 std::string short_number(double value) {
@@ -25,13 +27,14 @@ std::string short_number(double value) {
 }
 
 /// ‖ℓ'‖ of a record whose own class is as likely as all others together, in the norm in which gradients are clipped:
-/// alike for all labels of a loss that classifies. With two classes the scores are 0.
-double slope_at_even_odds(const OmdConfig& config, const Loss& loss, bool in_l1) {
+/// alike for all labels of a loss that classifies. With two classes the scores are 0. Of a loss that does not classify
+/// it is that of `label` at a score of 0.
+double slope_at_even_odds(const OmdConfig& config, const Loss& loss, double label, bool in_l1) {
   if (config.model.own) return config.model.own->slope().value_or(1);
   Vector scores(loss.scores(), 0.0);
   if (loss.scores() > 1) scores[1] = std::log(static_cast<double>(loss.scores() - 1));
   Vector slope(loss.scores());
-  loss.derivative(scores, 1, slope);
+  loss.derivative(scores, label, slope);
   return in_l1 ? norm1(slope) : norm2(slope);
 }
 
@@ -50,25 +53,45 @@ bool correlates(const OmdConfig& config) {
   return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
 }
 
+/// Whether nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips.
+bool may_diverge(const OmdConfig& config, const Loss& loss) {
+  return !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
+}
+
+bool is_unbounded(const OmdConfig& config) {
+  return domain_table().make(config.domain.value_or(default_domain(config.mirror)))->is_everything();
+}
+
 std::string reason_of_rounds(const RuleFacts& facts, const LearningRule& rule) {
   return fmt::format("{} records of the client with most, in {} rounds{}", *facts.most_records, rule.rounds_of_pass,
                      facts.epochs > 1 ? fmt::format(" a pass of {}", facts.epochs) : "");
 }
 
-std::string reason_of_clip(const RuleFacts& facts, const LearningRule& rule) {
+/// The score, and perhaps the label, of which the clip takes the slope.
+std::string place_of_slope(const OmdConfig& config, const RuleFacts& facts) {
+  if (facts.scores > 2) return "even odds";
+  if (facts.classifies) return "0";
+  return config.label_size ? fmt::format("0 of a label of {}", short_number(*config.label_size))
+                           : fmt::format("0 of a label of {}, since nobody said (--label-size says it),",
+                                         short_number(usual_label_size));
+}
+
+std::string reason_of_clip(const OmdConfig& config, const RuleFacts& facts, const LearningRule& rule) {
   if (!rule.linear()) {
     return fmt::format("noise moves scores as those of a linear model at records with a norm of {}",
                        short_number(rule.noise_norm));
   }
-  if (!facts.norm) {
+  if (!facts.norm && facts.classifies) {
     return fmt::format("for records with a norm of {}, since nobody said: --norm says it", short_number(rule.norm));
   }
-  return fmt::format("the slope at {} times the norm of a typical record", facts.scores > 2 ? "even odds" : "0");
+  return fmt::format("the slope at {} times the norm of a typical record{}", place_of_slope(config, facts),
+                     facts.norm ? "" : fmt::format(", taken as {}: --norm says it", short_number(rule.norm)));
 }
 
-std::string reason_of_step(const LearningRule& rule) {
+std::string reason_of_step(const LearningRule& rule, bool in_exponents) {
   if (rule.step == rule.unhindered_step) return "no longer step is stable; noise would allow more";
-  return fmt::format("noise moves a typical score by {} in a run of such steps", short_number(rule.noise_of_scores()));
+  return fmt::format("noise moves a typical {} by {} in a run of such steps", in_exponents ? "exponent" : "score",
+                     short_number(rule.noise_of_scores()));
 }
 
 }  // namespace
@@ -77,13 +100,15 @@ std::string why_not_tuned(const OmdConfig& config) {
   if (config.model.own) {
     if (!config.model.own->slope()) return "own models that do not say the slope of a loss of one linear score";
   } else {
-    if (!loss_table().make(config.loss)->classifies()) return fmt::format("the loss {}", config.loss);
+    const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
+    if (!loss->bounded_below()) return fmt::format("the loss {}", config.loss);
+    if (may_diverge(config, *loss)) return fmt::format("the loss {} without noise, where nothing clips", config.loss);
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
+    if (config.model.is_network() && !loss->classifies()) return fmt::format("networks with the loss {}", config.loss);
     if (config.model.is_network() && !config.privacy.mechanism_row().gaussian())
       return "networks without Gaussian noise";
   }
-  if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
-  if (config.domain.value_or("free") != "free") return "bounded domains";
+  if (config.model.is_network() && !is_unbounded(config)) return "networks in bounded domains";
   if (config.constraints.any()) return "runs with constraints";
   if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
   const std::string& price = config.privacy.mu
@@ -110,8 +135,12 @@ bool has_rule(const OmdConfig& config) {
   return config.tunes() && why_not_tuned(config).empty();
 }
 
-RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
-                     std::optional<std::int64_t> most_records, std::size_t parameters) {
+bool needs_label_size(const OmdConfig& config, const Loss& loss) {
+  return !config.model.own && !loss.classifies();
+}
+
+RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, const MirrorMap& mirror, const Domain& domain,
+                     Client clients, std::optional<std::int64_t> most_records, std::size_t parameters) {
   RuleFacts facts;
   facts.clients = clients;
   facts.most_records = most_records;
@@ -122,8 +151,15 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
     facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
   }
   facts.scores = static_cast<double>(loss.scores());
-  facts.slope = slope_at_even_odds(config, loss, facts.noise == ChargeKind::laplace);
+  const double label = needs_label_size(config, loss) ? config.label_size.value_or(usual_label_size) : 1;
+  facts.slope = slope_at_even_odds(config, loss, label, facts.noise == ChargeKind::laplace);
+  facts.unit = loss.unit_of_scores(label);
+  facts.classifies = !needs_label_size(config, loss);
   facts.correlates = correlates(config);
+  facts.map = mirror.scale_of_steps(parameters);
+  if (config.correlation != CorrelationChoice::two_buffers) {
+    facts.room = facts.map.in_exponents ? 0 : domain.room(parameters);
+  }
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
   facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);
   facts.epochs = config.data.epochs;
@@ -147,13 +183,13 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   if (config.data.epochs > 1)
     choose("epochs", fmt::format("{}", config.data.epochs), "several passes at one total lose less to noise");
   if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule));
-  if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(facts, rule));
-  choose("step", short_number(rule.step), reason_of_step(rule));
+  if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(config, facts, rule));
+  choose("step", short_number(rule.step), reason_of_step(rule, facts.map.in_exponents));
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   choose("step-cap", short_number(step_cap_of_rule), "clients of little mass repay their steps early");
   choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
          config.mixing.gossip_steps == 1 ? "one exchange halves the disagreement of clients"
-         : !correlates(config) && config.privacy.protects()
+         : !(correlates(config) && is_unbounded(config)) && config.privacy.protects()
              ? "independent noise leaves clients far apart"
              : "as many as halve the disagreement of clients, 4 at most");
   if (config.privacy.mechanism_row().gaussian()) {
@@ -161,6 +197,7 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
            rule.correlation
                ? fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
                              short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)))
+           : facts.correlates ? "the domain cuts noise off, so that later rounds could not take it back"
            : correlates(config)
                ? "so little signal wants few rounds of all records, of which none takes back another's noise"
                : "a client whose whole data count as one pays less under independent noise");
@@ -176,7 +213,7 @@ std::int64_t tuned_passes(const OmdConfig& config, std::optional<std::int64_t> m
 
 int tuned_gossip_steps(const OmdConfig& config, const Graph& graph) {
   if (graph.clients() == 1) return 1;
-  if (config.privacy.protects() && !correlates(config)) return most_gossip_steps;
+  if (config.privacy.protects() && !(correlates(config) && is_unbounded(config))) return most_gossip_steps;
   if (graph.clients() > most_clients_analysed || graph.period() == 0) return most_gossip_steps;
   const double contraction = analyse(GraphSample(graph)).contraction;
   int steps = 1;
@@ -187,17 +224,18 @@ int tuned_gossip_steps(const OmdConfig& config, const Graph& graph) {
 std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
   if (rule.prefix_noise == 0 || !facts.most_records) return "";
   const double signal = signal_to_noise(facts, rule);
-  const std::optional<double> cost = expected_cost(signal);
+  const std::optional<double> cost = expected_cost(signal, facts.classifies);
   std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
   if (!rule.linear())
     return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
-  text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points to noise", signal, *cost)
+  text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points{} to noise", signal, *cost,
+                             facts.classifies ? "" : " of explained variance")
                : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
   if (rule.step < rule.unhindered_step) {
     text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
   }
-  if (cost.value_or(100) > 0.5) {
-    const double factor = 25 / signal;
+  if (signal < signal_of_little_cost) {
+    const double factor = signal_of_little_cost / signal;
     text +=
         fmt::format(". For 25 take {0:.3g} times the records, {0:.3g} times the price, or {1:.3g} times the clients",
                     factor, factor * factor);

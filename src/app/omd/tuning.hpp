@@ -9,6 +9,7 @@
 
 #include "starling/graph/graph.hpp"
 #include "starling/loss/loss.hpp"
+#include "starling/mirror/mirror.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/decentralized/learning_rule.hpp"
 #include "starling/report/summary.hpp"
@@ -26,9 +27,13 @@ inline constexpr Client most_clients_analysed = 200;
 /// Whether the rule chooses what the user left open.
 [[nodiscard]] bool has_rule(const OmdConfig& config);
 
+/// Whether the rule asks how large labels are.
+[[nodiscard]] bool needs_label_size(const OmdConfig& config, const Loss& loss);
+
 /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
-[[nodiscard]] RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
-                                   std::optional<std::int64_t> most_records, std::size_t parameters);
+[[nodiscard]] RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, const MirrorMap& mirror,
+                                   const Domain& domain, Client clients, std::optional<std::int64_t> most_records,
+                                   std::size_t parameters);
 
 /// What the rule chooses of the options that are not given.
 [[nodiscard]] std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& facts,
@@ -38,7 +43,7 @@ inline constexpr Client most_clients_analysed = 200;
 [[nodiscard]] std::int64_t tuned_passes(const OmdConfig& config, std::optional<std::int64_t> most_records);
 
 /// Exchanges in each round: as many, four at most, as halve the disagreement; four under independent noise, which they
-/// average.
+/// average, and on bounded domains, where it may come to that.
 [[nodiscard]] int tuned_gossip_steps(const OmdConfig& config, const Graph& graph);
 
 /// What the noise of a tuned run will cost and what would help, in a sentence or two.

@@ -18,45 +18,51 @@ constexpr std::int64_t gaussian_unit = std::int64_t{1} << 20;
 constexpr double laplace_scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
 constexpr double bins_above_noise = 3.5;  ///< deviations of Gaussian noise
 
-/// √2·2^20, rounded up.
-double gaussian_sensitivity() {
-  return std::nextafter(std::numbers::sqrt2 * static_cast<double>(gaussian_unit), 1e300);
+/// What a record moves so many histograms by in L1, in counts.
+double moved(std::size_t histograms) {
+  return 2 * static_cast<double>(histograms);
 }
 
-/// ⌊ε·2^40/4⌋, or what keeps all counts within 2^61. Four of these are at most ε·2^40, the scale of the noise times ε.
-std::int64_t laplace_unit(double epsilon, std::int64_t records) {
+/// √(2H)·2^20, rounded up.
+double gaussian_sensitivity(std::size_t histograms) {
+  return std::nextafter(std::sqrt(moved(histograms)) * static_cast<double>(gaussian_unit), 1e300);
+}
+
+/// ⌊ε·2^40/2H⌋, or what keeps all counts within 2^61. 2H of these are at most ε·2^40, the scale of the noise times ε.
+std::int64_t laplace_unit(double epsilon, std::int64_t records, std::size_t histograms) {
   const double most = 0x1p61 / static_cast<double>(std::max<std::int64_t>(records, 1));
-  const double unit = std::floor(std::min(epsilon * laplace_scale / 4, most));
+  const double unit = std::floor(std::min(epsilon * laplace_scale / moved(histograms), most));
   check(unit >= 1, "epsilon={:.6g} of the histogram of norms: noise can be drawn from {:.3g} on. Raise --scale-share.",
-        epsilon, 4 / laplace_scale);
+        epsilon, moved(histograms) / laplace_scale);
   return static_cast<std::int64_t>(unit);
 }
 
-double gaussian_sigma_of(double mu) {
-  const double sigma = gaussian_sigma({gaussian_sensitivity()}, mu);
+double gaussian_sigma_of(double mu, std::size_t histograms) {
+  const double sensitivity = gaussian_sensitivity(histograms);
+  const double sigma = gaussian_sigma({sensitivity}, mu);
   check(sigma >= GaussianNoise::smallest_sigma && sigma <= GaussianNoise::largest_sigma,
         "mu={:.6g} of the histogram of norms: noise can be drawn for {:.3g} to {:.3g}. Change --scale-share.", mu,
-        gaussian_sensitivity() / GaussianNoise::largest_sigma, gaussian_sensitivity() / GaussianNoise::smallest_sigma);
+        sensitivity / GaussianNoise::largest_sigma, sensitivity / GaussianNoise::smallest_sigma);
   return sigma;
 }
 
 }  // namespace
 
-NormHistogram::NormHistogram(ChargeKind noise, double price, std::int64_t records)
-    : price_(price), records_(records), unit_(gaussian_unit) {
+NormHistogram::NormHistogram(ChargeKind noise, double price, std::int64_t records, bool labels)
+    : price_(price), records_(records), labels_(labels), unit_(gaussian_unit) {
   check(records >= 0 && records <= most_records, "a histogram of the norms of {} records (2^40 at most)", records);
   check(noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "a histogram of norms under noise that is neither Gaussian nor Laplace. Give --scale-share 0.");
   if (noise == ChargeKind::gaussian) {
-    noise_.emplace(gaussian_sigma_of(price));
+    noise_.emplace(gaussian_sigma_of(price, labels ? 2 : 1));
   } else {
-    unit_ = laplace_unit(price, records);
+    unit_ = laplace_unit(price, records, histograms());
   }
 }
 
 Charge NormHistogram::charge() const {
   if (noise_) return Charge::gaussian(price_);
-  return Charge::laplace(laplace_epsilon({4 * static_cast<double>(unit_)}));
+  return Charge::laplace(laplace_epsilon({moved(histograms()) * static_cast<double>(unit_)}));
 }
 
 double NormHistogram::scale() const {
@@ -75,8 +81,8 @@ std::optional<std::size_t> NormHistogram::bin_of(double norm) {
 
 void NormHistogram::count(const RowNorms& norms, NormCounts& counts) const {
   if (const auto bin = bin_of(norms.l2)) ++counts[*bin];
-  if (histograms() == 1) return;
-  if (const auto bin = bin_of(norms.l1)) ++counts[bins + *bin];
+  if (const auto bin = bin_of(norms.l1); bin && has_l1()) ++counts[bins + *bin];
+  if (const auto bin = bin_of(norms.label); bin && labels_) ++counts[length() - bins + *bin];
 }
 
 void NormHistogram::release(const ReleaseAddress& address, const std::string& run_id, const NoiseKey& key,
@@ -122,6 +128,11 @@ std::optional<double> typical_norm(View summed, double least, std::int64_t recor
   std::size_t bin = 0;
   while (bin + 1 < summed.size() && (below += kept(summed[bin])) < all / 2) ++bin;
   return std::ldexp(1.0, NormHistogram::lowest_exponent + static_cast<int>(bin));
+}
+
+std::optional<double> typical_label(View summed, double least, std::int64_t records) {
+  const std::optional<double> lower = typical_norm(summed, least * 10 / 7, records);
+  return lower ? std::optional(2 * *lower) : std::nullopt;
 }
 
 double NormShare::of_histogram(double price) const {

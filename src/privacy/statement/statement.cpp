@@ -33,10 +33,10 @@ std::string norms(const PrivacyReport& report) {
   if (!report.norms) return "";
   const char* const each = in_batch(report);
   return fmt::format(
-      "Before the first round each client released once a histogram of the norms of all its {}s (in this run, or in "
+      "Before the first round each client released once a histogram of the norms of all its {}s{} (in this run, or in "
       "the one whose result it has), to all clients, with noise of its own, which costs a {} at most {}; all totals "
       "below count it. ",
-      each, each, in_words(report.norms->record));
+      each, report.norms->labels ? " and of the sizes of their labels" : "", each, in_words(report.norms->record));
 }
 
 std::string nothing_else(const PrivacyReport& report) {

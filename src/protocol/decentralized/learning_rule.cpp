@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "starling/core/check.hpp"
 
@@ -9,8 +10,8 @@ namespace starling {
 
 namespace {
 
-constexpr double useful_scores = 3;       ///< κ, logits
-constexpr double longest_step = 16;       ///< times √(256/(T E))/(C R)
+constexpr double useful_scores = 3;       ///< κ, times u
+constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
@@ -27,6 +28,12 @@ double typical_norm_l1(const RuleFacts& facts) {
 /// L1 there, and the score a norm in L2.
 double gaussian_price(const RuleFacts& facts) {
   return facts.noise == ChargeKind::laplace ? facts.price / std::sqrt(2.0) : facts.price;
+}
+
+/// Whether noise of later rounds takes back that of earlier ones. A domain that cuts noise off leaves nothing to be
+/// taken back: it must have room for twice the noise of useful scores.
+bool cancels(const RuleFacts& facts) {
+  return facts.correlates && facts.room * typical_norm(facts) >= 2 * useful_scores * facts.unit;
 }
 
 /// T E of noise that does not cancel: few rounds where there is little signal.
@@ -46,8 +53,8 @@ Round quotient_rounded_up(Round a, Round b) {
 /// T before it is fitted to whole batches.
 Round wanted_rounds(const RuleFacts& facts) {
   const Round records = *facts.most_records;
-  const bool cancels = facts.correlates || facts.noise == ChargeKind::unbounded;
-  const Round all = cancels ? rounds_of_rule : rounds_of_independent_noise(facts);
+  const bool many = cancels(facts) || facts.noise == ChargeKind::unbounded;
+  const Round all = many ? rounds_of_rule : rounds_of_independent_noise(facts);
   return std::clamp<Round>(all / facts.epochs, 1, records);
 }
 
@@ -67,28 +74,36 @@ void choose_rounds(const RuleFacts& facts, LearningRule& rule) {
   rule.rounds = facts.rounds.value_or(rule.rounds_of_pass * facts.epochs);
 }
 
+/// The deviation that noise may have at the end of a run of constant steps: of scores, or of exponents.
+double useful_noise(const RuleFacts& facts) {
+  if (facts.map.in_exponents) return useful_shift(std::max(2.0, static_cast<double>(facts.dimension)));
+  return useful_shift(facts.scores) * facts.unit;
+}
+
 void choose_step(const RuleFacts& facts, LearningRule& rule) {
   const auto all = static_cast<double>(rule.rounds);
   const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.noise_norm;
   // The loss of K even classes bends K/2 times less than that of two.
   const double straightness = std::max(1.0, facts.scores / 2);
-  rule.unhindered_step =
-      straightness * longest_step * std::sqrt(static_cast<double>(rounds_of_rule) / all) / (pull * rule.noise_norm);
+  rule.unhindered_step = straightness * longest_step * facts.unit *
+                         std::sqrt(static_cast<double>(rounds_of_rule) / all) /
+                         (pull * rule.noise_norm * facts.map.pace);
   if (facts.noise != ChargeKind::unbounded) {
     rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
+    const double reach = facts.map.in_exponents ? 1 : rule.noise_norm;
     rule.score_noise =
-        deviation * rule.prefix_noise * rule.noise_norm / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
+        deviation * rule.prefix_noise * reach / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
   }
-  const double hindered = rule.score_noise > 0 ? useful_shift(facts.scores) / rule.score_noise : rule.unhindered_step;
+  const double hindered = rule.score_noise > 0 ? useful_noise(facts) / rule.score_noise : rule.unhindered_step;
   rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
 }
 
 void check_facts(const RuleFacts& facts) {
   check(facts.clients >= 1 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1,
         "the rule of untuned learning needs clients, parameters, passes and records");
-  check(facts.price > 0 && facts.slope > 0 && typical_norm(facts) > 0 && typical_norm_l1(facts) > 0,
-        "the rule of untuned learning needs a price, a slope and norms above 0");
+  check(facts.price > 0 && facts.slope > 0 && facts.unit > 0 && typical_norm(facts) > 0 && typical_norm_l1(facts) > 0,
+        "the rule of untuned learning needs a price, a slope, a unit of scores and norms above 0");
 }
 
 }  // namespace
@@ -106,7 +121,7 @@ LearningRule learning_rule(const RuleFacts& facts) {
   rule.noise_norm = facts.noise_norm.value_or(rule.norm);
   const double clipped = facts.noise == ChargeKind::laplace ? typical_norm_l1(facts) : rule.noise_norm;
   rule.clip = facts.clip.value_or(facts.slope * clipped);
-  if (facts.correlates) {
+  if (cancels(facts)) {
     const Round uses = facts.most_records ? facts.epochs : 1;
     rule.correlation = best_correlation(quotient_rounded_up(rule.rounds, uses), uses);
   }
@@ -121,6 +136,7 @@ bool whole_passes_suffice(const RuleFacts& facts) {
 Round most_rounds_of_pass(RuleFacts facts) {
   facts.norm = 4;  // an L1 norm is no less than the Euclidean one, but for noise
   facts.norm_l1 = 1;
+  facts.room = std::numeric_limits<double>::infinity();
   check_facts(facts);
   LearningRule rule;
   choose_rounds(facts, rule);
@@ -136,13 +152,14 @@ double signal_to_noise(const RuleFacts& facts, const LearningRule& rule) {
          (rule.prefix_noise * static_cast<double>(facts.dimension));
 }
 
-std::optional<double> expected_cost(double signal_to_noise) {
+std::optional<double> expected_cost(double signal_to_noise, bool classifies) {
   struct Level {
     double least;
-    double cost;
+    double of_accuracy;
+    double of_variance;
   };
-  for (const auto& [least, cost] : {Level{25, 0.5}, Level{10, 2}, Level{4, 11}, Level{2, 17}}) {
-    if (signal_to_noise >= least) return cost;
+  for (const Level& level : {Level{25, 0.5, 2}, Level{10, 2, 10}, Level{4, 11, 25}, Level{2, 17, 40}}) {
+    if (signal_to_noise >= level.least) return classifies ? level.of_accuracy : level.of_variance;
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <vector>
 
 #include "starling/core/check.hpp"
@@ -79,6 +80,40 @@ TEST(NormHistogram, AReplacedRecordMovesCountsByNoMoreThanTheNoiseIsMadeFor) {
   EXPECT_LE(std::sqrt(most_l2) * static_cast<double>(l2.unit()) / l2.scale(), l2.charge().mu);
   EXPECT_GE(std::sqrt(most_l2) * static_cast<double>(l2.unit()) / l2.scale(), l2.charge().mu * (1 - 1e-15));
   EXPECT_EQ(most_l1 * static_cast<double>(l1.unit()) / l1.scale(), l1.charge().epsilon);
+}
+
+// One histogram more, of labels: a record moves as many counts in it as in the others.
+TEST(NormHistogram, CountsLabelsAtTheSamePrice) {
+  for (const ChargeKind noise : {ChargeKind::gaussian, ChargeKind::laplace}) {
+    const NormHistogram histogram(noise, 0.5, some_records, true);
+    const std::size_t histograms = noise == ChargeKind::gaussian ? 2 : 3;
+    ASSERT_EQ(histogram.length(), histograms * NormHistogram::bins);
+    const NormCounts before = counts_of(histogram, {{1, 2, 0.3}, {4, 8, 0.3}, {1, 2, 0}});
+    EXPECT_EQ(before[NormHistogram::bins * (histograms - 1) + 18], 2) << "magnitudes from 1/4 to 1/2";
+    EXPECT_EQ(std::accumulate(before.begin(), before.end(), 0), static_cast<int>(3 * histograms) - 1);
+    const NormCounts after = counts_of(histogram, {{1, 2, 0.3}, {99, 300, 7}, {1, 2, 0}});
+    double squares = 0;
+    double sum = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      squares += std::pow(before[i] - after[i], 2);
+      sum += std::abs(static_cast<double>(before[i] - after[i]));
+    }
+    const double moved = noise == ChargeKind::gaussian ? std::sqrt(squares) : sum;
+    const double loss = moved * static_cast<double>(histogram.unit()) / histogram.scale();
+    EXPECT_LE(loss, 0.5);
+    EXPECT_GE(loss, 0.5 * (1 - 1e-6));
+    EXPECT_LE(histogram.charge().epsilon + histogram.charge().mu, 0.5);
+    EXPECT_GE(histogram.charge().epsilon + histogram.charge().mu, loss * (1 - 1e-12));
+  }
+}
+
+TEST(NormHistogram, LabelsMustStandOutFurther) {
+  Vector summed(NormHistogram::bins);
+  summed[20] = 140;
+  EXPECT_EQ(typical_norm(summed, 100, 1000), 1);
+  EXPECT_FALSE(typical_label(summed, 100, 1000));
+  summed[20] = 143;
+  EXPECT_EQ(typical_label(summed, 100, 1000), 2);
 }
 
 TEST(NormHistogram, CostsNoMoreThanItsPrice) {

@@ -41,6 +41,27 @@ TEST(LearningRule, StepsAsFarAsNoiseMovesScoresByThreeLogits) {
   EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / 251) / 2, 1e-12);
 }
 
+// Regression in other units of the labels is the same regression: slope and unit of scores are multiplied alike, steps
+// stay, and scores are as many labels.
+TEST(LearningRule, FollowsTheUnitsOfLabels) {
+  for (const double price : {0.268, 10.0}) {
+    RuleFacts facts = census();
+    facts.price = price;
+    facts.slope = 1;
+    facts.unit = 0.25;
+    const LearningRule one = learning_rule(facts);
+    facts.slope = 1000;
+    facts.unit = 250;
+    const LearningRule thousand = learning_rule(facts);
+    EXPECT_NEAR(one.clip, 2, 1e-12);
+    EXPECT_NEAR(thousand.clip, 2000, 1e-9);
+    EXPECT_NEAR(thousand.step / one.step, 1, 1e-12);
+    EXPECT_LE(one.noise_of_scores(), 3 * 0.25 * (1 + 1e-12));
+    EXPECT_NEAR(thousand.noise_of_scores() / one.noise_of_scores(), 1000, 1e-9);
+    EXPECT_NEAR(one.unhindered_step, 16 * 0.25 * std::sqrt(256.0 / 251) / (2 * 2), 1e-12);
+  }
+}
+
 TEST(LearningRule, StepsNoFurtherThanIsStable) {
   RuleFacts facts = census();
   facts.price = 10;
@@ -83,6 +104,33 @@ TEST(LearningRule, TakesFewRoundsWhereNoiseDoesNotCancel) {
   const LearningRule laplace = learning_rule(facts);
   EXPECT_EQ(laplace.clip, 7);
   EXPECT_NEAR(static_cast<double>(laplace.rounds), 85.3 * std::sqrt(14.0) / 14, 1);
+}
+
+// A domain with room for twice the noise of useful scores cuts next to none of it off.
+TEST(LearningRule, TakesIndependentNoiseWhereADomainCutsItOff) {
+  RuleFacts facts = census();
+  facts.room = 3.01;  // × R = 2 is above 2 κ
+  EXPECT_EQ(learning_rule(facts).step, learning_rule(census()).step);
+  EXPECT_TRUE(learning_rule(facts).correlation);
+  facts.room = 2.99;
+  const LearningRule cut = learning_rule(facts);
+  EXPECT_FALSE(cut.correlation);
+  facts = census();
+  facts.correlates = false;
+  EXPECT_EQ(cut.batch, learning_rule(facts).batch);
+  EXPECT_EQ(cut.step, learning_rule(facts).step);
+}
+
+// s1 of exponents has no R in it, and the largest of d noises counts.
+TEST(LearningRule, StepsAsFarAsNoiseMovesExponents) {
+  RuleFacts facts = census();
+  facts.map = {5.0 / 124, true};
+  facts.room = 0;
+  const LearningRule rule = learning_rule(facts);
+  const auto batch = static_cast<double>(rule.batch);
+  EXPECT_NEAR(rule.score_noise, 2 / 0.268 * rule.prefix_noise / (batch * std::sqrt(5.0)), 1e-12);
+  EXPECT_NEAR(rule.step, 3 / std::sqrt(2 * std::log(124.0)) / rule.score_noise, 1e-12);
+  EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / static_cast<double>(rule.rounds)) / 2 * 124 / 5, 1e-9);
 }
 
 TEST(LearningRule, FollowsWhatIsSettled) {
@@ -161,11 +209,14 @@ TEST(LearningRule, SaysWhatNoiseWillCost) {
   const RuleFacts facts = census();
   const LearningRule rule = learning_rule(facts);
   EXPECT_NEAR(signal_to_noise(facts, rule), 0.268 * 6513 * std::sqrt(5.0) / (rule.prefix_noise * 124), 1e-9);
-  EXPECT_EQ(expected_cost(25), 0.5);
-  EXPECT_EQ(expected_cost(12), 2);
-  EXPECT_EQ(expected_cost(4), 11);
-  EXPECT_EQ(expected_cost(2), 17);
-  EXPECT_EQ(expected_cost(1.9), std::nullopt);
+  EXPECT_EQ(expected_cost(25, true), 0.5);
+  EXPECT_EQ(expected_cost(12, true), 2);
+  EXPECT_EQ(expected_cost(4, true), 11);
+  EXPECT_EQ(expected_cost(2, true), 17);
+  EXPECT_EQ(expected_cost(1.9, true), std::nullopt);
+  EXPECT_EQ(expected_cost(25, false), 2);
+  EXPECT_EQ(expected_cost(4, false), 25);
+  EXPECT_EQ(expected_cost(1.9, false), std::nullopt);
 }
 
 TEST(LearningRule, RefusesWhatHasNoMeaning) {

@@ -3,15 +3,17 @@
 ///
 /// A bin is [2^k, 2^(k+1)) for k = −20 … 19. A record adds 1 to the bin of its norm; norms of 2^20 or more count in the
 /// last bin, positive ones below 2^-20 in the first. Rows of zeros, rows whose norm is not finite and records that are
-/// left out add nothing. So one replaced record moves two counts by 1 each at most: √2 in L2, 2 in L1.
+/// left out add nothing. There are H histograms: of L2 norms, of L1 norms under Laplace noise, which clips gradients in
+/// L1, and of the magnitudes of labels where these are numbers. One replaced record moves two counts of each by 1 each
+/// at most: together √(2H) in L2, 2H in L1.
 ///
-/// Gaussian noise: counts times 2^20 are integers that move by √2·2^20 in L2, to which a correctly rounded Gaussian of
-/// σ = √2·2^20/μ is added. That is post-processing of the continuous mechanism, so it costs exactly μ (gaussian.cpp).
+/// Gaussian noise: counts times 2^20 are integers that move by √(2H)·2^20 in L2, to which a correctly rounded Gaussian
+/// of σ = √(2H)·2^20/μ is added. That is post-processing of the continuous mechanism, so it costs exactly μ
+/// (gaussian.cpp).
 ///
-/// Laplace noise clips gradients in L1 and needs two histograms, of the L2 and of the L1 norms. A record moves both by
-/// 2 in L1. Discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/4⌋ move by
-/// 4 s, so that the loss is 4 s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is smaller, and
-/// the loss with it.)
+/// Laplace noise: discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/2H⌋
+/// move by 2H s, so that the loss is 2H s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is
+/// smaller, and the loss with it.)
 #pragma once
 
 #include <cstdint>
@@ -27,13 +29,14 @@
 
 namespace starling {
 
-/// The norms of a row: Euclidean, and the sum of magnitudes.
+/// The norms of a row, Euclidean and the sum of magnitudes, and the magnitude of its label.
 struct RowNorms {
   double l2 = 0;
   double l1 = 0;
+  double label = 0;
 };
 
-/// Counts of one client's records by norm. One histogram after the other, of L2 and then of L1 norms.
+/// Counts of one client's records by norm. One histogram after the other, of L2 norms, L1 norms and labels.
 using NormCounts = std::vector<std::int64_t>;
 
 class NormHistogram : private Release {
@@ -44,12 +47,13 @@ class NormHistogram : private Release {
   static constexpr std::int64_t most_records = std::int64_t{1} << 40;
 
   /// `noise` is gaussian or laplace; `price` is the μ or ε of the release; `records` is the public number of records of
-  /// the client, 0 to most_records. Throws UsageError for other noise, for more records, and for prices whose noise
-  /// cannot be drawn.
-  NormHistogram(ChargeKind noise, double price, std::int64_t records);
+  /// the client, 0 to most_records; `labels` says whether magnitudes of labels are counted. Throws UsageError for other
+  /// noise, for more records, and for prices whose noise cannot be drawn.
+  NormHistogram(ChargeKind noise, double price, std::int64_t records, bool labels = false);
 
-  /// Histograms in a release: 2 under Laplace noise, else 1.
-  [[nodiscard]] std::size_t histograms() const { return noise_ ? 1 : 2; }
+  /// H: of L2 norms, of L1 norms under Laplace noise, and of labels where they are counted.
+  [[nodiscard]] std::size_t histograms() const { return (has_l1() ? 2 : 1) + (labels_ ? 1 : 0); }
+  [[nodiscard]] bool has_l1() const { return !noise_; }
   /// Counts in a release.
   [[nodiscard]] std::size_t length() const { return bins * histograms(); }
   /// The loss of one record by the release.
@@ -75,6 +79,7 @@ class NormHistogram : private Release {
   std::optional<GaussianNoise> noise_;  ///< none: Laplace
   double price_;
   std::int64_t records_;
+  bool labels_;
   std::int64_t unit_;
   ReleaseKeys keys_;
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};
@@ -83,13 +88,19 @@ class NormHistogram : private Release {
 /// The least count in a sum of histograms that is taken for records: what noise alone exceeds anywhere with a
 /// probability of 1 − (1 − P(Z > 3.5))^40 = 0.93 %. Under Gaussian noise it is 3.5 deviations. Under Laplace noise,
 /// whose tails are heavier and which has twice as many bins, it is up to 5.9: 5.9 for one client, 4.4 for five
-/// alike, 3.9 for twenty. `variances` are those of the noise on one client's counts each; without any it is 0.
+/// alike, 3.9 for twenty. A histogram of labels, with 40 bins of its own, adds as much again, or half as much.
+/// `variances` are those of the noise on one client's counts each; without any it is 0.
 [[nodiscard]] double least_count(ChargeKind noise, View variances);
 
 /// The norm of a typical record by one histogram, summed over clients: the lower end of the median bin, since a rule
 /// errs less by a norm that is too low. Bins below `least` count as empty. None if all are, or if even a bin with all
 /// `records` would count as empty.
 [[nodiscard]] std::optional<double> typical_norm(View summed, double least, std::int64_t records);
+
+/// The size of a typical label likewise: the upper end of the median bin, since the median of magnitudes is below their
+/// root mean square. Many labels may be zero, which no bin counts, and a bin of noise alone would make a model as large
+/// as it says. So bins below 10/7 times `least` count as empty: under Gaussian noise 5 deviations.
+[[nodiscard]] std::optional<double> typical_label(View summed, double least, std::int64_t records);
 
 /// The division of what a record pays by this release and by `uses` uses in gradients (one of each pass): together no
 /// more than these uses alone would cost at the whole price.

@@ -47,8 +47,9 @@ struct BudgetReport {
 
 /// A histogram of the norms of all records, released once before the first round (NormHistogram).
 struct NormReport {
-  double share = 0;    ///< as --scale-share has it
-  PrivacyLoss record;  ///< what it costs a record, at the highest price of the run
+  double share = 0;     ///< as --scale-share has it
+  PrivacyLoss record;   ///< what it costs a record, at the highest price of the run
+  bool labels = false;  ///< whether the magnitudes of labels are counted too
 };
 
 /// The privacy figures of a run, each for the client with the largest. Infinite where nothing is protected (null in

@@ -4,16 +4,19 @@
 /// typical record; |ℓ'(0)| the size of the loss's slope at a score of 0; σ the deviation of the noise of one gradient
 /// sum; v the prefix noise of the strategy (privacy/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
 /// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, whatever the
-/// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3 (with κ/√(2 ln K)
-/// for K scores of a record, whose largest noise counts); it falls to zero along a line, so that a run ends with little
-/// noise.
+/// number of features. Useful scores are a few units u, which are logits, or quarters of a typical label where labels
+/// are numbers. So the first step is at most κ u/s1 with κ = 3 (with κ u/√(2 ln K) for K scores of a record, whose
+/// largest noise counts); it falls to zero along a line, so that a run ends with little noise. Maps whose steps add up
+/// in the exponents of d coordinates have s1 = σ v/(m √n), the noise of an exponent, and κ/√(2 ln d) of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "starling/core/links.hpp"
+#include "starling/mirror/mirror.hpp"
 #include "starling/privacy/charge.hpp"
 #include "starling/privacy/correlation.hpp"
 
@@ -27,7 +30,11 @@ struct RuleFacts {
   ChargeKind noise = ChargeKind::gaussian;   ///< gaussian, laplace, or unbounded for none
   double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
   double scores = 1;   ///< K, scores of a record
-  double slope = 0.5;  ///< |ℓ'| of a record whose classes are even
+  double slope = 0.5;  ///< |ℓ'| of a record whose classes are even, or of a typical label at a score of 0
+  double unit = 1;     ///< u (Loss::unit_of_scores)
+  bool classifies = true;
+  double room = std::numeric_limits<double>::infinity();  ///< of the domain (Domain::room)
+  MapScale map;
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
 
   std::optional<double> norm;     ///< R, Euclidean; none: nobody knows
@@ -50,14 +57,14 @@ struct LearningRule {
   double norm = 2;             ///< R, or what is taken for it
   double noise_norm = 2;       ///< A, or R
   double step = 1;             ///< η_1
-  double unhindered_step = 1;  ///< η_1 if there were no noise: 16 √(256/(T E))/(C R)
-  double score_noise = 0;      ///< s1
+  double unhindered_step = 1;  ///< η_1 if there were no noise: 16 u √(256/(T E))/(C R), by the map's pace
+  double score_noise = 0;      ///< s1, of scores or exponents
   double prefix_noise = 0;     ///< v; 0 without noise
   std::optional<NoiseCorrelation> correlation;
 
   /// Whether scores are linear in the parameters, as far as the rule was told.
   [[nodiscard]] bool linear() const { return noise_norm == norm; }
-  /// Deviation that noise gives a typical score by the end of a run of constant steps η_1.
+  /// Deviation that noise gives a typical score, or exponent, by the end of a run of constant steps η_1.
   [[nodiscard]] double noise_of_scores() const { return step * score_noise; }
 };
 
@@ -85,8 +92,8 @@ inline constexpr Round rounds_of_rule = 256;
 /// N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
 
-/// The accuracy that noise is expected to cost at this ρ, in points, at most; none where nothing can be expected unless
-/// few directions carry the signal.
-[[nodiscard]] std::optional<double> expected_cost(double signal_to_noise);
+/// What noise is expected to cost at this ρ, at most, in points of accuracy, or of the share of the labels' variance
+/// that is explained; none where nothing can be expected unless few directions carry the signal.
+[[nodiscard]] std::optional<double> expected_cost(double signal_to_noise, bool classifies);
 
 }  // namespace starling

@@ -15,6 +15,7 @@ class OwnLoss final : public Loss {
  public:
   explicit OwnLoss(bool classifies) : classifies_(classifies) {}
   [[nodiscard]] bool classifies() const override { return classifies_; }
+  [[nodiscard]] double unit_of_scores(double) const override { return 1; }
   [[nodiscard]] double label(double raw) const override { return raw; }
   /// Never called: an own model computes its losses itself.
   [[nodiscard]] double value(View scores, double label) const override;

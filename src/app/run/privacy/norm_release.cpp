@@ -40,7 +40,8 @@ NormRelease::NormRelease(Agreement& agreement, const Layout& layout, int rank, c
 }
 
 NormHistogram NormRelease::histogram(std::size_t k) const {
-  return {options_.mechanism_row().charge, share_.of_histogram(prices_->at(number(k), 0)), facts_.records[k]};
+  return {options_.mechanism_row().charge, share_.of_histogram(prices_->at(number(k), 0)), facts_.records[k],
+          facts_.labels};
 }
 
 /// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs nothing
@@ -48,7 +49,7 @@ NormHistogram NormRelease::histogram(std::size_t k) const {
 void NormRelease::settle_run_id() {
   std::string matter;
   agreement_.together([&] {
-    matter = fmt::format("histogram of norms {}\n{}{}\n{}\n{}", facts_.share,
+    matter = fmt::format("histogram of norms{} {}\n{}{}\n{}\n{}", facts_.labels ? " and labels" : "", facts_.share,
                          configuration_that_matters(facts_.configuration), facts_.public_inputs, prices_->text(),
                          build_that_matters());
   });
@@ -99,9 +100,10 @@ LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
   run.id = run_id_;
   run.version = version();
   run.mechanism = *options_.mechanism;
-  run.parameters = fmt::format("histogram of norms: bins={} price={}..{} share={} records={} noise-key={}",
-                               NormHistogram::bins, share_.of_histogram(range.least), share_.of_histogram(range.most),
-                               facts_.share, most, name_of(noise_key_policy(options_.noise_key)));
+  run.parameters =
+      fmt::format("histogram of norms{}: bins={} price={}..{} share={} records={} noise-key={}",
+                  facts_.labels ? " and labels" : "", NormHistogram::bins, share_.of_histogram(range.least),
+                  share_.of_histogram(range.most), facts_.share, most, name_of(noise_key_policy(options_.noise_key)));
   run.unit = options_.unit;
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
   run.batch = least_batch(most);
@@ -154,10 +156,14 @@ void NormRelease::close() {
 TypicalNorms NormRelease::release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts) {
   enter_all();
   std::size_t length = 0;
+  bool has_l1 = false;
   Vector own_variances;
   Released<Columns> columns = declare_public(Columns());
   agreement_.together([&] {
-    length = NormHistogram(options_.mechanism_row().charge, share_.of_histogram(prices_->range().most), 0).length();
+    const NormHistogram any(options_.mechanism_row().charge, share_.of_histogram(prices_->range().most), 0,
+                            facts_.labels);
+    length = any.length();
+    has_l1 = any.has_l1();
     columns = declare_public(Columns(length, counts.size()));
     for (std::size_t k = 0; k < counts.size(); ++k) {
       if (facts_.records[k] == 0) continue;
@@ -178,11 +184,13 @@ TypicalNorms NormRelease::release(ReleasePath path, const std::vector<Secret<Nor
   const double least = agreement_.broadcast(declare_public(least_count(options_.mechanism_row().charge, variances)));
   const std::int64_t here = std::accumulate(facts_.records.begin(), facts_.records.end(), std::int64_t{0});
   const std::int64_t records = agreement_.sum(declare_public(here));
+  const auto typical = [&](std::size_t first) {
+    return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
+  };
   TypicalNorms norms;
-  norms.l2 = typical_norm(View(sum).first(NormHistogram::bins), least, records);
-  if (length > NormHistogram::bins) {
-    norms.l1 = typical_norm(View(sum).subspan(NormHistogram::bins, NormHistogram::bins), least, records);
-  }
+  norms.l2 = typical(0);
+  if (has_l1) norms.l1 = typical(NormHistogram::bins);
+  if (facts_.labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
   return norms;
 }
 

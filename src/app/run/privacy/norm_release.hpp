@@ -25,12 +25,14 @@ struct NormFacts {
   bool replayable = true;             ///< whether the same command finds the same records
   std::vector<std::int64_t> records;  ///< of each client of this rank; a client without any releases nothing
   Round rounds_of_pass = 1;           ///< at most, of the client with most records
+  bool labels = false;                ///< whether magnitudes of labels are counted too
 };
 
 /// The norms of a typical record of all clients; none where too few records stand out of the noise.
 struct TypicalNorms {
   std::optional<double> l2;
-  std::optional<double> l1;  ///< under Laplace noise
+  std::optional<double> l1;     ///< under Laplace noise
+  std::optional<double> label;  ///< of typical labels, where they are counted: the upper end of the median bin
 };
 
 /// One histogram of each client, entered into ledgers before it is released. It is a run of its own there, since it is

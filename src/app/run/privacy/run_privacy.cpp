@@ -70,7 +70,8 @@ void RunPrivacy::choose_prices() {
     const double price = share.of_histogram(prices_->at(first() + static_cast<Client>(k), 0));
     SingleRelease histogram;
     histogram.charge =
-        NormHistogram(options_.mechanism_row().charge, price, facts_.served[k].records.value_or(0)).charge();
+        NormHistogram(options_.mechanism_row().charge, price, facts_.served[k].records.value_or(0), facts_.norm_labels)
+            .charge();
     histogram.of_each_batch = std::min(records, static_cast<double>(facts_.served[k].of_pass.value_or(0)));
     histogram.of_client = records;
     histograms_.push_back(histogram);
@@ -319,9 +320,10 @@ int RunPrivacy::vectors_of_release() const {
 void RunPrivacy::describe_norms(PrivacyReport& report) const {
   const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
   const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
-  const Charge charge = NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0).charge();
+  const Charge charge =
+      NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0, facts_.norm_labels).charge();
   const std::vector<ChargeGroup> once{{charge, 1}};
-  report.norms.emplace(NormReport{facts_.norm_share, compose(once, delta_of_claims())});
+  report.norms.emplace(NormReport{facts_.norm_share, compose(once, delta_of_claims()), facts_.norm_labels});
 }
 
 void RunPrivacy::describe_trust(PrivacyReport& report) const {

@@ -37,6 +37,7 @@ struct RunFacts {
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
   /// The share of the price that a histogram of norms has had before the first round (NormShare); 0: there is none.
   double norm_share = 0;
+  bool norm_labels = false;    ///< whether it counts the magnitudes of labels too
   std::int64_t norm_uses = 1;  ///< of a record in gradients beside it: passes
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
