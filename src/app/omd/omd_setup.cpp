@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/model/network/noise_norm.hpp"
@@ -51,11 +52,67 @@ std::string OmdRun::why_no_more_rounds() const {
   return config_.constraints.any() ? "steps and budgets of constraints are made" : "";
 }
 
+std::string OmdRun::why_no_client_is_lost() const {
+  const auto because = [](const char* why) {
+    return fmt::format("{}. Bring its private folder back, or start a run of its own with fewer --clients", why);
+  };
+  if (!config_.learns()) return because("--loss none averages the starts of all clients");
+  if (config_.constraints.any()) return because("budgets and duals of constraints are those of all clients");
+  if (config_.regret != RegretChoice::none) return because("--regret reads the records of all clients again");
+  if (config_.correlation == CorrelationChoice::two_buffers) {
+    return because("--noise-correlation needs every round, and rounds that may have been released are left out");
+  }
+  if (config_.privacy.ledger) return because("--ledger names ledgers of all clients");
+  return "";
+}
+
+std::unique_ptr<Graph> OmdRun::base_graph() const {
+  if (config_.topology) return read_graph(*config_.topology);
+  return make_graph("directed-ring", layout_->clients(), WeightRule::sender);
+}
+
+OverlayTerms OmdRun::overlay_terms(const Graph& graph) const {
+  OverlayTerms terms;
+  terms.missing =
+      missing_weight(graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
+  terms.steps_per_round = config_.mixing.gossip_steps;
+  terms.seed = config_.data.seed;
+  return terms;
+}
+
+/// The graph of the clients that are left, with all else that befalls it. Throws UsageError if it does not connect
+/// them.
+std::unique_ptr<Schedule> OmdRun::schedule_without_lost() {
+  const Client n = layout_->clients();
+  std::unique_ptr<Graph> graph = base_graph();
+  if (rewired_.empty()) {
+    const OverlayTerms terms = overlay_terms(*graph);
+    require_connected_without(*graph, lost_);
+    Departures departures(static_cast<std::size_t>(n));
+    for (const Client u : lost_.all()) departures[static_cast<std::size_t>(u)] = 0;
+    auto left = std::make_unique<AttendedSchedule>(std::move(graph), nullptr, std::move(departures), terms.missing,
+                                                   terms.steps_per_round);
+    return overlaid(std::move(left), config_.schedule, terms);
+  }
+  std::vector<Client> left;
+  for (Client u = 0; u < n; ++u) {
+    if (!lost_.has(u)) left.push_back(u);
+  }
+  const WeightRule rule = config_.mixing.mixing == Mixing::push_sum ? WeightRule::sender : WeightRule::receiver;
+  graph = make_graph(rewired_, static_cast<Client>(left.size()), rule);
+  check(graph->ever_connects(),
+        "--rewire {}: it never connects the {} clients that are left (models could not agree) "
+        "name another family",
+        rewired_, left.size());
+  const OverlayTerms terms = overlay_terms(*graph);
+  return overlaid(std::make_unique<GraphOfSome>(std::move(graph), std::move(left), n), config_.schedule, terms);
+}
+
 void OmdRun::open_graph() {
   std::unique_ptr<Graph> graph;
   if (config_.topology) graph = read_graph(*config_.topology);
   place_clients(graph ? std::optional(graph->clients()) : std::nullopt);
-  if (!graph) graph = make_graph("directed-ring", layout_->clients(), WeightRule::sender);
+  if (!graph) graph = base_graph();
   check_graph(*graph);
   if (config_.mixing.running_sums && graph->period() == 0) {
     notes_.emplace_back(
@@ -64,16 +121,16 @@ void OmdRun::open_graph() {
   }
   if (has_rule(config_) && !config_.given("gossip-steps"))
     config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
-  OverlayTerms terms;
-  terms.missing =
-      missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
-  terms.steps_per_round = config_.mixing.gossip_steps;
-  terms.seed = config_.data.seed;
+  const OverlayTerms terms = overlay_terms(*graph);
   even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
   const std::vector<std::string> departures =
       departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
   notes_.insert(notes_.end(), departures.begin(), departures.end());
   schedule_ = overlaid(std::move(graph), config_.schedule, terms);
+  digest_at_first_ = schedule_->digest();
+  if (!lost_.any()) return;
+  config_.data.lost = lost_.all();
+  schedule_at_first_ = std::exchange(schedule_, schedule_without_lost());
 }
 
 void OmdRun::check_graph(const Graph& graph) {
@@ -347,13 +404,19 @@ void OmdRun::choose_correlation() {
 
 void OmdRun::choose_step_cap() {
   if (config_.step_cap) {
-    config_.omd.step_cap = *config_.step_cap;
+    cap_at_first_ = config_.omd.step_cap = *config_.step_cap;
     return;
   }
+  cap_at_first_ = config_.omd.step_cap;
   if (!config_.learns()) return;
   const double least = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
-  config_.omd.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
-                                          config_.omd, first_rounds(config_.omd.rounds), least});
+  const auto chosen = [&](const Schedule& schedule, bool even) {
+    return chosen_step_cap({agreement_, first_rank(), schedule, even, config_.mixing, config_.omd,
+                            first_rounds(config_.omd.rounds), least});
+  };
+  cap_at_first_ = config_.omd.step_cap = chosen(lost_.any() ? *schedule_at_first_ : *schedule_, even_masses_);
+  if (lost_.any()) config_.omd.step_cap = std::max(cap_at_first_, chosen(*schedule_, false));
+  schedule_at_first_.reset();
 }
 
 void OmdRun::check_regret() const {
@@ -380,7 +443,8 @@ RunFacts OmdRun::privacy_facts() {
   // Canaries have signs of their own in each run; a pipe's records come once; and models that depend on late clients
   // have other gradients.
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
-  facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
+  facts.public_inputs = digest_at_first_ + facts.public_inputs + digest_of(cap_at_first_);
+  if (lost_.any()) facts.public_inputs += schedule_->digest() + digest_of(config_.omd.step_cap);
   facts.correlation = correlation_;
   if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
   facts.norm_uses = config_.data.epochs;

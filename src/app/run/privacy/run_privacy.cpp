@@ -26,9 +26,7 @@ void RunPrivacy::open() {
   agreement_.together([&] {
     choose_prices();
     choose_budgets();
-    keys_ = earlier_ && key_policy() == NoiseKeyPolicy::random
-                ? read_stored_keys(first(), count(), *earlier_)
-                : make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+    keys_ = make_keys();
     if (options_.ledger) ledgers_ = open_owners_ledgers(*options_.ledger, layout_, rank_);
   });
   agreement_.same("prices", declare_public(prices_->text()));
@@ -42,17 +40,37 @@ void RunPrivacy::open() {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
     count_histogram();
     if (options_.budget) here = first_release();
+    no_client_left_ = has_no_client_left();
     facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
   require_some_budget(here);
   if (options_.ledger) start_accounts();
 }
 
+bool RunPrivacy::is_lost(Client u) const {
+  return facts_.served[static_cast<std::size_t>(u - first())].lost;
+}
+
+bool RunPrivacy::has_no_client_left() const {
+  return std::all_of(facts_.served.begin(), facts_.served.end(), [](const ServedRounds& each) { return each.lost; });
+}
+
+/// A client that is lost gets a key that nobody uses.
+std::vector<NoiseKey> RunPrivacy::make_keys() const {
+  if (earlier_ && key_policy() == NoiseKeyPolicy::random) return read_stored_keys(first(), count(), *earlier_);
+  if (!any_lost()) return make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+  std::vector<NoiseKey> keys;
+  for (Client u = first(); u < first() + count(); ++u) {
+    keys.push_back(is_lost(u) ? NoiseKey::random() : make_noise_keys(options_.noise_key, facts_.seed, u, 1).front());
+  }
+  return keys;
+}
+
 void RunPrivacy::move_in(const std::string& private_folder) {
   agreement_.together([&] {
     if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
     for (NoiseKey& key : keys_) key = key.for_run(run_id_);
-    if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
+    if (!options_.ledger && !no_client_left_) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
   if (!options_.ledger) start_accounts();
 }
@@ -117,6 +135,14 @@ std::string RunPrivacy::determination() const {
   if (facts_.correlation) matter += facts_.correlation->text() + "\n";
   if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
   agreement_.together([&] { matter += build_that_matters(); });
+  std::vector<NoiseKey> keys;
+  std::vector<std::string> data = facts_.data.size() == 1 ? facts_.data : std::vector<std::string>();
+  for (Client u = first(); any_lost() && u < first() + count(); ++u) {
+    if (is_lost(u)) continue;
+    keys.push_back(keys_[static_cast<std::size_t>(u - first())]);
+    if (facts_.data.size() > 1) data.push_back(facts_.data[static_cast<std::size_t>(u - first())]);
+  }
+  if (any_lost()) return determination_of(agreement_, matter, keys, data, facts_.replayable);
   return determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
 }
 
@@ -131,23 +157,36 @@ void RunPrivacy::settle_run_id() {
   run_id_ = taken_up_ ? found : make_run_id(agreement_, key_policy(), facts_.seed);
 }
 
+std::string RunPrivacy::price_text() const {
+  const PriceRange range = prices_->range();
+  return fmt::format("price={}..{}", range.least, range.most);
+}
+
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   if (taken_up_) {
     const auto& entries = ledger.book().entries();
+    const auto entry =
+        std::find_if(entries.begin(), entries.end(), [this](const auto& each) { return each.run.id == run_id_; });
     check(
-        std::any_of(entries.begin(), entries.end(), [this](const auto& entry) { return entry.run.id == run_id_; }),
+        entry != entries.end(),
         "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
         "--ledger is found from the folder where the run was started",
         ledger.path(), run_id_);
     if (determined_by_.empty()) return ledger.go_on(run_id_);
+    const std::string price = price_text();
+    check(!any_lost() || entry->run.parameters.starts_with(price),
+          "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
+          "these records back",
+          entry->run.parameters.substr(0, entry->run.parameters.find(' ')), price);
+    // What determined the releases of all clients needed the keys of those that are lost.
+    if (any_lost()) return ledger.resume(run_id_, std::string(entry->run.determined_by));
     return ledger.resume(run_id_, determined_by_);
   }
-  const PriceRange range = prices_->range();
   LedgerRun run;
   run.id = run_id_;
   run.version = version();
   run.mechanism = *options_.mechanism;
-  run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
+  run.parameters = fmt::format("{} clip={} dimension={} rounds={} noise-key={}", price_text(),
                                protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
   if (facts_.second) {
     run.parameters +=
@@ -191,6 +230,7 @@ void RunPrivacy::start_accounts() {
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
+    if (no_client_left_) return;
     accounts_->keep_in(ledgers, blocks);
     if (!options_.budget) return;
     accounts_->limit(budgets_);
@@ -201,7 +241,7 @@ void RunPrivacy::start_accounts() {
   agreement_.together([&] {
     std::vector<Budget>().swap(budgets_);
     // Taken up with other records, it is to say first how far releases may have come.
-    const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
+    const bool any = accounts_->open(!taken_up_ || (!determined_by_.empty() && !any_lost()));
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
   });
   require_some_budget(here);
@@ -226,7 +266,7 @@ void RunPrivacy::require_some_budget(FirstRelease here) {
 RunPrivacy::FirstRelease RunPrivacy::first_release() const {
   if (accounts_->idle()) return FirstRelease::none;
   for (std::size_t k = 0; k < budgets_.size(); ++k) {
-    if (facts_.served[k].of_all == 0) continue;
+    if (facts_.served[k].of_all == 0 || facts_.served[k].lost) continue;
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
     const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
@@ -253,10 +293,10 @@ Round RunPrivacy::first_unreleased() {
   return agreement_.max(declare_public(options_.protects() ? accounts_->reserved_through() : Round{0}));
 }
 
-std::int64_t RunPrivacy::leave_out(Round end) {
+std::int64_t RunPrivacy::leave_out(Round end, bool same) {
   std::int64_t most = 0;
   agreement_.together([&] {
-    if (options_.protects()) most = accounts_->leave_out_releases(end);
+    if (options_.protects()) most = accounts_->leave_out_releases(end, same);
   });
   return most;
 }
@@ -278,7 +318,7 @@ double RunPrivacy::delta_of_claims() const {
 
 std::vector<std::string> RunPrivacy::notes() const {
   std::vector<std::string> notes;
-  if (taken_up_) {
+  if (taken_up_ && !any_lost()) {
     notes.push_back(
         fmt::format("run {} is taken up again: rounds that it had entered into the ledger give the same bytes and cost "
                     "nothing more",
