@@ -189,7 +189,7 @@ void add_rewire_option(Options& options, LearningConfig& config) {
       {.name = "rewire",
        .argument = "FAMILY",
        .help = "with --lost: the graph of the clients that are left, in place of what the lost ones leave of the "
-               "run's: a family of starling topology generate",
+               "run's: a family of starling topology make",
        .example = "exponential --lost missing --resume run",
        .fixed = false,
        .about_configuration = true,
