@@ -211,7 +211,8 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   agreement_.together([&] {
     if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
-  const bool leaves_lost = agreement_.any(declare_public(resumed_from_ && feed_.losses < lost_.losses().size()));
+  const bool still_has_lost = resumed_from_ && plays(world_.rank()) && feed_.losses < lost_.losses().size();
+  const bool leaves_lost = agreement_.any(declare_public(still_has_lost));
   if (leaves_lost) {
     leave_lost_behind();
   } else if (goes_on_ && *reads_pipes_) {
