@@ -144,8 +144,9 @@ std::string no_sums(std::string_view numbers) {
 /// Walks through the sections of all parts in step.
 class Regrouping {
  public:
-  Regrouping(const std::vector<ClientGroup>& groups, const std::vector<std::string>& contents, const ClientGroup& group)
-      : groups_(groups), group_(group), rest_(contents.begin(), contents.end()) {}
+  Regrouping(const std::vector<ClientGroup>& groups, const std::vector<std::string>& contents, const ClientGroup& group,
+             const std::vector<Client>& lost)
+      : groups_(groups), group_(group), lost_(lost), rest_(contents.begin(), contents.end()) {}
 
   std::string result() {
     std::string text;
@@ -213,28 +214,49 @@ class Regrouping {
         own.bytes.push_back(of_part.bytes[k]);
       }
     }
+    if (!named && any) add_lost(own);
     check<DataError>(named || !any || own.clients.size() == static_cast<std::size_t>(group_.count),
                      "entries of {} clients, of {}", own.clients.size(), group_.count);
     return write_entries(own, named);
   }
 
+  /// Entries without bytes for clients of the group that no part has.
+  void add_lost(Entries& own) const {
+    for (const Client u : lost_) {
+      const auto place = std::lower_bound(own.clients.begin(), own.clients.end(), u);
+      if (!group_.has(u) || (place != own.clients.end() && *place == u)) continue;
+      own.bytes.insert(own.bytes.begin() + (place - own.clients.begin()), std::string_view());
+      own.clients.insert(place, u);
+    }
+  }
+
   const std::vector<ClientGroup>& groups_;
   ClientGroup group_;
+  const std::vector<Client>& lost_;
   std::vector<std::string_view> rest_;
 };
 
-void require_all_clients(const std::vector<ClientGroup>& groups, const ClientGroup& group) {
+void require_all_clients(const std::vector<ClientGroup>& groups, const ClientGroup& group,
+                         const std::vector<Client>& lost) {
   Client next = group.first;
+  const auto pass_lost = [&] {
+    while (next < group.end() && std::binary_search(lost.begin(), lost.end(), next)) ++next;
+  };
   for (const ClientGroup& each : groups) {
-    check<DataError>(each.meets(group) && each.first <= next, "there is no part for client {}", next);
-    next = each.end();
+    const bool meets = each.meets(group);
+    if (each.first > next) pass_lost();
+    if (!meets && !lost.empty()) continue;
+    check<DataError>(meets && each.first <= next, "there is no part for client {}", next);
+    next = std::max(next, each.end());
   }
+  pass_lost();
   check<DataError>(next >= group.end(), "there is no part for client {}", next);
 }
 
 }  // namespace
 
-Secret<std::string> regroup(const std::vector<GroupSnapshot>& parts, const ClientGroup& group) {
+Secret<std::string> regroup(const std::vector<GroupSnapshot>& parts, const ClientGroup& group,
+                            const std::vector<Client>& lost) {
   std::vector<ClientGroup> groups;
   Secret<std::vector<std::string>> contents;
   for (const GroupSnapshot& part : parts) {
@@ -242,8 +264,9 @@ Secret<std::string> regroup(const std::vector<GroupSnapshot>& parts, const Clien
     contents.update([](std::vector<std::string>& all, const std::string& one) { all.push_back(one); }, part.content);
   }
   check<DataError>(!parts.empty(), "there are no parts");
-  if (group.count > 0) require_all_clients(groups, group);
-  return contents.map([&](const std::vector<std::string>& all) { return Regrouping(groups, all, group).result(); });
+  if (group.count > 0) require_all_clients(groups, group, lost);
+  return contents.map(
+      [&](const std::vector<std::string>& all) { return Regrouping(groups, all, group, lost).result(); });
 }
 
 }  // namespace starling

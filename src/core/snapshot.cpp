@@ -71,6 +71,33 @@ std::size_t Snapshot::count_of_entries(std::size_t count) {
   return found;
 }
 
+/// The common size stands at the end of the section, or a mark that the sizes of all entries stand before it.
+std::vector<char> Snapshot::lost_entries(std::size_t count) {
+  if (!reading_ || count == 0 || end_ - at_ < sizeof(std::uint64_t)) return {};
+  std::vector<std::uint64_t> sizes(count + 1);
+  const std::size_t tail = sizes.size() * sizeof(std::uint64_t);
+  content_.update([&](const std::string& text) {
+    std::memcpy(&sizes.back(), text.data() + end_ - sizeof(std::uint64_t), sizeof(std::uint64_t));
+    if (sizes.back() == sizes_differ && tail <= end_ - at_) std::memcpy(sizes.data(), text.data() + end_ - tail, tail);
+  });
+  if (sizes.back() == 0) return std::vector<char>(count, 1);
+  if (sizes.back() != sizes_differ || tail > end_ - at_) return {};
+  std::vector<char> lost(count, 0);
+  for (std::size_t k = 0; k < count; ++k) lost[k] = sizes[k] == 0 ? 1 : 0;
+  return lost;
+}
+
+void Snapshot::rows_of_clients(void* data, std::size_t size, std::size_t count) {
+  const std::vector<char> lost = lost_entries(count);
+  std::vector<std::uint64_t> sizes(count, size);
+  if (lost.empty()) bytes(data, count * size);
+  for (std::size_t k = 0; k < lost.size(); ++k) {
+    if (lost[k] != 0) sizes[k] = 0;
+    bytes(static_cast<char*>(data) + k * size, static_cast<std::size_t>(sizes[k]));
+  }
+  end_entries(sizes);
+}
+
 void Snapshot::end_entries(const std::vector<std::uint64_t>& sizes) {
   const bool alike = std::all_of(sizes.begin(), sizes.end(), [&](std::uint64_t size) { return size == sizes[0]; });
   std::vector<std::uint64_t> tail;
@@ -93,13 +120,13 @@ void Snapshot::entries(Columns& columns) {
   std::size_t rows = columns.rows();
   item(rows);
   open(SectionKind::clients);
-  const std::size_t count = length(columns.size(), std::max<std::size_t>(rows, 1));
+  const std::size_t count = length(columns.size(), 1);
   if (reading_ && (rows != columns.rows() || count != columns.size())) {
-    if (count > 0 && rows > (end_ - at_) / sizeof(double) / count) refuse(fmt::format("{} x {} numbers", rows, count));
+    const std::size_t whole = lost_entries(count).empty() ? std::max<std::size_t>(count, 1) : 1;
+    if (rows > (end_ - at_) / sizeof(double) / whole) refuse(fmt::format("{} x {} numbers", rows, count));
     columns = Columns(rows, count);
   }
-  bytes(columns.flat().data(), rows * count * sizeof(double));
-  end_entries(std::vector<std::uint64_t>(count, rows * sizeof(double)));
+  rows_of_clients(columns.flat().data(), rows * sizeof(double), count);
 }
 
 void Snapshot::part(const std::string& name) {

@@ -181,24 +181,30 @@ ModelRecorder::Row ModelRecorder::waiting_row(std::size_t r) const {
   return row;
 }
 
-/// The record waits to be written once more.
+/// The record waits to be written once more. Numbers of clients whose records are lost are NaN.
 void ModelRecorder::wait_again(const Row& row) {
-  const bool fits = row.models.size() == recorded_.size() && row.figures.size() == listed();
-  check<DataError>(fits, "a record of {} models and figures of {} clients, of {} and {}", row.models.size(),
-                   row.figures.size(), recorded_.size(), listed());
   done_.push_back(row.done);
-  for (const auto& [client, model] : row.models) {
-    check<DataError>(model.size() == dimension_, "a model of {} numbers, of {}", model.size(), dimension_);
-    models_.insert(models_.end(), model.begin(), model.end());
+  const bool shares_scores = policy_.shared() && scores_ != Scores::none;
+  auto model = row.models.begin();
+  for (const std::size_t k : recorded_) {
+    Vector numbers(dimension_, unknown);
+    if (model != row.models.end() && model->client == first_ + static_cast<Client>(k)) numbers = (model++)->numbers;
+    check<DataError>(numbers.size() == dimension_, "a model of {} numbers, of {}", numbers.size(), dimension_);
+    models_.insert(models_.end(), numbers.begin(), numbers.end());
   }
-  for (const auto& [client, figures] : row.figures) {
-    check<DataError>(figures.size() == 2 || figures.size() == 4, "{} figures of a client", figures.size());
-    masses_.push_back(figures[0]);
-    presences_.push_back(figures[1]);
-    if (figures.size() == 2) continue;
-    losses_.push_back(figures[2]);
-    accuracies_.push_back(figures[3]);
+  auto figures = row.figures.begin();
+  for (std::size_t i = 0; i < listed(); ++i) {
+    const Client u = first_ + static_cast<Client>(all_one_by_one() ? i : listed_[i]);
+    Vector numbers(shares_scores ? 4 : 2, unknown);
+    if (figures != row.figures.end() && figures->client == u) numbers = (figures++)->numbers;
+    check<DataError>(numbers.size() == (shares_scores ? 4U : 2U), "{} figures of a client", numbers.size());
+    masses_.push_back(numbers[0]);
+    presences_.push_back(numbers[1]);
+    if (!shares_scores) continue;
+    losses_.push_back(numbers[2]);
+    accuracies_.push_back(numbers[3]);
   }
+  check<DataError>(model == row.models.end() && figures == row.figures.end(), "a record of a client of another rank");
   if (all_one_by_one()) return;
   Vector spreads = row.spreads;
   spreads.resize(spread_figures * numbers_of_a_spread, unknown);
@@ -301,10 +307,15 @@ void ModelRecorder::record_presences() {
 void ModelRecorder::record_distances(const RoundView& view) {
   ModelsInTurn models(view, most_numbers_of_models);
   Vector mean(dimension_, 0.0);
-  models.each([&mean](std::size_t, const Released<Columns>& some) {
-    for (std::size_t k = 0; k < some.value().size(); ++k) axpy(1, some.value()[k], mean);
+  std::size_t count = 0;
+  models.each([&](std::size_t from, const Released<Columns>& some) {
+    for (std::size_t k = 0; k < some.value().size(); ++k) {
+      if (view.is_lost(from + k)) continue;
+      axpy(1, some.value()[k], mean);
+      ++count;
+    }
   });
-  scale(1 / static_cast<double>(count_), mean);
+  scale(1 / static_cast<double>(count), mean);
   Vector distances(count_);
   models.each([&](std::size_t from, const Released<Columns>& some) {
     for (std::size_t k = 0; k < some.value().size(); ++k) {

@@ -23,7 +23,7 @@ Released<Columns> public_row(std::size_t count, const std::function<double(std::
 }
 
 void add_models(Agreement& agreement, const LocalResults& local, Summary& summary) {
-  const auto clients = static_cast<double>(summary.clients);
+  const auto clients = static_cast<double>(summary.clients - summary.lost.count());
   summary.final_model = agreement.ordered_sum(local.models);
   scale(1 / clients, summary.final_model);
   const auto spread = post_process(
@@ -113,10 +113,38 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
   }
 }
 
-}  // namespace
+template <class T>
+std::vector<T> without_lost(const std::vector<T>& values, const std::vector<char>& lost) {
+  std::vector<T> left;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (lost[k] == 0) left.push_back(values[k]);
+  }
+  return left;
+}
 
-void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, bool all_models,
-                    Summary& summary) {
+/// The results of the clients that are left.
+LocalResults without_lost(const LocalResults& all) {
+  const std::vector<char>& lost = all.lost;
+  LocalResults left = all;
+  left.models = post_process(
+      [&](const Columns& models) {
+        Columns columns(models.rows(), static_cast<std::size_t>(std::count(lost.begin(), lost.end(), 0)));
+        std::size_t next = 0;
+        for (std::size_t k = 0; k < models.size(); ++k) {
+          if (lost[k] == 0) std::copy(models[k].begin(), models[k].end(), columns[next++].begin());
+        }
+        return columns;
+      },
+      all.models);
+  left.masses = without_lost(all.masses, lost);
+  left.debts = without_lost(all.debts, lost);
+  left.in_flight = without_lost(all.in_flight, lost);
+  if (!all.tallies.empty()) left.tallies = without_lost(all.tallies, lost);
+  if (all.test) left.test = without_lost(*all.test, lost);
+  return left;
+}
+
+void gather(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, Summary& summary) {
   add_models(agreement, local, summary);
   summary.mass =
       agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
@@ -135,6 +163,13 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
   }
   add_traffic(agreement, local, summary);
   add_rank_figures(agreement, local, summary);
+}
+
+}  // namespace
+
+void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, bool all_models,
+                    Summary& summary) {
+  gather(agreement, local.lost.empty() ? local : without_lost(local), policy, summary);
   if (all_models) {
     const auto flat =
         post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);

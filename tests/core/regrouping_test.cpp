@@ -134,6 +134,46 @@ TEST(Regrouping, ChangesNothingWhereGroupsAreTheSame) {
   EXPECT_EQ(again.texts, alone.texts);
 }
 
+/// What `group` reads if the parts of `lost` are gone, over the numbers −1.
+State without(const std::vector<Client>& lost, const std::vector<GroupSnapshot>& left, const ClientGroup& group) {
+  State state(group);
+  state.numbers.assign(static_cast<std::size_t>(group.count), -1);
+  state.texts.assign(static_cast<std::size_t>(group.count), "as before");
+  for (double& number : state.columns.flat()) number = -1;
+  Snapshot reading(regroup(left, group, lost));
+  reading(state);
+  reading.require_end();
+  return state;
+}
+
+TEST(Regrouping, LeavesLostClientsAsTheyAre) {
+  const State state = without({2, 3}, {part_of({0, 2}), part_of({4, 2})}, {1, 5});
+  EXPECT_EQ(state.numbers, (Vector{1.5, -1, -1, 6, 7.5}));
+  EXPECT_EQ(state.texts, (std::vector<std::string>{"x", "as before", "as before", "xxxx", "xxxxx"}));
+  EXPECT_EQ(Vector(state.columns.flat().begin(), state.columns.flat().end()),
+            (Vector{0, 1, -1, -1, -1, -1, 0, 4, 0, 5}));
+  State alone({4, 2});
+  alone.fill();
+  EXPECT_EQ(std::vector(state.edges.begin() + 1, state.edges.end()), alone.edges);
+  EXPECT_EQ(state.messages, 4) << "what was counted by the lost is gone, and another group has that of client 0";
+}
+
+TEST(Regrouping, MakesAGroupOfLostClientsFromAnyPart) {
+  const State state = without({5, 6}, {part_of({2, 3})}, {5, 2});
+  EXPECT_EQ(state.round, 12);
+  EXPECT_EQ(state.numbers, (Vector{-1, -1}));
+  EXPECT_TRUE(state.edges.empty());
+  EXPECT_EQ(state.messages, 0);
+}
+
+TEST(Regrouping, MissesOnlyLostClients) {
+  const std::vector<GroupSnapshot> left{part_of({0, 2}), part_of({4, 2})};
+  EXPECT_NE(message_of<DataError>([&] {
+              static_cast<void>(regroup(left, {0, 6}, {2}));
+            }).find("no part for client 3"),
+            std::string::npos);
+}
+
 TEST(Regrouping, RefusesPartsThatDoNotFitTogether) {
   const auto complaint = [](const std::vector<GroupSnapshot>& parts, const ClientGroup& group) {
     return message_of<DataError>([&] { static_cast<void>(regroup(parts, group)); });

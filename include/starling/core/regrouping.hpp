@@ -28,8 +28,10 @@ struct GroupSnapshot {
 };
 
 /// The snapshot of `group`, whose clients are all in the groups of `parts`: ascending snapshots after one round. The
-/// sums of a part go to the group that has the part's first client. Throws DataError for parts that do not fit
-/// together, with the reason.
-[[nodiscard]] Secret<std::string> regroup(const std::vector<GroupSnapshot>& parts, const ClientGroup& group);
+/// sums of a part go to the group that has the part's first client. Clients that are `lost` (ascending) may be in no
+/// part: their entries are empty, so that reading leaves their state as it was. A group whose clients are all lost
+/// needs the part of any other. Throws DataError for parts that do not fit together, with the reason.
+[[nodiscard]] Secret<std::string> regroup(const std::vector<GroupSnapshot>& parts, const ClientGroup& group,
+                                          const std::vector<Client>& lost = {});
 
 }  // namespace starling

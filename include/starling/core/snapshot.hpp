@@ -21,6 +21,8 @@
 /// | `of_first_rank` | says something on rank 0 alone |
 /// | `of_group` | true of exactly these clients together; lost where they are not together any more |
 ///
+/// A client whose state is lost has entries of no bytes. Reading them leaves the value as it is.
+///
 /// Content is a sequence of sections, each with its kind, its size and its bytes. Bytes have the machine's
 /// representation: only the build that wrote a checkpoint can read it.
 #pragma once
@@ -242,15 +244,19 @@ class Snapshot {
   void flat_entries(std::vector<T>& values, std::size_t size) {
     open(SectionKind::clients);
     values.resize(count_of_entries(values.size()));
-    bytes(values.data(), values.size() * size);
-    end_entries(std::vector<std::uint64_t>(values.size(), size));
+    rows_of_clients(values.data(), size, values.size());
   }
+  /// Entries of `size` bytes, one after the other; ends the section.
+  void rows_of_clients(void* data, std::size_t size, std::size_t count);
+  /// Reading: which of the entries are empty among others that are not. Empty if none are, and when writing.
+  [[nodiscard]] std::vector<char> lost_entries(std::size_t count);
   template <class F>
   void each_entry(std::size_t count, F&& entry) {
     std::vector<std::uint64_t> sizes(count);
+    const std::vector<char> lost = lost_entries(count);
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t before = at_;
-      entry(k);
+      if (lost.empty() || lost[k] == 0) entry(k);
       sizes[k] = at_ - before;
     }
     end_entries(sizes);

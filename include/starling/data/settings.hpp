@@ -71,6 +71,8 @@ struct ReadSettings {
   std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};
   /// Called repeatedly while a pipe has no data; false ends the stream. May throw.
   std::function<bool()> go_on_waiting = [] { return true; };
+  /// Clients that are lost, ascending: their files may be gone, and then they have no records.
+  std::vector<std::int32_t> lost;
   /// Called for each record of a pipe that cannot be read and is left out, with a line for the owner of the data alone.
   std::function<void(const Secret<std::string>&)> note_left_out = [](const Secret<std::string>&) {};
 

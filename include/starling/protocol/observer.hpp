@@ -48,6 +48,8 @@ class RoundView {
   [[nodiscard]] virtual View masses() const = 0;
   /// Whether local client k participated in the last round.
   [[nodiscard]] virtual bool was_present(std::size_t k) const = 0;
+  /// Whether local client k is lost for good: it has neither mass nor model (NaN), and counts in no figure.
+  [[nodiscard]] virtual bool is_lost(std::size_t /*k*/) const { return false; }
   /// Mass of local client k in messages that have not been received, as far as it is known here.
   [[nodiscard]] virtual double mass_in_flight(std::size_t k) const = 0;
   /// Messages mixed in the last round; empty where rounds are in step.

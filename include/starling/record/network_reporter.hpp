@@ -1,6 +1,6 @@
 /// The reporter of network-wide figures during a run. At recorded rounds every rank sends rank 0 a short report,
 /// without waiting. Rank 0 adds up the reports, shows them and hands them to the writers of the history. The figures do
-/// not depend on the layout (record/report_tree.hpp).
+/// not depend on the layout (record/report_tree.hpp), and are those of the clients that are not lost.
 #pragma once
 
 #include <functional>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/lost_clients.hpp"
 #include "starling/core/snapshot.hpp"
 #include "starling/net/traffic.hpp"
 #include "starling/privacy/statement/statement.hpp"
@@ -27,8 +28,8 @@ class MetricsPolicy;
 class RunDirectory;
 class SummaryView;
 
-/// The rounds that a run left out when it was resumed: `from` up to, but without, `at`. The run reads pipes; it may
-/// have played these rounds before, on records that are lost.
+/// The rounds that a run left out when it was resumed: `from` up to, but without, `at`. It may have played these rounds
+/// before, on records of pipes that are gone, or with clients that are lost.
 struct LeftOut {
   Round from = 0;
   Round at = 0;
@@ -48,6 +49,7 @@ struct Summary {
   std::string command;
   std::string command_line;
   Client clients = 0;
+  LostClients lost;  ///< clients that are gone for good; figures are those of the others
   int ranks = 0;
   Round rounds = 0;
   Round rounds_planned = 0;
@@ -110,6 +112,7 @@ struct LocalResults {
   std::optional<std::vector<Score>> test = {};  ///< score on --test of the model of each local client
   Vector in_flight = {};                        ///< mass of each local client in messages that have not arrived
   std::optional<Round> played_rounds = {};      ///< none on a rank without clients
+  std::vector<char> lost = {};                  ///< whether each local client is lost; empty if none of the run is
 };
 
 /// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`. Sums are taken in client order: the

@@ -45,6 +45,7 @@ void OmdRun::build_protocol() {
     trim_heap();
   }
   omd_.emplace(channel_->mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
+  if (lost_.any()) omd_->set_lost(lost_here());
   start_.reset();
 }
 

@@ -34,7 +34,7 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
   [[nodiscard]] std::string why_no_more_rounds() const override;
   [[nodiscard]] std::string digest_of_inputs() const override {
-    return LearningRun::digest_of_inputs() + schedule_->digest() + digest_of(config_.omd.step_cap);
+    return LearningRun::digest_of_inputs() + digest_at_first_ + digest_of(cap_at_first_);
   }
 
   [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
@@ -43,7 +43,9 @@ class OmdRun final : public LearningRun {
     words_ = words;
   }
   void open_graph() override;
-  [[nodiscard]] std::string graph_digest() const override { return schedule_->digest(); }
+  [[nodiscard]] std::string graph_digest() const override { return digest_at_first_; }
+  [[nodiscard]] std::string why_no_client_is_lost() const override;
+  void go_on_without_lost() override { omd_->go_on_without_lost(); }
   void open_data() override;
   void choose_settings() override;
   void open_model() override;
@@ -63,6 +65,9 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 
+  [[nodiscard]] std::unique_ptr<Graph> base_graph() const;
+  [[nodiscard]] OverlayTerms overlay_terms(const Graph& graph) const;
+  [[nodiscard]] std::unique_ptr<Schedule> schedule_without_lost();
   void check_graph(const Graph& graph);
   void open_constraints();
   void check_regret() const;
@@ -97,7 +102,10 @@ class OmdRun final : public LearningRun {
   std::optional<NoiseCorrelation> correlation_;
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;
-  bool even_masses_ = false;  ///< every client has a mass of 1 in every round
+  std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run that has lost clients, until the step cap is chosen
+  std::string digest_at_first_;                  ///< of the schedule with all clients
+  double cap_at_first_ = 1;                      ///< step cap with all clients
+  bool even_masses_ = false;                     ///< every client has a mass of 1 in every round
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
   std::unique_ptr<Model> model_;

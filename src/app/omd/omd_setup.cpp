@@ -1,4 +1,4 @@
-// The graph, data, model and privacy of `starling omd`.
+// The data, model and privacy of `starling omd`.
 #include "app/run/privacy/norm_release.hpp"
 #include "app/run/start_models.hpp"
 #include "app/settings/tuned_settings.hpp"
@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 
-#include "starling/graph/analysis/analysis.hpp"
 #include "starling/model/network/noise_norm.hpp"
 
 namespace starling {
@@ -17,24 +16,6 @@ namespace {
 
 constexpr double usual_scale_share = 0.01;
 constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram; persons one by one
-constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
-
-/// The bias of plain mixing on this graph (docs/methods/decentralized.md).
-std::string describe_bias(const Graph& graph, bool troubled) {
-  if (troubled) {
-    return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "
-           "the graph itself does; push-sum does not";
-  }
-  if (graph.clients() > most_clients_analysed || graph.period() == 0) {
-    return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
-  }
-  const std::vector<double> perron = analyse(GraphSample(graph)).perron;
-  if (perron.empty()) return "plain mixing has no single limit on this graph; see starling topology check";
-  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
-  const auto n = static_cast<double>(perron.size());
-  return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
-                     most - perron.begin(), n * *most, least - perron.begin(), n * *least);
-}
 
 }  // namespace
 
@@ -49,49 +30,6 @@ std::string OmdRun::why_no_more_rounds() const {
   if (config_.average == Averaging::tail) return "the mean over the last half of the rounds has begun";
   if (config_.regret != RegretChoice::none) return "regret is counted";
   return config_.constraints.any() ? "steps and budgets of constraints are made" : "";
-}
-
-void OmdRun::open_graph() {
-  std::unique_ptr<Graph> graph;
-  if (config_.topology) graph = read_graph(*config_.topology);
-  place_clients(graph ? std::optional(graph->clients()) : std::nullopt);
-  if (!graph) graph = make_graph("directed-ring", layout_->clients(), WeightRule::sender);
-  check_graph(*graph);
-  if (config_.mixing.running_sums && graph->period() == 0) {
-    notes_.emplace_back(
-        "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
-        "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
-  }
-  if (has_rule(config_) && !config_.given("gossip-steps"))
-    config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
-  OverlayTerms terms;
-  terms.missing =
-      missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
-  terms.steps_per_round = config_.mixing.gossip_steps;
-  terms.seed = config_.data.seed;
-  even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
-  const std::vector<std::string> departures =
-      departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
-  notes_.insert(notes_.end(), departures.begin(), departures.end());
-  schedule_ = overlaid(std::move(graph), config_.schedule, terms);
-}
-
-void OmdRun::check_graph(const Graph& graph) {
-  check(graph.ever_connects(),
-        "the topology never connects: some client cannot reach some other however long the run is (models could not "
-        "agree) "
-        "see starling topology check {}",
-        config_.topology.value_or("FILE"));
-  if (config_.mixing.mixing == Mixing::push_sum) {
-    graph.require_sender_sums();
-    return;
-  }
-  try {
-    graph.require_receiver_sums();
-  } catch (const UsageError& error) {
-    notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
-  }
-  notes_.push_back(describe_bias(graph, config_.schedule.any()));
 }
 
 void OmdRun::open_data() {
@@ -365,17 +303,6 @@ void OmdRun::choose_correlation() {
   correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
-void OmdRun::choose_step_cap() {
-  if (config_.step_cap) {
-    config_.omd.step_cap = *config_.step_cap;
-    return;
-  }
-  if (!config_.learns()) return;
-  const double least = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
-  config_.omd.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
-                                          config_.omd, first_rounds(config_.omd.rounds), least});
-}
-
 void OmdRun::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
   check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
@@ -400,7 +327,8 @@ RunFacts OmdRun::privacy_facts() {
   // Canaries have signs of their own in each run; a pipe's records come once; and models that depend on late clients
   // have other gradients.
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
-  facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
+  facts.public_inputs = digest_at_first_ + facts.public_inputs + digest_of(cap_at_first_);
+  if (lost_.any()) facts.public_inputs += schedule_->digest() + digest_of(config_.omd.step_cap);
   facts.correlation = correlation_;
   if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
   facts.norm_labels = loss_ && needs_label_size(config_, *loss_);

@@ -54,7 +54,7 @@ std::string join_tables(const std::vector<std::string>& tables, const ClientGrou
 }  // namespace
 
 FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string run_id, const Layout& before,
-                                   const Layout& after, int rank)
+                                   const Layout& after, int rank, const std::vector<int>& gone)
     : directory_(directory),
       run_id_(std::move(run_id)),
       before_(before),
@@ -62,9 +62,15 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
       rank_(rank),
       group_{after.first(rank), after.count(rank)} {
   for (int r = 0; r < before.ranks(); ++r) {
-    if (group_of(r).meets(group_)) parts_.push_back(r);
+    const ClientGroup group = group_of(r);
+    if (std::binary_search(gone.begin(), gone.end(), r)) {
+      for (Client u = group.first; u < group.end(); ++u) stateless_.push_back(u);
+      continue;
+    }
+    usable_.push_back(r);
+    if (group.meets(group_)) parts_.push_back(r);
   }
-  if (parts_.empty()) parts_.push_back(0);  // a rank without clients has what is the same on all
+  if (parts_.empty()) parts_.push_back(usable_.front());  // a rank without clients has what is the same on all
 }
 
 ClientGroup FolderRegrouping::group_of(int before) const {
@@ -78,7 +84,7 @@ CheckpointFolder FolderRegrouping::folder_of(int before) const {
 
 std::vector<CheckpointFolder> FolderRegrouping::taken() const {
   std::vector<CheckpointFolder> folders;
-  for (const int r : parts_) {
+  for (const int r : usable_) {
     if (before_.count(r) > 0 && group_.has(before_.first(r))) folders.push_back(folder_of(r));
   }
   return folders;
@@ -96,16 +102,22 @@ void FolderRegrouping::make_folder(std::optional<Round> round) const {
 
 /// Keys that the operating system gave. Others are the owners', or made of the seed.
 void FolderRegrouping::make_keys(const std::string& folder) const {
-  std::vector<NoiseKey> own;
+  std::vector<std::optional<NoiseKey>> known(static_cast<std::size_t>(group_.count));
+  bool any = false;
   for (const int r : parts_) {
     const ClientGroup group = group_of(r);
     if (!has_stored_keys(group.first, directory_.private_folder(r))) continue;
+    any = true;
     const std::vector<NoiseKey> keys = read_stored_keys(group.first, group.count, directory_.private_folder(r));
     for (std::size_t k = 0; k < keys.size(); ++k) {
-      if (group_.has(group.first + static_cast<Client>(k))) own.push_back(keys[k]);
+      const Client u = group.first + static_cast<Client>(k);
+      if (group_.has(u)) known[static_cast<std::size_t>(u - group_.first)].emplace(keys[k]);
     }
   }
-  if (!own.empty()) store_noise_keys(own, group_.first, folder);
+  if (!any) return;
+  std::vector<NoiseKey> own;
+  for (const auto& key : known) own.push_back(key ? *key : NoiseKey::random());
+  store_noise_keys(own, group_.first, folder);
 }
 
 /// The ledger of the run. Owners' ledgers are elsewhere.
@@ -113,7 +125,7 @@ void FolderRegrouping::make_ledger(const std::string& folder) const {
   std::vector<std::string> ledgers;
   for (const int r : parts_) {
     const std::string ledger = directory_.private_folder(r) + "/ledger";
-    if (std::filesystem::exists(ledger)) ledgers.push_back(ledger);
+    if (group_of(r).meets(group_) && std::filesystem::exists(ledger)) ledgers.push_back(ledger);
   }
   if (!ledgers.empty()) regroup_ledgers(ledgers, ClientRange(group_.first, group_.end() - 1), folder + "/ledger");
 }
@@ -149,7 +161,7 @@ void FolderRegrouping::make_checkpoint(const std::string& folder, Round round) c
     GrowingDigest digest(file);
     files.push_back(next.describe(digest));
   }
-  next.write(round, regroup(states, group_), files);
+  next.write(round, regroup(states, group_, stateless_), files);
 }
 
 /// File `number` of the checkpoints: the k-th entry is made of the k-th entries of all parts.
@@ -168,7 +180,7 @@ void FolderRegrouping::make_journal(const std::string& file, std::size_t number,
     }
     if (entries.empty()) break;
     check<DataError>(entries.size() == parts.size(), "journals '{}' of different ranks have different records", file);
-    journal.append(regroup(entries, group_));
+    journal.append(regroup(entries, group_, stateless_));
   }
   static_cast<void>(journal.settle());
 }

@@ -1,4 +1,4 @@
-/// Private folders of a run that goes on with another number of ranks.
+/// Private folders of a run that goes on with another number of ranks, or without clients that are lost.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,13 @@
 namespace starling {
 
 /// Makes a rank's new private folder of those that its clients were in: keys, ledger, and the checkpoint after a round
-/// with the files that it needs. The old folders stay as they are.
+/// with the files that it needs. The old folders stay as they are. Lost clients whose folders are gone get a key that
+/// nobody uses, and no entry in the ledger.
 class FolderRegrouping {
  public:
+  /// `gone` are the ranks before, ascending, whose folders are of no use; one folder at least is left.
   FolderRegrouping(const RunDirectory& directory, std::string run_id, const Layout& before, const Layout& after,
-                   int rank);
+                   int rank, const std::vector<int>& gone = {});
 
   /// The folders whose first client goes to this rank: each folder is of one rank.
   [[nodiscard]] std::vector<CheckpointFolder> taken() const;
@@ -40,7 +42,9 @@ class FolderRegrouping {
   Layout after_;
   int rank_;
   ClientGroup group_;
-  std::vector<int> parts_;  ///< ranks that had clients of this one
+  std::vector<int> parts_;         ///< ranks that had clients of this one; another's folder if there is none
+  std::vector<int> usable_;        ///< all ranks before whose folders are of use
+  std::vector<Client> stateless_;  ///< clients of the others, ascending
 };
 
 }  // namespace starling

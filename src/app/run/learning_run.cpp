@@ -13,6 +13,7 @@ namespace starling {
 ExitCode LearningRun::run(const std::vector<std::string>& words) {
   configure(words);
   if (is_finished()) return show_finished();
+  choose_lost();
   open_inputs();
   choose_checkpoint();
   open_privacy();
@@ -76,13 +77,28 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
   if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
+    agreement_.together([&] {
+      check(!common().lost,
+            "--lost: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
+            "fewer --clients",
+            *common().resume);
+    });
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
   }
-  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place));
+  agreement_.together([&] {
+    check(!common().lost || common().private_place.empty(),
+          "--lost with --private: a loss moves the folders of all ranks, and each host sees its own alone. Bring the "
+          "lost folder back, or start a run of its own with fewer --clients, from the last model: --start");
+  });
+  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place,
+                                         common().lost.has_value()));
   goes_on_ = true;
   agreement_.together([&] {
-    run_id_ = directory_->identity().run;
+    const RunIdentity identity = directory_->identity();
+    run_id_ = identity.run;
+    lost_ = identity.lost;
+    rewired_ = identity.rewired;
     check_rounds_may_change();
   });
 }
@@ -121,6 +137,7 @@ void LearningRun::open_privacy() {
   if (goes_on_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
+  settle_matter();
   if (*reads_pipes_) return;  // rounds of a resumed run have other records
   for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }

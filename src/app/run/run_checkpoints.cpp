@@ -29,7 +29,7 @@ std::string stated_rounds(const std::string& configuration) {
 
 void Feed::persist(Snapshot& snapshot) {
   const std::size_t here = dimension;
-  snapshot(dimension, left_out);
+  snapshot(dimension, losses, left_out);
   check<DataError>(
       dimension == here,
       "models have {} numbers, of {} when the run began (the records have other columns) bring records like "
@@ -122,10 +122,10 @@ void LearningRun::choose_checkpoint() {
     });
   }
   const FolderRegrouping regrouping(*directory_, run_id_, layout_->on(directory_->identity().ranks), *layout_,
-                                    world_.rank());
-  const bool same_ranks = directory_->identity().ranks == world_.size();
-  std::vector<CheckpointFolder> folders = same_ranks ? std::vector<CheckpointFolder>() : regrouping.taken();
-  if (same_ranks && plays(world_.rank())) folders.push_back(checkpoint_folder());
+                                    world_.rank(), gone_);
+  const bool same_folders = directory_->identity().ranks == world_.size() && !loses_;
+  std::vector<CheckpointFolder> folders = same_folders ? std::vector<CheckpointFolder>() : regrouping.taken();
+  if (same_folders && plays(world_.rank())) folders.push_back(checkpoint_folder());
   std::vector<std::string> complaints;
   resumed_from_ = newest_common_checkpoint(agreement_, folders, complaints);
   for (const std::string& complaint : complaints) {
@@ -138,15 +138,23 @@ void LearningRun::choose_checkpoint() {
         "away to play the run from its beginning",
         directory_->path(), fmt::join(complaints, "; "));
   });
-  if (!same_ranks) go_on_with_other_ranks(regrouping);
+  agreement_.together([&] {
+    check<DataError>(
+        resumed_from_ || !lost_.any(),
+        "--resume '{}': there is no checkpoint, and clients {} are lost (the rounds before cannot be played "
+        "again without them) restore one, or start a run of its own",
+        directory_->path(), list_of_clients(lost_.all()));
+  });
+  if (!same_folders) make_other_folders(regrouping);
 }
 
-/// Moves private files to where their clients are now. **Collective.**
-void LearningRun::go_on_with_other_ranks(const FolderRegrouping& regrouping) {
+/// Moves private files to where their clients are now, and leaves those of lost clients behind. **Collective.**
+void LearningRun::make_other_folders(const FolderRegrouping& regrouping) {
   const int before = directory_->identity().ranks;
   agreement_.together([&] {
     const std::string why_not = why_as_many_ranks();
-    check(why_not.empty(), "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had",
+    check(why_not.empty() || before == world_.size(),
+          "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had",
           directory_->path(), before, world_.size(), why_not);
     check(!plays(world_.rank()) || client_count() > 0,
           "--resume '{}': {} ranks for {} clients (a rank without clients would have nothing to go on from) start at "
@@ -155,8 +163,15 @@ void LearningRun::go_on_with_other_ranks(const FolderRegrouping& regrouping) {
     regrouping.make_folder(resumed_from_);
   });
   agreement_.together([&] {
-    if (first_rank()) directory_->take_next_folders(world_.size());
+    if (!first_rank()) return;
+    RunIdentity next = directory_->identity();
+    next.ranks = world_.size();
+    next.lost = lost_;
+    next.rewired = rewired_;
+    if (loses_) next.matter.clear();  // the keys of others determine the releases
+    directory_->take_next_folders(next);
   });
+  if (before == world_.size()) return;
   notes_.push_back(fmt::format("the run goes on with {} ranks, after {}: results do not depend on their number",
                                world_.size(), before));
 }
@@ -176,6 +191,7 @@ void LearningRun::find_checkpoint(Round rounds) {
   });
   notes_.push_back(resumed_from_ ? fmt::format("the run goes on after round {}", *resumed_from_)
                                  : "the run begins anew: there is no checkpoint that all ranks hold whole");
+  tell_of_lost();
 }
 
 /// Starts checkpoints of these parts and of all that every run keeps. A resumed run gets all of it back.
@@ -195,7 +211,13 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   agreement_.together([&] {
     if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
-  if (goes_on_ && *reads_pipes_) leave_out_rounds();
+  const bool still_has_lost = resumed_from_ && plays(world_.rank()) && feed_.losses < lost_.losses().size();
+  const bool leaves_lost = agreement_.any(declare_public(still_has_lost));
+  if (leaves_lost) {
+    leave_lost_behind();
+  } else if (goes_on_ && *reads_pipes_) {
+    leave_out_rounds("records that are gone");
+  }
   agreement_.together([&] {
     if (!first_rank() || !goes_on_) return;
     directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
@@ -203,26 +225,26 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   });
 }
 
-/// Leaves out rounds whose records, from a pipe, are gone. A round that may have been released must not be released
-/// again with other records, at the same address and for one charge. So the run goes on with the first round that no
-/// ledger knows. **Collective.**
-void LearningRun::leave_out_rounds() {
+/// Leaves out rounds that would be others than before: with records of other pipes, or without clients. A round that
+/// may have been released must not be released again with other gradients, at the same address and for one charge. So
+/// the run goes on with the first round that no ledger knows. **Collective.**
+void LearningRun::leave_out_rounds(const std::string& why) {
   const Round from = resumed_from_.value_or(0);
   const Round releases = releases_of_round();
   const Round unreleased = privacy_->first_unreleased();
   const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
   check(
       at == from || at < planned_rounds_,
-      "--rounds {}: rounds {} to {} may have been released with records that are gone (they are left out, and none is "
-      "left to play) give more --rounds",
-      planned_rounds_, from + 1, at);
-  const std::int64_t paid = privacy_->leave_out(at * releases);
+      "--rounds {}: rounds {} to {} may have been released with {} (they are left out, and none is left to play) give "
+      "more --rounds",
+      planned_rounds_, from + 1, at, why);
+  const std::int64_t paid = privacy_->leave_out(at * releases, !*reads_pipes_);
   agreement_.together([&] {
     if (plays(world_.rank())) checkpointer_->leave_out(at);
   });
   const std::int64_t charged = agreement_.max(declare_public(paid));
   feed_.left_out.push_back({from, at, charged});
-  if (first_rank()) tell_of_left_out(feed_.left_out.back());
+  if (first_rank() && *reads_pipes_) tell_of_left_out(feed_.left_out.back());
 }
 
 void LearningRun::tell_of_left_out(const LeftOut& left_out) const {

@@ -80,8 +80,11 @@ void LearningRun::agree_on_data() {
 
 /// Numbers of records are public. **Collective.**
 void LearningRun::note_clients_without_records() {
-  const std::int64_t none = std::count_if(dataset_.streams.begin(), dataset_.streams.end(),
-                                          [](const auto& stream) { return stream->records() == 0; });
+  std::int64_t none = 0;
+  for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
+    const bool is_lost = lost_.has(first_client() + static_cast<Client>(k));
+    none += !is_lost && dataset_.streams[k]->records() == 0 ? 1 : 0;
+  }
   const std::int64_t all = agreement_.sum(declare_public(none));
   if (all == 0) return;
   notes_.push_back(fmt::format(
@@ -221,8 +224,11 @@ RunFacts LearningRun::common_facts(Round rounds) const {
         common().data.source);
   facts.persons_in_slots = common().privacy.unit == PrivacyUnit::person && reads_pipes_.value_or(false);
   facts.served.reserve(dataset_.streams.size());
+  facts.any_lost = lost_.any();
   for (const auto& stream : dataset_.streams) {
-    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass()});
+    const Client u = first_client() + static_cast<Client>(facts.served.size());
+    facts.served.push_back(
+        {stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass(), lost_.has(u)});
   }
   return facts;
 }

@@ -130,6 +130,7 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
   local.debts.assign(masses.size(), 0.0);
   local.tallies = view().tallies();
   for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view().mass_in_flight(k));
+  if (lost_.any()) local.lost = lost_here();
   if (recorded_here() > 0) local.played_rounds = view().done();
   local.shares = time_shares();
   if (!test_ || model == nullptr) return local;
@@ -146,6 +147,7 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
   summary.command = command_;
   summary.command_line = full_command_line();
   summary.clients = layout_->clients();
+  summary.lost = lost_;
   summary.ranks = world_.size();
   summary.rounds_planned = planned;
   summary.dimension = dimension_;

@@ -172,6 +172,29 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
        .common = true,
        .about_configuration = true},
       config.resume);
+  options.add(
+      {.name = "lost",
+       .argument = "WHICH",
+       .help = "with --resume: go on without these clients, for good: a list (3,7,10-19), or missing: all "
+               "clients whose private state is not there",
+       .example = "missing --resume run",
+       .fixed = false,
+       .about_configuration = true,
+       .relations = {needs("resume", "clients are lost by a run that has begun", "Name the run: --resume DIR.")}},
+      config.lost);
+}
+
+void add_rewire_option(Options& options, LearningConfig& config) {
+  options.add(
+      {.name = "rewire",
+       .argument = "FAMILY",
+       .help = "with --lost: the graph of the clients that are left, in place of what the lost ones leave of the "
+               "run's: a family of starling topology make",
+       .example = "exponential --lost missing --resume run",
+       .fixed = false,
+       .about_configuration = true,
+       .relations = {needs("lost", "the graph stays as long as all clients do", "Say who is gone: --lost.")}},
+      config.rewire);
 }
 
 void add_exchange_option(Options& options, ExchangeWay& way) {

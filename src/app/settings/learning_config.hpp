@@ -44,6 +44,8 @@ struct LearningConfig {
   // checkpoints
   CheckpointPace checkpoint;
   std::optional<std::string> resume;  ///< the directory of the run that goes on
+  std::optional<std::string> lost;    ///< clients without which it goes on: a list, or `missing`
+  std::optional<std::string> rewire;  ///< spec of the graph of those that are left
 
   /// The effective configuration as a file for --config.
   std::string text;
@@ -58,8 +60,10 @@ void add_data_options(Options& options, LearningConfig& config);
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
 /// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
 void add_model_output_options(Options& options, LearningConfig& config);
-/// --checkpoint-every and --resume.
+/// --checkpoint-every, --resume and --lost.
 void add_checkpoint_options(Options& options, LearningConfig& config);
+/// --rewire, for commands whose clients have a graph.
+void add_rewire_option(Options& options, LearningConfig& config);
 /// --exchange.
 void add_exchange_option(Options& options, ExchangeWay& way);
 /// Throws UsageError for --audit, in commands without canaries.

@@ -121,6 +121,24 @@ MissingWeight missing_weight(const Graph& graph, MixingSums sums) {
   return graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
 }
 
+void require_connected_without(const Graph& graph, const LostClients& lost) {
+  Departures departures(static_cast<std::size_t>(graph.clients()));
+  for (const Client u : lost.all()) departures[static_cast<std::size_t>(u)] = 0;
+  const SeparationCheck found = check_departures(GraphSample(graph), departures);
+  if (!found.first) return;
+  constexpr std::size_t most = 8;
+  const auto& parts = found.first->components;
+  std::string edges;  // a ring through all parts
+  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
+    edges += fmt::format("{}{} -> {}", i == 0 ? "" : ", ", parts[i].front(), parts[(i + 1) % parts.size()].front());
+  }
+  if (parts.size() > most) edges += ", and so on";
+  throw UsageError(
+      fmt::format("--lost: without clients {} the graph falls into {} components (models of those that are left could "
+                  "not agree). Edges that would join them: {}. Take another graph for them: --rewire exponential",
+                  list_of_clients(lost.all()), parts.size(), edges));
+}
+
 std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end) {
   if (!options.leave) return {};
   Departures departures = read_departures(*options.leave, graph.clients());

@@ -144,6 +144,25 @@ void open_own_file(const std::string& path, const DataSettings& settings, Client
   dataset.streams.push_back(std::move(streams.front()));
 }
 
+/// The stream of a client without records.
+class NoStream final : public Stream {
+ public:
+  [[nodiscard]] const Secret<Batch>& next(Round t) override {
+    throw FailureError(fmt::format("round {} of a client without records", t));
+  }
+  [[nodiscard]] bool ended(Round) override { return true; }
+  [[nodiscard]] std::int64_t participations() const override { return 0; }
+  void plan(std::size_t, std::int64_t) override {}
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return 0; }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return 0; }
+  [[nodiscard]] std::optional<Round> rounds() const override { return 0; }
+};
+
+bool has_files(const std::string& source) {
+  const std::vector<std::string> files = files_of(source);
+  return std::all_of(files.begin(), files.end(), [](const auto& file) { return std::filesystem::exists(file); });
+}
+
 Dataset open_per_client(const DataSettings& settings, Client first, Client count) {
   check(settings.partition == "contiguous",
         "--partition {} (each client of '{}' has a file of its own: nothing is dealt out) leave it out",
@@ -153,7 +172,9 @@ Dataset open_per_client(const DataSettings& settings, Client first, Client count
   for (Client u = first; u < first + count; ++u) {
     const std::string path = name_of_client(settings.source, u);
     const std::size_t before = dataset.fingerprint.size();
-    if (is_pipe(path))
+    if (std::binary_search(settings.lost.begin(), settings.lost.end(), u) && !has_files(path))
+      dataset.streams.push_back(std::make_unique<NoStream>());
+    else if (is_pipe(path))
       open_pipe(path, settings, dataset);
     else
       open_own_file(path, settings, count, dataset);

@@ -13,7 +13,7 @@ AttendedSchedule::AttendedSchedule(std::unique_ptr<Schedule> schedule, std::uniq
       departures_(std::move(departures)),
       missing_(missing),
       steps_per_round_(steps_per_round) {
-  const auto leaves = [](const std::optional<Round>& departure) { return departure.has_value(); };
+  const auto leaves = [](const std::optional<Round>& departure) { return departure && *departure > 0; };
   changes_ = absences_ || std::any_of(departures_.begin(), departures_.end(), leaves);
   if (absences_) known_.assign(static_cast<std::size_t>(schedule_->clients()), -1);
 }

@@ -54,7 +54,9 @@ void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
   const bool shared = std::adjacent_find(ledgers_.begin(), ledgers_.end(), std::not_equal_to<>()) == ledgers_.end();
   if (shared && !ledgers_.empty()) ledgers_ = {ledgers_.front()};
   blocks_ = blocks;
-  for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].reserved = ledger_of(k).reserved_through(number(k));
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    clients_[k].reserved = is_lost(clients_[k]) ? 0 : ledger_of(k).reserved_through(number(k));
+  }
 }
 
 void Accounts::count_before(const std::vector<SingleRelease>& releases) {
@@ -113,7 +115,7 @@ Round Accounts::alike(const Holder& client, Round t, Round last) const {
 }
 
 Round Accounts::end_of(const Holder& client) const {
-  return std::min(rounds_, terms_of(client).served.of_all.value_or(rounds_));
+  return is_lost(client) ? 0 : std::min(rounds_, terms_of(client).served.of_all.value_or(rounds_));
 }
 
 /// Write-ahead for every client whose reserved rounds end with round t: clients of a rank are in step, so that one wait
@@ -293,12 +295,14 @@ void Accounts::close(LedgerEnd reason) {
   if (ledgers_.empty()) return;
   std::map<Ledger*, std::vector<LedgerEnding>> endings;
   for (std::size_t k = 0; k < clients_.size(); ++k) {
+    if (is_lost(clients_[k])) continue;
     const LedgerEnd end = clients_[k].stopped ? LedgerEnd::budget : reason;
     add_row(endings[&ledger_of(k)], LedgerEnding{number(k), clients_[k].paid, end});
   }
   for (const auto& [ledger, rows] : endings) ledger->end(rows);
   // A run that was taken up again may have released more before than now.
   for (std::size_t k = 0; k < clients_.size(); ++k) {
+    if (is_lost(clients_[k])) continue;
     const Round charged = ledger_of(k).reserved_through(number(k));
     for (Round t = clients_[k].paid; t < charged; ++t) {
       clients_[k].spending.add(price_of(k, t), pass(clients_[k], t));
@@ -313,14 +317,15 @@ Round Accounts::reserved_through() const {
   return most;
 }
 
-std::int64_t Accounts::leave_out_releases(Round end) {
+std::int64_t Accounts::leave_out_releases(Round end, bool same) {
   std::int64_t most = 0;
   std::map<Ledger*, std::vector<Reservation>> blocks;
   for (std::size_t k = 0; k < clients_.size(); ++k) {
     Holder& client = clients_[k];
+    if (is_lost(client)) continue;
     check(client.reserved <= end, "rounds before {} left out, where those before {} are reserved (they stay so)", end,
           client.reserved);
-    most = std::max(most, pay_lost(k));
+    most = std::max(most, pay_lost(k, same));
     if (client.reserved == end) continue;
     add_row(blocks[&ledger_of(k)],
             Reservation{number(k), client.reserved, end - 1, "none: left out", {}, {}, digest_policy});
@@ -332,7 +337,7 @@ std::int64_t Accounts::leave_out_releases(Round end) {
 
 /// Counts rounds that are reserved and were not paid here: earlier processes had them. Each may have opened a
 /// stream that has no passes anew.
-std::int64_t Accounts::pay_lost(std::size_t k) {
+std::int64_t Accounts::pay_lost(std::size_t k, bool same) {
   Holder& client = clients_[k];
   const std::int64_t before = client.spending.releases();
   const LedgerEntry& run = *ledger_of(k).book().at_hand();
@@ -346,7 +351,7 @@ std::int64_t Accounts::pay_lost(std::size_t k) {
     }
   }
   client.paid = client.reserved;
-  if (!terms_of(client).served.of_pass) {
+  if (!same && !terms_of(client).served.of_pass) {
     while (++client.feed < run.taken_up) {
       if (dearest > 0) client.spending.assume_pass(dearest, client.feed);
     }

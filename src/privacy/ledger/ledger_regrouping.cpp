@@ -4,6 +4,8 @@
 #include "ledger_row.hpp"
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -56,6 +58,8 @@ class Joining {
     for (const std::string& path : paths) ledgers_.emplace_back(path);
   }
 
+  /// Whether a run has any of the clients, once there is a text.
+  [[nodiscard]] bool any() const { return any_; }
   /// The text of the ledger; `head` becomes its head.
   std::string text(LedgerHead& head) {
     bool any = true;
@@ -103,7 +107,7 @@ class Joining {
     }
     if (!joined) return false;
     if (auto* const open = std::get_if<OpenRow>(&*joined)) keep_own(*open);
-    write(*joined);
+    if (!others_.contains(run_of(*joined))) write(*joined);
     return true;
   }
 
@@ -117,15 +121,22 @@ class Joining {
     open.run.clients.insert(open.run.clients.end(), more.run.clients.begin(), more.run.clients.end());
   }
 
-  void keep_own(OpenRow& open) const {
+  void keep_own(OpenRow& open) {
     std::vector<ClientRange> own;
     for (const ClientRange& range : open.run.clients) {
       if (const auto here = common_part(range, clients_)) own.push_back(*here);
+    }
+    if (own.empty()) {
+      others_.insert(open.run.id);
+    } else {
+      any_ = true;
     }
     open.run.clients = united(own);
   }
 
   ClientRange clients_;
+  bool any_ = false;              ///< some run has one of the clients
+  std::set<std::string> others_;  ///< runs that have none of them
   std::vector<RowsOfLedger> ledgers_;
   LedgerHead head_;
   std::string text_;
@@ -135,7 +146,9 @@ class Joining {
 
 void regroup_ledgers(const std::vector<std::string>& paths, const ClientRange& clients, const std::string& path) {
   LedgerHead head;
-  const std::string text = Joining(paths, clients).text(head);
+  Joining joining(paths, clients);
+  const std::string text = joining.text(head);
+  if (!joining.any()) return;
   const std::string counted = write_head(head);
   const LedgerReading reading = verify_ledger(text, counted);
   check<DataError>(!reading.damage, "privacy ledgers '{}' to '{}' do not fit together: {}", paths.front(), paths.back(),

@@ -3,6 +3,7 @@
 #include "protocol/bounded_model.hpp"
 #include "protocol/naming_client.hpp"
 #include <algorithm>
+#include <limits>
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
@@ -187,6 +188,16 @@ void DecentralizedOmd::persist(Snapshot& snapshot) {
   snapshot(shares_, mixer_);
   if (learning_) snapshot(learning_->mechanism);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
+}
+
+void DecentralizedOmd::go_on_without_lost() {
+  holdings_.state.update([this](Columns& states) {
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      if (is_lost(k)) std::fill(states[k].begin(), states[k].end(), std::numeric_limits<double>::quiet_NaN());
+    }
+  });
+  for (std::size_t k = 0; k < holdings_.mass.size(); ++k) holdings_.mass[k] = is_lost(k) ? 0 : 1;
+  mixer_.begin_anew();
 }
 
 void DecentralizedOmd::leave_out(Round end) {

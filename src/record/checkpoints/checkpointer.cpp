@@ -64,6 +64,11 @@ void Checkpointer::write_last(Round done) {
   if (done != last_) write(done);
 }
 
+void Checkpointer::write_now(Round done) {
+  write(done);
+  milestones_.pass();
+}
+
 void Checkpointer::go_back(Round round) {
   CheckpointFile checkpoint = folder_.read(round);
   Snapshot snapshot(std::move(checkpoint.state));

@@ -25,6 +25,9 @@ namespace {
 constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
 constexpr std::string_view moving_word = "moving";
+constexpr std::string_view lost_word = "lost-after";
+constexpr std::string_view graph_word = "graph";
+constexpr std::string_view matter_word = "determined-by";
 constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
 
 /// The directory cannot be another process's at the same time, where there are locks.
@@ -129,7 +132,8 @@ bool RunDirectory::never_began(const std::string& path, Agreement& agreement, in
   return agreement.broadcast(declare_public(never));
 }
 
-RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank, const std::string& place) {
+RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank, const std::string& place,
+                                 bool lost) {
   RunDirectory directory(path, place);
   agreement.together([&] {
     if (rank != 0) return;
@@ -144,19 +148,20 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
   });
   directory.place_.find(agreement, directory.identity().ranks);
   agreement.together([&] {
-    directory.require_folders();
+    directory.require_folders(lost);
     if (rank == 0) make_folder(path + "/clients");
   });
   return directory;
 }
 
-void RunDirectory::require_folders() const {
+void RunDirectory::require_folders(bool lost) const {
   if (place_.is_own()) return;
   check(fs::is_directory(path_ + "/private"),
         "'{}' has no folder 'private' (it holds what the run would go on from, and was not copied along) bring it back",
         path_);
-  for (int r = 0; r < identity().ranks; ++r) {
-    check(fs::is_directory(private_folder(r)), "'{}' is gone (clients would go on from it) bring it back",
+  for (int r = 0; r < identity().ranks && !lost; ++r) {
+    check(fs::is_directory(private_folder(r)),
+          "'{}' is gone (clients would go on from it) bring it back, or go on without these clients: --lost missing",
           private_folder(r));
   }
 }
@@ -173,12 +178,16 @@ std::string RunDirectory::make_next_folder(int rank) const {
 
 // Writing the identity is the step that counts. After a crash before it the old folders are whole; after a crash behind
 // it settle_folders() does the rest.
-void RunDirectory::take_next_folders(int ranks) const {
-  RunIdentity next = identity();
-  next.ranks = ranks;
+void RunDirectory::take_next_folders(const RunIdentity& next) const {
   sync_private_folder();
   write_identity(next, std::string(moving_word));
   settle_folders();
+}
+
+void RunDirectory::settle_matter(const std::string& digest) const {
+  RunIdentity now = identity();
+  now.matter = digest;
+  write_identity(now, "");
 }
 
 void RunDirectory::sync_private_folder() const {
@@ -262,8 +271,14 @@ void RunDirectory::forget_results() const {
 
 void RunDirectory::write_identity(const RunIdentity& identity, const std::string& state) const {
   const std::string file = path_ + "/run-id";
-  const std::string text = fmt::format("{}\n{}\n{} clients on {} ranks\n{}", identity.run, identity.inputs,
-                                       identity.clients, identity.ranks, state.empty() ? "" : state + "\n");
+  std::string text =
+      fmt::format("{}\n{}\n{} clients on {} ranks\n", identity.run, identity.inputs, identity.clients, identity.ranks);
+  for (const auto& [round, clients] : identity.lost.losses()) {
+    text += fmt::format("{} {} {}\n", lost_word, round, list_of_clients(clients));
+  }
+  if (!identity.rewired.empty()) text += fmt::format("{} {}\n", graph_word, identity.rewired);
+  if (!identity.matter.empty()) text += fmt::format("{} {}\n", matter_word, identity.matter);
+  if (!state.empty()) text += state + "\n";
   const int error = replace_file(file, text, readable_by_all);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
@@ -283,6 +298,13 @@ RunIdentity RunDirectory::identity() const {
         "'{}/run-id' does not say how many clients are on how many ranks (an earlier version wrote it, or it is "
         "damaged) resume the run with the version that began it",
         path_);
+  for (std::string word; lines >> word;) {
+    Round round = 0;
+    std::string list;
+    if (word == lost_word && lines >> round >> list) identity.lost.add(round, parse_clients(list, identity.clients));
+    if (word == graph_word) lines >> identity.rewired;
+    if (word == matter_word) lines >> identity.matter;
+  }
   return identity;
 }
 

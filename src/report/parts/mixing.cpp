@@ -65,9 +65,9 @@ std::string mass_rows(const SummaryView& summary) {
                                                shown(summary.number("consensus_error"), "{:.3e}")));
   const double in_flight = summary.number("mass_in_flight");
   const std::string under_way = in_flight > 0 ? fmt::format(" + {:.6g} under way", in_flight) : "";
-  return text +
-         table_row("mass", fmt::format("{}{}  (sum of the clients' weights; {} is right)",
-                                       shown(summary.number("mass"), "{:.12g}"), under_way, summary.count("clients")));
+  return text + table_row("mass", fmt::format("{}{}  (sum of the clients' weights; {} is right)",
+                                              shown(summary.number("mass"), "{:.12g}"), under_way,
+                                              summary.count("clients") - clients_lost(summary)));
 }
 
 void add_pace_keys(const Summary& summary, Json& json) {

@@ -35,6 +35,9 @@ void add_study_keys(const Summary& summary, Json& json);
 /// The cells of a study; empty for other runs.
 [[nodiscard]] std::vector<StudyCell> study_of(const SummaryView& summary);
 
+/// The number of clients that are gone for good.
+[[nodiscard]] std::int64_t clients_lost(const SummaryView& summary);
+
 void add_mass_keys(const Summary& summary, Json& json);
 [[nodiscard]] std::string mass_rows(const SummaryView& summary);
 void add_pace_keys(const Summary& summary, Json& json);

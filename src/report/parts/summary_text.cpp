@@ -22,6 +22,12 @@ Json resumed_json(const std::vector<LeftOut>& left_out) {
   return all;
 }
 
+Json lost_json(const LostClients& lost) {
+  Json all = Json::array();
+  for (const auto& [round, clients] : lost.losses()) all.push_back({{"round", round}, {"clients", clients}});
+  return all;
+}
+
 void add_run_keys(const Summary& summary, Json& json) {
   json["command"] = summary.command;
   json["command_line"] = summary.command_line;
@@ -29,6 +35,7 @@ void add_run_keys(const Summary& summary, Json& json) {
                          : summary.classifies ? Scores::losses_and_accuracies
                                               : Scores::losses);
   json["clients"] = summary.clients;
+  if (summary.lost.any()) json["lost"] = lost_json(summary.lost);
   json["ranks"] = summary.ranks;
   json["rounds"] = summary.rounds;
   json["rounds_planned"] = summary.rounds_planned;
@@ -38,9 +45,11 @@ void add_run_keys(const Summary& summary, Json& json) {
 }
 
 std::string heading(const SummaryView& summary) {
-  return fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n", summary.text("command"),
-                     summary.count("clients"), summary.count("ranks"), summary.count("rounds"),
-                     summary.count("rounds_planned"), summary.count("dimension"));
+  const std::int64_t lost = clients_lost(summary);
+  return fmt::format("starling {}: {} clients{} on {} ranks, {} of {} rounds, dimension {}\n\n",
+                     summary.text("command"), summary.count("clients"), lost > 0 ? fmt::format(" ({} lost)", lost) : "",
+                     summary.count("ranks"), summary.count("rounds"), summary.count("rounds_planned"),
+                     summary.count("dimension"));
 }
 
 void add_figure_keys(const Summary& summary, Json& json) {
@@ -141,6 +150,12 @@ constexpr std::array<SummaryPart, 18> parts{{{add_run_keys, nullptr},
                                              {add_last_keys, nullptr}}};
 
 }  // namespace
+
+std::int64_t clients_lost(const SummaryView& summary) {
+  std::int64_t lost = 0;
+  for (const SummaryView& loss : summary.list("lost")) lost += static_cast<std::int64_t>(loss.array("clients").size());
+  return lost;
+}
 
 std::string progress_rows(const SummaryView& summary) {
   return score_rows(summary) + mass_rows(summary);

@@ -332,5 +332,40 @@ TEST(Loss, TheSenderKeepsWhatItKnowsToBeLost) {
   EXPECT_TRUE(lost > 10 && lost < 40) << lost;
 }
 
+TEST(GraphOfSome, HasTheirEdgesAlone) {
+  const std::vector<Client> some{1, 2, 5, 7};
+  const auto small = make_graph("exponential", 4, WeightRule::sender);
+  const GraphOfSome graph(make_graph("exponential", 4, WeightRule::sender), some, 9);
+  EXPECT_EQ(graph.clients(), 9);
+  EXPECT_EQ(graph.period(), small->period());
+  for (Client u = 0; u < 9; ++u) {
+    const auto place = std::find(some.begin(), some.end(), u);
+    const Links links = graph.links(u, 3);
+    if (place == some.end()) {
+      EXPECT_EQ(graph.attendance(u, 3), Attendance::gone);
+      EXPECT_EQ(links, Links());
+      continue;
+    }
+    EXPECT_EQ(graph.attendance(u, 3), Attendance::present);
+    Links expected = small->links(static_cast<Client>(place - some.begin()), 3);
+    for (auto* arcs : {&expected.out, &expected.in}) {
+      for (Arc& arc : *arcs) arc.peer = some[static_cast<std::size_t>(arc.peer)];
+    }
+    EXPECT_EQ(links, expected) << u;
+  }
+  EXPECT_NE(graph.digest(), GraphOfSome(make_graph("exponential", 4, WeightRule::sender), {0, 2, 5, 7}, 9).digest());
+}
+
+TEST(Overlays, RepeatWithoutClientsThatNeverCome) {
+  Departures departures(6);
+  departures[2] = 0;
+  const auto ring = [] { return make_graph("exponential", 6, WeightRule::sender); };
+  const AttendedSchedule without(ring(), nullptr, departures, MissingWeight::split_anew);
+  EXPECT_EQ(without.period(), ring()->period());
+  EXPECT_EQ(without.attendance(2, 0), Attendance::gone);
+  departures[3] = 1;
+  EXPECT_EQ(AttendedSchedule(ring(), nullptr, departures, MissingWeight::split_anew).period(), 0);
+}
+
 }  // namespace
 }  // namespace starling

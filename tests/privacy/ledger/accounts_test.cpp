@@ -320,6 +320,56 @@ TEST(Accounts, LeaveOutWhatOthersMayHaveReleased) {
   EXPECT_FALSE(read_ledger(folder / "ledger").damage);
 }
 
+// A run goes on without a client, whose ledger stays as it was.
+TEST(Accounts, LeaveLostClientsAlone) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  Snapshot after_two;
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {{0, 1}}));
+  {
+    Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, {}});
+    accounts.keep_in({&ledger}, BlockSizes::fixed(4));
+    for (Round t = 0; t < 6; ++t) {
+      EXPECT_EQ(accounts.pay(0, t), 0.5);
+      EXPECT_EQ(accounts.pay(1, t), 0.5);
+      if (t == 1) accounts.persist(after_two);
+    }
+  }
+  ledger.resume("run-1", digest);
+  ServedRounds lost;
+  lost.lost = true;
+  Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, lost});
+  accounts.keep_in({&ledger}, BlockSizes::fixed(4));
+  Snapshot before(after_two.content());
+  accounts.persist(before);
+  EXPECT_EQ(accounts.reserved_through(), 8);
+  EXPECT_EQ(accounts.leave_out_releases(10, true), 6) << "8 are reserved, and 2 were paid in this state";
+  EXPECT_EQ(accounts.pay(0, 10), 0.5);
+  EXPECT_EQ(accounts.spending(0).participations(), 1) << "the records are the same";
+  EXPECT_EQ(accounts.spending(1).releases(), 2);
+  accounts.close(LedgerEnd::finished);
+  EXPECT_EQ(ledger.reserved_through(0), 11);
+  EXPECT_EQ(ledger.reserved_through(1), 8) << "charged for good";
+  EXPECT_FALSE(ledger.book().at_hand()->account(1).end);
+}
+
+TEST(Accounts, NeedNoLedgerOfLostClients) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {0}));
+  ServedRounds lost;
+  lost.lost = true;
+  Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, lost});
+  accounts.keep_in({&ledger}, BlockSizes::fixed(4));
+  EXPECT_TRUE(accounts.open());
+  EXPECT_EQ(accounts.pay(0, 0), 0.5);
+  EXPECT_EQ(accounts.leave_out_releases(6), 3);
+  accounts.close(LedgerEnd::stopped);
+  EXPECT_EQ(ledger.book().at_hand()->find(1), nullptr);
+}
+
 // A crash between the ledger's row and the message.
 
 constexpr Round rounds = 40;

@@ -56,6 +56,16 @@ TEST(LedgerRegrouping, KeepsWhatEachClientHasSpent) {
   }
 }
 
+TEST(LedgerRegrouping, MakesNoLedgerOfClientsThatNoneHas) {
+  const TemporaryFolder folder;
+  write_ledger(folder / "0", 0, 1);
+  regroup_ledgers({folder / "0"}, {4, 6}, folder / "lost");
+  EXPECT_FALSE(read_whole_file(folder / "lost"));
+  regroup_ledgers({folder / "0"}, {3, 6}, folder / "some");
+  EXPECT_EQ(spent(folder / "some", 3), spent(folder / "0", 3));
+  EXPECT_EQ(read_ledger(folder / "some").book.entries()[0].find(4), nullptr);
+}
+
 TEST(LedgerRegrouping, GivesTheSameBackWhereRanksAreAsBefore) {
   const TemporaryFolder folder;
   const std::vector<std::string> before{folder / "0", folder / "1"};

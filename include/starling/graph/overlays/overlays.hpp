@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "starling/graph/graph.hpp"
 #include "starling/graph/overlays/attendance.hpp"
 #include "starling/graph/schedule.hpp"
 
@@ -27,7 +28,7 @@ class AttendedSchedule final : public Schedule {
                    MissingWeight missing, Round steps_per_round = 1);
 
   [[nodiscard]] Client clients() const override { return schedule_->clients(); }
-  /// 0, unless nobody is ever absent or gone.
+  /// 0, unless nobody is ever absent, and nobody leaves after the first round.
   [[nodiscard]] Round period() const override;
   [[nodiscard]] Links links(Client u, Round t) const override;
   [[nodiscard]] Attendance attendance(Client u, Round t) const override;
@@ -42,9 +43,27 @@ class AttendedSchedule final : public Schedule {
   Departures departures_;
   MissingWeight missing_;
   Round steps_per_round_;
-  bool changes_;  ///< whether any client is ever absent or gone
+  bool changes_;  ///< whether any client is ever absent or leaves after the first round
   /// By client: twice the round of the last check, plus one if the client is absent in it; −1 without a check.
   mutable std::vector<Round> known_;
+};
+
+/// A graph of some clients among all: the others are gone, and have no edges.
+class GraphOfSome final : public Schedule {
+ public:
+  /// `graph` has a client for each of `some`, which ascend and are below `clients`.
+  GraphOfSome(std::unique_ptr<Graph> graph, std::vector<Client> some, Client clients);
+
+  [[nodiscard]] Client clients() const override { return static_cast<Client>(place_.size()); }
+  [[nodiscard]] Round period() const override { return graph_->period(); }
+  [[nodiscard]] Links links(Client u, Round t) const override;
+  [[nodiscard]] Attendance attendance(Client u, Round t) const override;
+  [[nodiscard]] std::string digest() const override;
+
+ private:
+  std::unique_ptr<Graph> graph_;
+  std::vector<Client> some_;
+  std::vector<Client> place_;  ///< of each client among `some`; −1 for the others
 };
 
 /// Whether the sender learns of a lost message.

@@ -27,6 +27,7 @@ struct ServedRounds {
   /// Most rounds of a pass that use one unit. Where there are several, each counts as a pass of its own over the same
   /// rounds, in ledgers too: a unit pays for the dearest release of each.
   std::int64_t uses = 1;
+  bool lost = false;  ///< the client is gone for good: it releases nothing, and its ledger is not written
   [[nodiscard]] auto operator<=>(const ServedRounds&) const = default;
 };
 
@@ -92,8 +93,9 @@ class Accounts {
   [[nodiscard]] Round reserved_through() const;
   /// Rounds before `end`, which is no less than reserved_through(), are not played: those that stand in a ledger count
   /// as paid, for an earlier process may have released them, and the others cost nothing. What comes through a pipe
-  /// afterwards counts as another pass: it may have come before. Returns the most releases of a client that count so.
-  std::int64_t leave_out_releases(Round end);
+  /// afterwards counts as another pass, unless the records are the `same`: it may have come before. Returns the most
+  /// releases of a client that count so.
+  std::int64_t leave_out_releases(Round end, bool same = false);
   /// The payments so far. Reserved rounds stand in the ledgers, and may be more.
   void persist(Snapshot& snapshot);
 
@@ -115,6 +117,7 @@ class Accounts {
     bool stopped : 1 {};
   };
   [[nodiscard]] const Terms& terms_of(const Holder& client) const { return terms_[client.terms]; }
+  [[nodiscard]] bool is_lost(const Holder& client) const { return terms_of(client).served.lost; }
   template <class TermsOf>
   void share_terms(const TermsOf& terms_of_client);
   [[nodiscard]] Ledger& ledger_of(std::size_t k) const { return *ledgers_[ledgers_.size() == 1 ? 0 : k]; }
@@ -132,7 +135,7 @@ class Accounts {
   /// Rounds that the client can have at most.
   [[nodiscard]] Round end_of(const Holder& client) const;
   void reserve(Round t);
-  [[nodiscard]] std::int64_t pay_lost(std::size_t k);
+  [[nodiscard]] std::int64_t pay_lost(std::size_t k, bool same);
   [[nodiscard]] Reservation block(std::size_t k, Round last) const;
   [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
   [[nodiscard]] Round affordable_rounds(std::size_t k, Round size) const;

@@ -82,6 +82,8 @@ class Mixer {
   [[nodiscard]] virtual double in_flight(std::size_t /*k*/) const { return 0; }
   /// Arrivals of the last round, in order; empty where rounds are in step.
   [[nodiscard]] virtual std::span<const Arrival> arrivals() const { return {}; }
+  /// Forgets mass under way, when clients begin anew.
+  virtual void begin_anew() {}
   /// The state between rounds, traffic included.
   virtual void persist(Snapshot& snapshot) = 0;
 };

@@ -78,6 +78,12 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// The whole state between rounds, mixer and duals included; without streams, keys, graph and accounts.
   void persist(Snapshot& snapshot);
+  /// Says which local clients are lost, for a run that goes on without them. Their attendance is `gone`.
+  void set_lost(std::vector<char> lost) { lost_ = std::move(lost); }
+  [[nodiscard]] bool is_lost(std::size_t k) const override { return !lost_.empty() && lost_[k] != 0; }
+  /// After persist(): the clients that are not lost begin anew at mass 1 with the models that they have. The others
+  /// have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
+  void go_on_without_lost();
   /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
   void leave_out(Round end);
 
@@ -104,6 +110,7 @@ class DecentralizedOmd final : public RoundView {
   StepDebt debt_;
   Holdings holdings_;
   PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
+  std::vector<char> lost_;        ///< whether client k is lost; empty if none is
   std::vector<char> learns_;      ///< whether client k was to take a step when it was last asked
   std::vector<char> stepped_;     ///< whether client k took a step in the last round
   std::vector<Secret<Score>> tallies_;

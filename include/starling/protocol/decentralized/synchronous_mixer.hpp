@@ -31,6 +31,7 @@ class SynchronousMixer final : public Mixer {
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
   void finish(Holdings& holdings) override;
   [[nodiscard]] double in_flight(std::size_t k) const override;
+  void begin_anew() override { sums_.assign(sums_.size(), RunningSums()); }
   void persist(Snapshot& snapshot) override;
 
  private:

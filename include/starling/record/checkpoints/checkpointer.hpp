@@ -82,6 +82,8 @@ class Checkpointer final : public Observer {
   void write(Round done);
   /// Writes a checkpoint unless the one of this round exists.
   void write_last(Round done);
+  /// Writes a checkpoint between two processes' rounds, on all ranks.
+  void write_now(Round done);
   /// Restores the state after `round`, and removes later checkpoints. Throws DataError with the file's name.
   void go_back(Round round);
   /// Resumes at round `end`; earlier rounds that were not played are left out.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/core/lost_clients.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/record/directory/private_place.hpp"
@@ -19,6 +20,10 @@ struct RunIdentity {
   std::string inputs;  ///< digest of inputs that neither the configuration nor a ledger identifies
   Client clients = 0;  ///< number of clients
   int ranks = 0;       ///< number of private folders: the ranks of the latest start
+  LostClients lost = {};
+  std::string rewired =
+      "";                   ///< spec of the graph of the clients that are left; empty for that of all, without the lost
+  std::string matter = "";  ///< digest of all that determines the releases of those that are left, once it is known
 };
 
 /// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run.
@@ -35,9 +40,10 @@ class RunDirectory {
     return {path, configuration, Before::a_run_that_never_began, agreement, rank, place};
   }
   /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
-  /// directory of a run, or if the run has not begun or is running.
+  /// directory of a run, or if the run has not begun or is running. Private folders may be gone if
+  /// clients are `lost`.
   [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank,
-                                          const std::string& place = "");
+                                          const std::string& place = "", bool lost = false);
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
   /// Marks the begin of the first round, on rank 0: `never_began` is false from now on.
@@ -57,11 +63,13 @@ class RunDirectory {
   void begin(const RunIdentity& identity) const { write_identity(identity, ""); }
   /// Marks the run as finished, once all results are written. On rank 0.
   void finish() const { write_identity(identity(), "finished"); }
-  /// A new private folder of a rank, for a run that goes on with another number of ranks. It is made empty.
+  /// A new private folder of a rank, for a run that goes on with other ranks or fewer clients. It is made empty.
   [[nodiscard]] std::string make_next_folder(int rank) const;
-  /// Replaces all private folders by the next folders of `ranks` ranks, which are durable. A crash leaves the old
-  /// folders, or the new ones. On rank 0.
-  void take_next_folders(int ranks) const;
+  /// Replaces all private folders by the next folders of `next.ranks` ranks, which are durable, and the identity by
+  /// `next`. A crash leaves the old folders, or the new ones. On rank 0.
+  void take_next_folders(const RunIdentity& next) const;
+  /// States what determines the releases of the clients that are left. On rank 0.
+  void settle_matter(const std::string& digest) const;
   /// The identity of the run. Throws UsageError if none has begun.
   [[nodiscard]] RunIdentity identity() const;
   /// Whether files of records are continued, and not created.
@@ -81,7 +89,7 @@ class RunDirectory {
   RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement, int rank,
                const std::string& place);
   RunDirectory(std::string path, const std::string& place) : path_(std::move(path)), place_(path_, place) {}
-  void require_folders() const;
+  void require_folders(bool lost) const;
   void settle_folders() const;
   void sync_private_folder() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;

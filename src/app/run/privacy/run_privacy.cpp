@@ -26,9 +26,7 @@ void RunPrivacy::open() {
   agreement_.together([&] {
     choose_prices();
     choose_budgets();
-    keys_ = earlier_ && key_policy() == NoiseKeyPolicy::random
-                ? read_stored_keys(first(), count(), *earlier_)
-                : make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+    keys_ = make_keys();
     if (options_.ledger) ledgers_ = open_owners_ledgers(*options_.ledger, layout_, rank_);
   });
   agreement_.same("prices", declare_public(prices_->text()));
@@ -42,6 +40,7 @@ void RunPrivacy::open() {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
     count_histogram();
     if (options_.budget) here = first_release();
+    no_client_left_ = has_no_client_left();
     facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
   require_some_budget(here);
@@ -52,7 +51,7 @@ void RunPrivacy::move_in(const std::string& private_folder) {
   agreement_.together([&] {
     if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
     for (NoiseKey& key : keys_) key = key.for_run(run_id_);
-    if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
+    if (!options_.ledger && !no_client_left_) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
   if (!options_.ledger) start_accounts();
 }
@@ -104,51 +103,36 @@ void RunPrivacy::make_protection() {
   }
 }
 
-/// Whether a round's releases are others where more rounds follow.
-bool RunPrivacy::depends_on_rounds() const {
-  return facts_.rounds_matter || !prices_->constant() || options_.mechanism_row().depends_on_rounds;
-}
-
-/// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
-/// owners' keys, which tell nobody anything. **Collective.**
-std::string RunPrivacy::determination() const {
-  std::string matter =
-      configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
-  if (limits_) matter += limits_->text() + "\n";
-  if (facts_.correlation) matter += facts_.correlation->text() + "\n";
-  if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
-  agreement_.together([&] { matter += build_that_matters(); });
-  return determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
-}
-
-/// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
-void RunPrivacy::settle_run_id() {
-  if (earlier_) {
-    taken_up_ = true;
-    return;
-  }
-  const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
-  taken_up_ = options_.ledger && !found.empty();
-  run_id_ = taken_up_ ? found : make_run_id(agreement_, key_policy(), facts_.seed);
+std::string RunPrivacy::price_text() const {
+  const PriceRange range = prices_->range();
+  return fmt::format("price={}..{}", range.least, range.most);
 }
 
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   if (taken_up_) {
     const auto& entries = ledger.book().entries();
+    const auto entry =
+        std::find_if(entries.begin(), entries.end(), [this](const auto& each) { return each.run.id == run_id_; });
     check(
-        std::any_of(entries.begin(), entries.end(), [this](const auto& entry) { return entry.run.id == run_id_; }),
+        entry != entries.end(),
         "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
         "--ledger is found from the folder where the run was started",
         ledger.path(), run_id_);
     if (determined_by_.empty()) return ledger.go_on(run_id_);
+    const std::string price = price_text();
+    check(!any_lost() || entry->run.parameters.starts_with(price),
+          "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
+          "these records back",
+          entry->run.parameters.substr(0, entry->run.parameters.find(' ')), price);
+    // What determined the releases of all clients needed the keys of those that are lost.
+    if (any_lost()) return ledger.resume(run_id_, std::string(entry->run.determined_by));
     return ledger.resume(run_id_, determined_by_);
   }
-  const PriceRange range = prices_->range();
   LedgerRun run;
   run.id = run_id_;
   run.version = version();
   run.mechanism = *options_.mechanism;
-  run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
+  run.parameters = fmt::format("{} clip={} dimension={} rounds={} noise-key={}", price_text(),
                                protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
   if (facts_.second) {
     run.parameters +=
@@ -192,6 +176,7 @@ void RunPrivacy::start_accounts() {
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
+    if (no_client_left_) return;
     accounts_->keep_in(ledgers, blocks);
     if (!options_.budget) return;
     accounts_->limit(budgets_);
@@ -202,7 +187,7 @@ void RunPrivacy::start_accounts() {
   agreement_.together([&] {
     std::vector<Budget>().swap(budgets_);
     // Taken up with other records, it is to say first how far releases may have come.
-    const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
+    const bool any = accounts_->open(!taken_up_ || (!determined_by_.empty() && !any_lost()));
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
   });
   require_some_budget(here);
@@ -227,7 +212,7 @@ void RunPrivacy::require_some_budget(FirstRelease here) {
 RunPrivacy::FirstRelease RunPrivacy::first_release() const {
   if (accounts_->idle()) return FirstRelease::none;
   for (std::size_t k = 0; k < budgets_.size(); ++k) {
-    if (facts_.served[k].of_all == 0) continue;
+    if (facts_.served[k].of_all == 0 || facts_.served[k].lost) continue;
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
     const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
@@ -254,10 +239,10 @@ Round RunPrivacy::first_unreleased() {
   return agreement_.max(declare_public(options_.protects() ? accounts_->reserved_through() : Round{0}));
 }
 
-std::int64_t RunPrivacy::leave_out(Round end) {
+std::int64_t RunPrivacy::leave_out(Round end, bool same) {
   std::int64_t most = 0;
   agreement_.together([&] {
-    if (options_.protects()) most = accounts_->leave_out_releases(end);
+    if (options_.protects()) most = accounts_->leave_out_releases(end, same);
   });
   return most;
 }
@@ -279,7 +264,7 @@ double RunPrivacy::delta_of_claims() const {
 
 std::vector<std::string> RunPrivacy::notes() const {
   std::vector<std::string> notes;
-  if (taken_up_) {
+  if (taken_up_ && !any_lost()) {
     notes.push_back(
         fmt::format("run {} is taken up again: rounds that it had entered into the ledger give the same bytes and cost "
                     "nothing more",

@@ -53,6 +53,7 @@ struct RunFacts {
   bool rounds_matter = true;      ///< whether a round would be another if the run had more rounds after it
   std::string public_inputs;      ///< whatever else it reads that all may know: topology, start models
   std::vector<std::string> data;  ///< digests of each client's records, or one of those that all clients share
+  bool any_lost = false;          ///< some client of the run is gone for good (ServedRounds::lost)
   bool persons_in_slots = false;  ///< of unit person: some rank's records come through pipes
   /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;
@@ -75,6 +76,8 @@ class RunPrivacy {
   void move_in(const std::string& private_folder);
 
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  /// Digest of all that determines the releases of the clients that are left; empty if they cannot be repeated.
+  [[nodiscard]] const std::string& determined_by() const { return determined_by_; }
   [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
   [[nodiscard]] Protection& protection() { return *protection_; }
   /// The protection of a run whose clients' releases all may see: there must be a mechanism.
@@ -102,8 +105,8 @@ class RunPrivacy {
   /// and a round may be released as often as one likes. **Collective.**
   [[nodiscard]] Round first_unreleased();
   /// Releases before round `end` are not made, unless they were (Accounts::leave_out_releases). Returns the most that a
-  /// client of this rank pays for and has not made here. **Collective.**
-  [[nodiscard]] std::int64_t leave_out(Round end);
+  /// client of this rank pays for and has not made here. `same`: the records are still the same. **Collective.**
+  [[nodiscard]] std::int64_t leave_out(Round end, bool same);
   /// Releases after which the first client will have spent its budget, as far as prices and ledgers tell once it has
   /// moved in; nothing where no budget ends before the run does. **Collective.**
   [[nodiscard]] std::optional<Round> will_stop_after();
@@ -118,14 +121,21 @@ class RunPrivacy {
   enum class FirstRelease { affordable, too_dear, none };
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }
+  [[nodiscard]] bool is_lost(Client u) const;
+  /// Whether all of this rank's clients are lost, so that it has no ledger.
+  [[nodiscard]] bool has_no_client_left() const;
+  [[nodiscard]] bool any_lost() const { return facts_.any_lost; }
   void count_units();
   void choose_prices();
   void count_histogram();
   void describe_norms(PrivacyReport& report) const;
   void make_protection();
   [[nodiscard]] std::string determination() const;
+  [[nodiscard]] std::vector<NoiseKey> make_keys() const;
   void settle_run_id();
   [[nodiscard]] bool depends_on_rounds() const;
+  /// The first words of the run's parameters in ledgers.
+  [[nodiscard]] std::string price_text() const;
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
@@ -149,6 +159,7 @@ class RunPrivacy {
   std::string run_id_;
   std::string determined_by_;
   bool taken_up_ = false;
+  bool no_client_left_ = false;         ///< no client of this rank releases anything more
   std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
   std::vector<SingleRelease> histograms_;  // of this rank's clients, where there are any

@@ -1,0 +1,286 @@
+"""Runs go on without clients whose machines are gone: to the optimum of those that are left, with their mass and their ledgers."""
+
+import unittest
+
+from harness import *
+
+CLIENTS = 5
+FEATURES = 3
+RECORDS = 8
+# On two ranks clients 0 to 2 and 3 to 4 are together, on three 0 to 1, 2 to 3, and 4.
+TRIANGLES = "clients 5\nweights sender\n" + "".join(
+    f"edge {u} {v}\n" for u, v in [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2)])
+NOISELESS = ["omd", "--source", "site-{client}.csv", "--clients", str(CLIENTS), "--loss", "squared", "--batch",
+             str(RECORDS), "--epochs", "8000", "--mechanism", "none", "--metrics", "shared", "--step", "3", "--step-power", "0.7",
+             "--checkpoint-every", "200", "--progress", "off", "--output", "run"]
+PRIVATE = ["omd", "--source", "site-{client}.csv", "--clients", str(CLIENTS), "--loss", "squared", "--batch", "2",
+           "--epochs", "20", "--mechanism", "laplace", "--epsilon", "1", "--noise-key", "seed", "--ledger-block", "3", "--metrics",
+           "shared", "--checkpoint-every", "4", "--progress", "off", "--output", "run"]
+
+
+def records(client):
+    """Rows x1, x2, x3, y that no line fits, other ones for each client."""
+    state = 7 * client + 3
+    rows = []
+    for _ in range(RECORDS):
+        numbers = []
+        for _ in range(FEATURES + 1):
+            state = (1103515245 * state + 12345) % 2**31
+            numbers.append(state / 2**30 - 1)
+        rows.append([*numbers[:FEATURES], numbers[-1] + client])
+    return rows
+
+
+def solve(matrix, right):
+    """By Gauss and Jordan."""
+    rows = [[*row, value] for row, value in zip(matrix, right)]
+    for i in range(len(rows)):
+        pivot = max(range(i, len(rows)), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for r in range(len(rows)):
+            if r != i:
+                rows[r] = [a - rows[r][i] * b for a, b in zip(rows[r], rows[i])]
+    return [row[-1] for row in rows]
+
+
+def optimum(clients):
+    """The least squares over these clients' records."""
+    all_rows = [row for client in clients for row in records(client)]
+    matrix = [[sum(row[i] * row[j] for row in all_rows) for j in range(FEATURES)] for i in range(FEATURES)]
+    return solve(matrix, [sum(row[i] * row[-1] for row in all_rows) for i in range(FEATURES)])
+
+
+class LostClients(TestCase):
+    def prepare(self):
+        for client in range(CLIENTS):
+            rows = [",".join(f"{value:.17g}" for value in row) for row in records(client)]
+            self.write(f"site-{client}.csv", "\n".join(["x1,x2,x3,y", *rows]) + "\n")
+        self.write("triangles.topo", TRIANGLES)
+        self.write("chords.topo", f"generate exponential clients={CLIENTS}\n")
+
+    def play(self, words, ranks, fault=None):
+        if fault:
+            os.environ["STARLING_FAULT"] = fault
+        try:
+            return self._start([(ranks, words, [])], None).finish()
+        finally:
+            os.environ.pop("STARLING_FAULT", None)
+
+    def begin(self, words, ranks=2, fault="checkpoint:3"):
+        """A run that ended amid its rounds."""
+        self.prepare()
+        result = self.play(words, ranks, fault)
+        self.assertNotEqual(result.code, 0, result)
+
+    def keep(self, name):
+        shutil.copytree(self.folder / "run", self.folder / name)
+
+    def again(self, name):
+        shutil.rmtree(self.folder / "run")
+        shutil.copytree(self.folder / name, self.folder / "run")
+
+    def remove(self, rank):
+        shutil.rmtree(self.folder / "run/private" / str(rank))
+
+    def resume(self, *words, ranks=1, fault=None):
+        return self.play(["omd", "--resume", "run", *map(str, words)], ranks, fault)
+
+    def good_resume(self, *words, ranks=1):
+        result = self.resume(*words, ranks=ranks)
+        self.assertEqual(result.code, 0, result)
+        return result
+
+    def summary(self):
+        return json.loads((self.folder / "run/summary.json").read_text())
+
+    def last_line(self):
+        header, *lines = [line.split(",") for line in (self.folder / "run/history.csv").read_text().splitlines()
+                          if not line.startswith("#")]
+        return dict(zip(header, lines[-1]))
+
+    def results(self):
+        """What may not depend on the ranks."""
+        summary = self.summary()
+        for name in ("time", "command_line", "notes", "output", "ranks", "performance"):
+            summary.pop(name, None)
+        for name in ("rank_messages", "rank_bytes", "evaluation_bytes"):
+            summary["traffic"].pop(name)
+        ((summary["privacy"] or {}).get("ledger") or {}).pop("heads", None)
+        return {"summary": bits(summary), "history": (self.folder / "run/history.csv").read_text(),
+                "charges": self.charges(),
+                "models": repr(self.record("run")["model"].tolist()) if h5py else None}
+
+    def charges(self):
+        found = {}
+        for path in (self.folder / "run/private").glob("*/ledger"):
+            done = self.run_alone(["privacy", "ledger", path, "--json"])
+            self.assertEqual(done.code, 0, done)
+            for losses in json.loads(done.out)["losses"]:
+                first, through = losses.pop("client"), losses.pop("through", None)
+                for client in range(first, (first if through is None else through) + 1):
+                    self.assertNotIn(client, found)
+                    found[client] = losses
+        return found
+
+    def check_optimum(self, clients):
+        summary = self.summary()
+        best = optimum(clients)
+        distance = max(abs(x - y) for x, y in zip(summary["final_model"], best))
+        self.assertLess(distance, 1e-3, (summary["final_model"], best))
+        self.assertGreater(max(abs(x - y) for x, y in zip(optimum(range(CLIENTS)), best)), 0.1)  # else it shows nothing
+        line = self.last_line()
+        self.assertAlmostEqual(float(line["mass"]) + float(line["in_flight"]), len(clients), 9)
+        self.assertAlmostEqual(summary["mass"] + summary["mass_in_flight"], len(clients), 9)
+
+    def test_those_left_come_to_their_own_optimum(self):
+        cases = {  # graph, clients that are lost, words
+            "named": ("chords.topo", [1, 4], ["--lost", "1,4"]),
+            "missing": ("chords.topo", [3, 4], ["--lost", "missing"]),
+            "rewired": ("triangles.topo", [2], ["--lost", "2", "--rewire", "exponential"]),
+            "on lossy links": ("chords.topo", [3, 4], ["--lost", "missing"]),
+        }
+        for name, (graph, lost, words) in cases.items():
+            with self.subTest(name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                lossy = ["--link-loss", "0.2", "--link-loss-model", "unacknowledged"] if "lossy" in name else []
+                self.begin([*NOISELESS, "--topology", graph, *lossy])
+                if "missing" in words:
+                    self.remove(1)
+                    for client in lost:
+                        (self.folder / f"site-{client}.csv").unlink()
+                result = self.good_resume(*words)
+                self.check_optimum([u for u in range(CLIENTS) if u not in lost])
+                [loss] = self.summary()["lost"]
+                self.assertEqual(loss["clients"], lost)
+                self.assertIn(loss["round"], (400, 600, 800))
+                self.assertIn(f"lost after round {loss['round']}, for good: clients {','.join(map(str, lost))}", result.err)
+                self.assertIn(f"5 clients ({len(lost)} lost) on 1 ranks", result.out)
+                result = self.good_resume()
+                self.assertIn("has played all its rounds", result.err)
+
+    def test_any_number_of_ranks_gives_the_same_bits(self):
+        for words, topology_file in ((NOISELESS, "chords.topo"), (PRIVATE, "chords.topo")):
+            self.begin([*words, "--topology", topology_file], 3)
+            self.remove(1)
+            self.keep("kept")
+            found = {}
+            for ranks in (1, 2, 5):
+                self.again("kept")
+                self.good_resume("--lost", "missing", ranks=ranks)
+                found[ranks] = self.results()
+            # Interrupted once more, after the switch and amid it, and on other ranks each time.
+            self.again("kept")
+            self.resume("--lost", "missing", ranks=2, fault="checkpoint:2")
+            self.resume(ranks=3, fault="checkpoint:1")
+            self.good_resume(ranks=1)
+            found["interrupted"] = self.results()
+            for name, results in found.items():
+                self.assertEqual(results, found[1], name)
+            for folder in ("run", "kept"):
+                shutil.rmtree(self.folder / folder)
+
+    def test_a_crash_amid_the_switch_is_harmless(self):
+        self.begin([*PRIVATE, "--topology", "chords.topo"])
+        self.remove(1)
+        self.keep("kept")
+        self.good_resume("--lost", "missing")
+        whole = self.results()
+        for fault in ("rename:0", "rename:2", "rename:4", "renamed:3", "rename:6", "renamed:6", "rename:8", "checkpoint:1"):
+            self.again("kept")
+            result = self.resume("--lost", "missing", fault=fault)
+            self.assertNotEqual(result.code, 0, result)
+            self.good_resume("--lost", "missing", ranks=1 if fault.startswith("renamed") else 2)
+            self.assertEqual(self.results(), whole, fault)
+
+    def test_no_round_is_released_twice_and_charges_stay(self):
+        self.begin([*PRIVATE, "--topology", "chords.topo"])
+        before = self.charges()
+        self.remove(1)
+        self.good_resume("--lost", "missing")
+        after = self.charges()
+        self.assertEqual(sorted(after), [0, 1, 2])
+        left_out = self.summary()["resumed"]
+        self.assertEqual(len(left_out), 1)
+        # All that was charged stays so, and each of the 80 rounds is charged once at most.
+        for client, losses in after.items():
+            self.assertGreaterEqual(losses["client_total"]["epsilon"], before[client]["client_total"]["epsilon"])
+            self.assertLessEqual(losses["releases"], 80)
+        self.assertGreaterEqual(left_out[0]["at"], left_out[0]["from"] + left_out[0]["charged"])
+        first_after = left_out[0]["at"]
+        rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
+        for client in (0, 1, 2):
+            blocks = [(row["first"], row["last"]) for row in rows
+                      if row["kind"] == "reserve" and row["client"] <= client <= row.get("through", row["client"])]
+            self.assertEqual([first for first, _ in blocks], [0, *(last + 1 for _, last in blocks[:-1])])
+            self.assertIn(first_after, [first for first, _ in blocks])
+
+    def test_clients_may_be_lost_again(self):
+        self.begin([*NOISELESS, "--topology", "chords.topo"])
+        self.resume("--lost", "0", ranks=2, fault="checkpoint:3")
+        self.resume("--lost", "missing", ranks=2, fault="checkpoint:2")
+        self.remove(1)
+        result = self.good_resume("--lost", "missing")
+        lost = self.summary()["lost"]
+        self.assertEqual([each["clients"] for each in lost], [[0], [3, 4]], result)
+        self.assertLess(lost[0]["round"], lost[1]["round"])
+        self.check_optimum([1, 2])
+
+    def test_what_makes_no_sense_is_refused(self):
+        self.begin([*PRIVATE, "--topology", "triangles.topo"])
+        self.keep("kept")
+        cases = [
+            (["--lost", "99"], 2, "client 99 (there are clients 0 to 4)"),
+            (["--lost", "2-1"], 2, "a range runs upwards"),
+            (["--lost", "mising"], 2, "'mising'"),
+            (["--lost", "0-4"], 2, "no client is left of 5"),
+            (["--lost", "2"], 2, "falls into 4 components"),
+            (["--lost", "2"], 2, "Edges that would join them: 0 -> 1, 1 -> 3, 3 -> 4, 4 -> 0. Take another graph for them: --rewire exponential"),
+            (["--rewire", "exponential"], 2, "--rewire without --lost"),
+            (["--lost", "2", "--rewire", "nonsense"], 2, "nonsense"),
+        ]
+        for words, code, text in cases:
+            with self.subTest(words):
+                before = tree(self.folder / "run")
+                result = self.resume(*words)
+                self.assertEqual(result.code, code, result)
+                self.assertIn(text, result.err)
+                self.assertEqual(tree(self.folder / "run"), before)
+        self.remove(1)
+        result = self.resume("--lost", "0")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("the private state of clients 3,4 is not there either", result.err)
+        result = self.resume()
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("go on without these clients: --lost missing", result.err)
+        result = self.run_alone(["omd", "--lost", "1", "--mechanism", "none"])
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("--lost without --resume", result.err)
+        self.again("kept")
+        result = self.resume("--lost", "missing")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("no other client is lost", result.err)
+        self.assertNotIn("lost", self.summary())
+
+    def test_runs_that_need_all_clients_say_so(self):
+        cases = {
+            "fedavg": (["fedavg", "--source", "site-{client}.csv", "--loss", "squared", "--rounds", "40", "--epochs", "40"],
+                       "only runs of omd go on without clients"),
+            "regret": (["omd", "--source", "site-{client}.csv", "--loss", "squared", "--regret", "static", "--epochs", "40"],
+                       "--regret reads the records of all clients again"),
+            "owners": (["omd", "--source", "site-{client}.csv", "--loss", "squared", "--ledger", "ledger-{client}", "--epochs", "40"],
+                       "--ledger names ledgers of all clients"),
+        }
+        for name, (words, text) in cases.items():
+            with self.subTest(name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                noise = ["--mechanism", "laplace", "--epsilon", "1"] if name == "owners" else ["--mechanism", "none"]
+                self.begin([*words, "--clients", str(CLIENTS), *noise, "--metrics", "shared", "--checkpoint-every", "4", "--output",
+                            "run"], 2, "checkpoint:2")
+                result = self.play([words[0], "--resume", "run", "--lost", "3"], 1)
+                self.assertEqual(result.code, 2, result)
+                self.assertIn(text, result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
