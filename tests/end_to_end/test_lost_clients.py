@@ -16,6 +16,9 @@ NOISELESS = ["omd", "--source", "site-{client}.csv", "--clients", str(CLIENTS), 
 PRIVATE = ["omd", "--source", "site-{client}.csv", "--clients", str(CLIENTS), "--loss", "squared", "--batch", "2",
            "--epochs", "20", "--mechanism", "laplace", "--epsilon", "1", "--noise-key", "seed", "--ledger-block", "3", "--metrics",
            "shared", "--checkpoint-every", "4", "--progress", "off", "--output", "run"]
+# Passes of four rounds, over which noise is correlated.
+CORRELATED = [*PRIVATE[:PRIVATE.index("--mechanism")], "--mechanism", "gaussian", "--mu", "1", "--noise-correlation", "blt:2",
+              *PRIVATE[PRIVATE.index("--noise-key"):]]
 
 
 def records(client):
@@ -160,8 +163,8 @@ class LostClients(TestCase):
                 self.assertIn("has played all its rounds", result.err)
 
     def test_any_number_of_ranks_gives_the_same_bits(self):
-        for words, topology_file in ((NOISELESS, "chords.topo"), (PRIVATE, "chords.topo")):
-            self.begin([*words, "--topology", topology_file], 3)
+        for words in (NOISELESS, PRIVATE, CORRELATED):
+            self.begin([*words, "--topology", "chords.topo"], 3)
             self.remove(1)
             self.keep("kept")
             found = {}
@@ -214,6 +217,22 @@ class LostClients(TestCase):
                       if row["kind"] == "reserve" and row["client"] <= client <= row.get("through", row["client"])]
             self.assertEqual([first for first, _ in blocks], [0, *(last + 1 for _, last in blocks[:-1])])
             self.assertIn(first_after, [first for first, _ in blocks])
+
+    def test_the_shortest_pass_has_made_the_correlation_of_noise(self):
+        self.prepare()
+        short = self.folder / "site-4.csv"
+        short.write_text("".join(short.read_text().splitlines(keepends=True)[:5]))  # two rounds a pass
+        self.assertNotEqual(self.play([*CORRELATED, "--topology", "chords.topo"], 2, "checkpoint:3").code, 0)
+        self.remove(1)
+        self.keep("kept")
+        records_of_short = short.read_text()
+        short.unlink()
+        result = self.resume("--lost", "missing")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("the lost clients' passes made the correlation of noise", result.err)
+        short.write_text(records_of_short)
+        self.again("kept")
+        self.good_resume("--lost", "missing")
 
     def test_clients_may_be_lost_again(self):
         self.begin([*NOISELESS, "--topology", "chords.topo"])

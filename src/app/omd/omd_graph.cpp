@@ -38,9 +38,6 @@ std::string OmdRun::why_no_client_is_lost() const {
   if (!config_.learns()) return because("--loss none averages the starts of all clients");
   if (config_.constraints.any()) return because("budgets and duals of constraints are those of all clients");
   if (config_.regret != RegretChoice::none) return because("--regret reads the records of all clients again");
-  if (config_.correlation == CorrelationChoice::two_buffers) {
-    return because("--noise-correlation needs every round, and rounds that may have been released are left out");
-  }
   if (config_.privacy.ledger) return because("--ledger names ledgers of all clients");
   return "";
 }

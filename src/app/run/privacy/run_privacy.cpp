@@ -108,7 +108,12 @@ std::string RunPrivacy::price_text() const {
   return fmt::format("price={}..{}", range.least, range.most);
 }
 
+std::string RunPrivacy::correlation_text() const {
+  return facts_.correlation ? " correlation: " + facts_.correlation->text() : "";
+}
+
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
+  constexpr std::size_t npos = std::string::npos;
   if (taken_up_) {
     const auto& entries = ledger.book().entries();
     const auto entry =
@@ -124,6 +129,10 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
           "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
           "these records back",
           entry->run.parameters.substr(0, entry->run.parameters.find(' ')), price);
+    check(!any_lost() || !facts_.correlation || (entry->run.parameters + " ").find(correlation_text() + " ") != npos,
+          "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
+          "bring their records back",
+          correlation_text());
     // What determined the releases of all clients needed the keys of those that are lost.
     if (any_lost()) return ledger.resume(run_id_, std::string(entry->run.determined_by));
     return ledger.resume(run_id_, determined_by_);
@@ -142,7 +151,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
     run.parameters += " " + multipart->parameters();
   }
-  if (facts_.correlation) run.parameters += " correlation: " + facts_.correlation->text();
+  run.parameters += correlation_text();
   if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
   if (facts_.vertical) {
     run.parameters +=

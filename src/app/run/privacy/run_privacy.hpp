@@ -136,6 +136,8 @@ class RunPrivacy {
   [[nodiscard]] bool depends_on_rounds() const;
   /// The first words of the run's parameters in ledgers.
   [[nodiscard]] std::string price_text() const;
+  /// What they say of correlated noise; empty without.
+  [[nodiscard]] std::string correlation_text() const;
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
