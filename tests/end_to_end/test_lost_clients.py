@@ -137,12 +137,16 @@ class LostClients(TestCase):
         self.assertAlmostEqual(summary["mass"] + summary["mass_in_flight"], len(clients), 9)
 
     def test_those_left_come_to_their_own_optimum(self):
-        cases = {  # graph, clients that are lost, words
-            "named": ("chords.topo", [1, 4], ["--lost", "1,4"]),
-            "missing": ("chords.topo", [3, 4], ["--lost", "missing"]),
-            "rewired": ("triangles.topo", [2], ["--lost", "2", "--rewire", "exponential"]),
-            "on lossy links": ("chords.topo", [3, 4], ["--lost", "missing"]),
-        }
+        self.come_to_the_optimum({"rewired": ("triangles.topo", [2], ["--lost", "2", "--rewire", "exponential"]),
+                                  "on lossy links": ("chords.topo", [3, 4], ["--lost", "missing"])})
+
+    @slow
+    def test_so_they_do_however_clients_are_named(self):
+        self.come_to_the_optimum({"named": ("chords.topo", [1, 4], ["--lost", "1,4"]),
+                                  "missing": ("chords.topo", [3, 4], ["--lost", "missing"])})
+
+    def come_to_the_optimum(self, cases):
+        """Cases of (graph, clients that are lost, words)."""
         for name, (graph, lost, words) in cases.items():
             with self.subTest(name):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
@@ -163,7 +167,14 @@ class LostClients(TestCase):
                 self.assertIn("has played all its rounds", result.err)
 
     def test_any_number_of_ranks_gives_the_same_bits(self):
-        for words in (NOISELESS, PRIVATE, CORRELATED):
+        self.give_the_same_bits(CORRELATED)
+
+    @slow
+    def test_so_they_do_under_other_noise(self):
+        self.give_the_same_bits(NOISELESS, PRIVATE)
+
+    def give_the_same_bits(self, *commands):
+        for words in commands:
             self.begin([*words, "--topology", "chords.topo"], 3)
             self.remove(1)
             self.keep("kept")
@@ -184,12 +195,19 @@ class LostClients(TestCase):
                 shutil.rmtree(self.folder / folder)
 
     def test_a_crash_amid_the_switch_is_harmless(self):
+        self.survive("rename:2", "renamed:6", "checkpoint:1")
+
+    @slow
+    def test_so_is_one_at_any_of_its_steps(self):
+        self.survive("rename:0", "rename:4", "renamed:3", "rename:6", "rename:8")
+
+    def survive(self, *faults):
         self.begin([*PRIVATE, "--topology", "chords.topo"])
         self.remove(1)
         self.keep("kept")
         self.good_resume("--lost", "missing")
         whole = self.results()
-        for fault in ("rename:0", "rename:2", "rename:4", "renamed:3", "rename:6", "renamed:6", "rename:8", "checkpoint:1"):
+        for fault in faults:
             self.again("kept")
             result = self.resume("--lost", "missing", fault=fault)
             self.assertNotEqual(result.code, 0, result)
