@@ -112,31 +112,31 @@ std::string RunPrivacy::correlation_text() const {
   return facts_.correlation ? " correlation: " + facts_.correlation->text() : "";
 }
 
-void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
-  constexpr std::size_t npos = std::string::npos;
-  if (taken_up_) {
-    const auto& entries = ledger.book().entries();
-    const auto entry =
-        std::find_if(entries.begin(), entries.end(), [this](const auto& each) { return each.run.id == run_id_; });
-    check(
-        entry != entries.end(),
+/// Goes on in the ledger of an unfinished run.
+void RunPrivacy::take_up(Ledger& ledger) {
+  const auto& entries = ledger.book().entries();
+  const auto entry =
+      std::find_if(entries.begin(), entries.end(), [this](const auto& each) { return each.run.id == run_id_; });
+  check(entry != entries.end(),
         "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
         "--ledger is found from the folder where the run was started",
         ledger.path(), run_id_);
-    if (determined_by_.empty()) return ledger.go_on(run_id_);
-    const std::string price = price_text();
-    check(!any_lost() || entry->run.parameters.starts_with(price),
-          "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
-          "these records back",
-          entry->run.parameters.substr(0, entry->run.parameters.find(' ')), price);
-    check(!any_lost() || !facts_.correlation || (entry->run.parameters + " ").find(correlation_text() + " ") != npos,
-          "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
-          "bring their records back",
-          correlation_text());
-    // What determined the releases of all clients needed the keys of those that are lost.
-    if (any_lost()) return ledger.resume(run_id_, std::string(entry->run.determined_by));
-    return ledger.resume(run_id_, determined_by_);
-  }
+  if (determined_by_.empty()) return ledger.go_on(run_id_);
+  if (!any_lost()) return ledger.resume(run_id_, determined_by_);
+  const std::string parameters = entry->run.parameters + " ";
+  check(parameters.starts_with(price_text() + " "),
+        "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
+        "these records back",
+        parameters.substr(0, parameters.find(' ')), price_text());
+  check(parameters.find(correlation_text() + " ") != std::string::npos,
+        "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
+        "bring their records back",
+        correlation_text());
+  // What determined the releases of all clients needed the keys of those that are lost.
+  ledger.resume(run_id_, std::string(entry->run.determined_by));
+}
+
+void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   LedgerRun run;
   run.id = run_id_;
   run.version = version();
@@ -176,7 +176,11 @@ void RunPrivacy::start_accounts() {
     const bool shared = ledgers_.size() < static_cast<std::size_t>(count());
     for (std::size_t k = 0; k < ledgers_.size(); ++k) {
       const Client u = first() + static_cast<Client>(k);
-      begin(ledgers_[k], shared ? ClientRange(first(), first() + count() - 1) : u);
+      if (taken_up_) {
+        take_up(ledgers_[k]);
+      } else {
+        begin(ledgers_[k], shared ? ClientRange(first(), first() + count() - 1) : u);
+      }
       ledgers.push_back(&ledgers_[k]);
     }
   });

@@ -138,6 +138,7 @@ class RunPrivacy {
   [[nodiscard]] std::string price_text() const;
   /// What they say of correlated noise; empty without.
   [[nodiscard]] std::string correlation_text() const;
+  void take_up(Ledger& ledger);
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
