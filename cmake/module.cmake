@@ -19,6 +19,7 @@ target_compile_options(starling_build_options INTERFACE
   $<$<AND:$<BOOL:${STARLING_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>  # GCC takes files of a unit for headers
   $<$<NOT:$<BOOL:${STARLING_UNITY}>>:-Wshadow>  # in a unit of several files, names of one would shadow those of another
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
+  $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>  # in kB: GCC collects its garbage later, which saves a tenth
   $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)
 if(STARLING_SANITIZE)
   target_compile_options(starling_build_options INTERFACE -fsanitize=${STARLING_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
