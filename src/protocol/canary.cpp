@@ -29,13 +29,13 @@ Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& cli
 }
 
 CanaryMechanism::CanaryMechanism(Mechanism& mechanism, std::size_t coordinate, CanaryLog& log)
-    : Mechanism(mechanism.settings()), mechanism_(mechanism), coordinate_(coordinate), log_(log) {
+    : MechanismDecorator(mechanism), coordinate_(coordinate), log_(log) {
   if (settings_.correlation) deviation_ = settings_.replacement * noise_factor(*settings_.correlation);
 }
 
 void CanaryMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,
                               const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
-  mechanism_.release(address, price, key, sum, noisy_mean);
+  inner().release(address, price, key, sum, noisy_mean);
   const bool correlated = settings_.correlation.has_value();
   if (log_.seen.size() == log_.signs.size()) {
     if (!correlated) return;

@@ -9,7 +9,7 @@
 #include "starling/model/model.hpp"
 #include "starling/privacy/audit/one_run.hpp"
 #include "starling/privacy/keys/keystream.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/mechanism/mechanism_decorator.hpp"
 
 namespace starling {
 
@@ -37,32 +37,19 @@ class CanaryModel final : public Model {
 
 /// A mechanism that writes the canaries' coordinate of each release to the log. Only releases of sums with a canary are
 /// written, under correlated noise all; they must come in the order in which the sums were made.
-class CanaryMechanism final : public Mechanism {
+class CanaryMechanism final : public MechanismDecorator {
  public:
   /// Keeps references to the mechanism and the log.
   CanaryMechanism(Mechanism& mechanism, std::size_t coordinate, CanaryLog& log);
 
-  [[nodiscard]] Clip clip() const override { return mechanism_.clip(); }
-  [[nodiscard]] Charge charge(double price) const override { return mechanism_.charge(price); }
-  [[nodiscard]] PriceKind price_kind() const override { return mechanism_.price_kind(); }
-  [[nodiscard]] double accumulation(std::int64_t releases) const override { return mechanism_.accumulation(releases); }
-  [[nodiscard]] double most_accumulation(std::int64_t releases) const override {
-    return mechanism_.most_accumulation(releases);
-  }
-  [[nodiscard]] PrivacyUnit unit() const override { return mechanism_.unit(); }
-  [[nodiscard]] std::string neighbours() const override { return mechanism_.neighbours(); }
-  [[nodiscard]] std::string description() const override { return mechanism_.description(); }
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
-  void persist(Snapshot& snapshot) override { mechanism_.persist(snapshot); }
-  void begin_chains() override { mechanism_.begin_chains(); }
 
  private:
-  Mechanism& mechanism_;
   std::size_t coordinate_;
   CanaryLog& log_;
-  double deviation_ =
-      0;  ///< of the independent noise behind a release at a price of 1, in clips; correlated noise alone
+  /// Of the independent noise behind a correlated release at a price of 1, in clips.
+  double deviation_ = 0;
 };
 
 }  // namespace starling

@@ -30,7 +30,7 @@ Score PreconditionedModel::evaluate(View parameters, const Batch& batch, const C
 
 void PreconditionedReleases::release(const ReleaseAddress& address, double price, const NoiseKey& key,
                                      const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
-  mechanism_.release(address, price, key, sum, noisy_mean);
+  inner().release(address, price, key, sum, noisy_mean);
   noisy_mean.update([this](Vector& direction) { preconditioner_.to_parameters(direction); });
 }
 

@@ -4,7 +4,7 @@
 
 #include "starling/inference/preconditioner.hpp"
 #include "starling/model/model.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/mechanism/mechanism_decorator.hpp"
 
 namespace starling {
 
@@ -30,29 +30,16 @@ class PreconditionedModel final : public Model {
 };
 
 /// A mechanism whose releases are turned into directions of the parameters for x. That is post-processing.
-class PreconditionedReleases final : public Mechanism {
+class PreconditionedReleases final : public MechanismDecorator {
  public:
   /// Keeps references.
   PreconditionedReleases(Mechanism& mechanism, Preconditioner& preconditioner)
-      : Mechanism(mechanism.settings()), mechanism_(mechanism), preconditioner_(preconditioner) {}
+      : MechanismDecorator(mechanism), preconditioner_(preconditioner) {}
 
-  [[nodiscard]] Clip clip() const override { return mechanism_.clip(); }
-  [[nodiscard]] Charge charge(double price) const override { return mechanism_.charge(price); }
-  [[nodiscard]] PriceKind price_kind() const override { return mechanism_.price_kind(); }
-  [[nodiscard]] double accumulation(std::int64_t releases) const override { return mechanism_.accumulation(releases); }
-  [[nodiscard]] double most_accumulation(std::int64_t releases) const override {
-    return mechanism_.most_accumulation(releases);
-  }
-  [[nodiscard]] PrivacyUnit unit() const override { return mechanism_.unit(); }
-  [[nodiscard]] std::string neighbours() const override { return mechanism_.neighbours(); }
-  [[nodiscard]] std::string description() const override { return mechanism_.description(); }
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
-  void persist(Snapshot& snapshot) override { mechanism_.persist(snapshot); }
-  void begin_chains() override { mechanism_.begin_chains(); }
 
  private:
-  Mechanism& mechanism_;
   Preconditioner& preconditioner_;
 };
 
