@@ -239,7 +239,7 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
   std::vector<std::string> differences;
   for (const auto& [name, here] : given_) {
     const Option& option = *find(name);
-    if (name == "resume" || !option.fixed) continue;
+    if (option.may_change()) continue;
     const auto there = of_run.find(name);
     const std::string text = there != of_run.end() ? there->second.texts.front() : option.initial;
     const std::string& asked = here.texts.front();

@@ -1,6 +1,7 @@
 #include "app/program.hpp"
 
 #include "app/console/help.hpp"
+#include "app/settings/learning_config.hpp"
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
@@ -188,6 +189,20 @@ TEST(Program, RelationsNameOptionsAndWordsThatExist) {
       }
     }
   }
+}
+
+// What a configuration in a file or a ledger means is asked by name alone, whatever command the option is of.
+TEST(Program, EffectsOfOptionsAreKnownByName) {
+  for (const Command& command : commands()) {
+    if (!command.on_all_ranks) continue;
+    for (const Option& option : command.options()) {
+      EXPECT_TRUE(option.about_configuration || option.effect == effect_of(option.name)) << option.name;
+    }
+  }
+  EXPECT_EQ(effect_of("output"), Option::Effect::books);
+  EXPECT_EQ(effect_of("rounds"), Option::Effect::length);
+  EXPECT_EQ(effect_of("seed"), Option::Effect::results);
+  EXPECT_EQ(effect_of("verbose"), Option::Effect::none);
 }
 
 }  // namespace

@@ -41,9 +41,11 @@ Options options_of(Toy& toy) {
                .least = 1,
                .relations = {needs("mode=many", "one toy needs no count")}},
               toy.count);
-  options.add(
-      {.name = "loud", .help = "with sound", .fixed = false, .relations = {excludes("names", "sound has no name")}},
-      toy.loud);
+  options.add({.name = "loud",
+               .help = "with sound",
+               .effect = Option::Effect::none,
+               .relations = {excludes("names", "sound has no name")}},
+              toy.loud);
   options.group("Looks");
   options.add({.name = "colour",
                .argument = "NAME",

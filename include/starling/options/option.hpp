@@ -54,6 +54,13 @@ OptionValues values_of(std::string title, const Family& family) {
 /// The declaration of one option. Members that are left out have the defaults below.
 struct Option {
   enum class Kind { flag, text, number, whole, word, list };
+  /// What another value changes of a run.
+  enum class Effect {
+    results,  ///< what is computed
+    length,   ///< how long it goes on; a resumed run may have another value
+    books,    ///< which results are kept, and where
+    none,     ///< no result; a resumed run may have another value
+  };
 
   std::string name = {};
   std::string argument = {};  ///< placeholder for the value in help; empty for a flag
@@ -75,10 +82,14 @@ struct Option {
   NamedFiles files = nullptr;           ///< resolves file names in the value; null if the value names no file
   /// Option and value that, on the command line, make this option's value in a file fall away.
   std::pair<std::string, std::string> falls_with = {};
-  bool fixed = true;                 ///< a resumed run keeps its value; false where the value changes no result
+  Effect effect = Effect::results;
   bool about_configuration = false;  ///< says what to do with the configuration, and is no part of it
   std::vector<Relation> relations = {};
 
+  /// Whether a resumed run may have another value.
+  [[nodiscard]] bool may_change() const {
+    return about_configuration || effect == Effect::length || effect == Effect::none;
+  }
   /// This declaration with every member that `other` states.
   [[nodiscard]] Option with(Option other) const;
 };

@@ -1,7 +1,7 @@
 #include "comparison.hpp"
 
+#include "app/settings/learning_config.hpp"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -14,12 +14,10 @@ namespace starling {
 
 namespace {
 
-/// Options that change no result: where it goes, how it is shown, and how the run is kept.
-constexpr std::array idle_options{"output",   "progress", "json",        "json-models", "checkpoint-every",
-                                  "watchdog", "resume",   "tensorboard", "openmetrics", "private"};
-
+/// Whether another value of the option makes no other run.
 bool is_idle(const std::string& option) {
-  return std::find(idle_options.begin(), idle_options.end(), option) != idle_options.end();
+  const Option::Effect effect = effect_of(option);
+  return effect == Option::Effect::books || effect == Option::Effect::none;
 }
 
 /// Everything that runs of one group share.

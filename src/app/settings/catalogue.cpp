@@ -112,7 +112,7 @@ const std::vector<Option>& catalogue() {
        .relations = {excludes("model=location", "a point has a coordinate for each feature and no more",
                               "Leave --intercept out."),
                      excludes("model=mlp|cnn", "each layer of a network has its own", "Leave --intercept out.")}},
-      {.name = "json", .help = "print the summary as one JSON object on stdout", .fixed = false},
+      {.name = "json", .help = "print the summary as one JSON object on stdout", .effect = Option::Effect::none},
       {.name = "l2",
        .argument = "LAMBDA",
        .help = "adds (lambda/2)|x|^2 to the loss",
@@ -165,14 +165,14 @@ const std::vector<Option>& catalogue() {
        .help = "run directory; it must not exist, or be empty",
        .example = "run",
        .common = true,
-       .files = named::file},
+       .files = named::file,
+       .effect = Option::Effect::books},
       {.name = "precision",
        .argument = "TYPE",
        .help = "arithmetic of networks: float or double; default: float",
        .relations = {needs("model=mlp|cnn", "all other models compute in double", "Leave --precision out.")}},
       {.name = "print-config",
        .help = "print the effective configuration as such a file and exit",
-       .fixed = false,
        .about_configuration = true},
       {.name = "progress",
        .argument = "WHEN",
@@ -180,7 +180,7 @@ const std::vector<Option>& catalogue() {
        .help =
            "on stderr: auto (a bar on a terminal, else lines), on (lines, in growing gaps of time), off, or json (one "
            "object a line, for tools)",
-       .fixed = false},
+       .effect = Option::Effect::none},
       {.name = "regret",
        .argument = "WHICH",
        .initial = "none",
@@ -208,7 +208,7 @@ const std::vector<Option>& catalogue() {
        .unit = "rounds",
        .example = "1000",
        .common = true,
-       .fixed = false},
+       .effect = Option::Effect::length},
       {.name = "scale",
        .argument = "FACTOR",
        .help = "public factor of every feature (1/255 is a number too), as steps and clipping want features of about "
@@ -289,7 +289,7 @@ const std::vector<Option>& catalogue() {
        .least = 0.1,
        .most = 1e9,
        .unit = "seconds",
-       .fixed = false},
+       .effect = Option::Effect::none},
   };
   return options;
 }

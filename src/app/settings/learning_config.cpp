@@ -2,6 +2,7 @@
 
 #include "catalogue.hpp"
 #include "source_options.hpp"
+#include <algorithm>
 
 #include "starling/core/check.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -40,7 +41,8 @@ void add_data_options(Options& options, LearningConfig& config) {
                .argument = "FILE",
                .help = "write which record is whose, for --partition file:FILE",
                .example = "partition.csv",
-               .files = named::file},
+               .files = named::file,
+               .effect = Option::Effect::books},
               config.save_partition);
   options.add(
       {.name = "memory",
@@ -77,7 +79,8 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty; "
                "default: private/ of the run directory",
        .example = "/scratch/{host}/run",
-       .files = named::file},
+       .files = named::file,
+       .effect = Option::Effect::books},
       [&config](const std::string& text) {
         check_private_place(text);
         config.private_place = text;
@@ -88,7 +91,8 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                .least = 1,
                .most = most_whole,
                .unit = "rounds",
-               .example = "100"},
+               .example = "100",
+               .effect = Option::Effect::books},
               config.record_every);
   options.add(declared("progress"), config.progress,
               {{"auto", ProgressChoice::automatic},
@@ -100,14 +104,14 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
       {.name = "verbose",
        .help =
            "print the traffic of single edges too, and the whole privacy statement, which privacy.txt has in any case",
-       .fixed = false},
+       .effect = Option::Effect::none},
       config.verbose);
   options.add({.name = "tensorboard",
                .argument = "DIR",
                .help = "also write the history as event files for TensorBoard, into this folder, which is made",
                .example = "events",
                .files = named::file,
-               .fixed = false},
+               .effect = Option::Effect::none},
               config.tensorboard);
   options.add({.name = "openmetrics",
                .argument = "FILE",
@@ -115,7 +119,7 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                        "collects files whose names end in .prom",
                .example = "starling.prom",
                .files = named::file,
-               .fixed = false},
+               .effect = Option::Effect::none},
               config.openmetrics);
   options.add(declared("watchdog"), config.watchdog);
   options.add(declared("config"));
@@ -135,10 +139,12 @@ void add_model_output_options(Options& options, LearningConfig& config) {
            "(mass, presence, loss, accuracy, and traffic over a graph) are kept one by one for the clients that "
            "are named, by default for 10, and of all it is kept how they are spread, unless WHOM is all",
            most_clients_one_by_one),
-       .example = "all"},
+       .example = "all",
+       .effect = Option::Effect::books},
       [&config](const std::string& text) { config.record_clients = RecordedChoice::parse(text); });
-  options.add({.name = "json-models", .help = "the same with every client's final model", .fixed = false},
-              config.json_models);
+  options.add(
+      {.name = "json-models", .help = "the same with every client's final model", .effect = Option::Effect::none},
+      config.json_models);
 }
 
 void add_checkpoint_options(Options& options, LearningConfig& config) {
@@ -152,7 +158,7 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
                "second SIGINT ends it at once)",
        .unit = "rounds, or seconds where s follows",
        .example = "60s",
-       .fixed = false},
+       .effect = Option::Effect::none},
       [&config](const std::string& text) {
         config.checkpoint = {};
         if (text.ends_with('s')) {
@@ -178,7 +184,6 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
        .help = "with --resume: go on without these clients, for good: a list (3,7,10-19), or missing: all "
                "clients whose private state is not there",
        .example = "missing --resume run",
-       .fixed = false,
        .about_configuration = true,
        .relations = {needs("resume", "clients are lost by a run that has begun", "Name the run: --resume DIR.")}},
       config.lost);
@@ -191,7 +196,6 @@ void add_rewire_option(Options& options, LearningConfig& config) {
        .help = "with --lost: the graph of the clients that are left, in place of what the lost ones leave of the "
                "run's: a family of starling topology make",
        .example = "exponential --lost missing --resume run",
-       .fixed = false,
        .about_configuration = true,
        .relations = {needs("lost", "the graph stays as long as all clients do", "Say who is gone: --lost.")}},
       config.rewire);
@@ -207,11 +211,29 @@ void add_exchange_option(Options& options, ExchangeWay& way) {
            "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
            "Changes no result",
        .example = "windows --topology ring.topo",
-       .fixed = false,
+       .effect = Option::Effect::none,
        .relations =
            {excludes("deadline", "parcels that are late wait in a message, not in a window").only_for("windows"),
             excludes("async", "parcels that are late wait in a message, not in a window").only_for("windows")}},
       way, {{"auto", ExchangeWay::automatic}, {"messages", ExchangeWay::messages}, {"windows", ExchangeWay::windows}});
+}
+
+Option::Effect effect_of(const std::string& option) {
+  static const std::vector<Option> shared = [] {
+    LearningConfig config;
+    ExchangeWay way = ExchangeWay::automatic;
+    Options options("run");
+    add_data_options(options, config);
+    add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
+    add_output_options(options, config, "run");
+    add_model_output_options(options, config);
+    add_checkpoint_options(options, config);
+    add_exchange_option(options, way);
+    return options.declarations();
+  }();
+  const auto found =
+      std::find_if(shared.begin(), shared.end(), [&](const Option& each) { return each.name == option; });
+  return found == shared.end() ? Option::Effect::results : found->effect;
 }
 
 void refuse_audit(const LearningConfig& config) {

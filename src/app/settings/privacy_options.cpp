@@ -114,7 +114,8 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
            "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
            "one of this run alone, in private/",
        .example = "ledger-{client}",
-       .files = named::file},
+       .files = named::file,
+       .effect = Option::Effect::books},
       privacy.ledger);
   options.add(
       {.name = "ledger-block",
@@ -126,7 +127,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
        .most = most_whole,
        .unit = "rounds",
        .example = "64",
-       .fixed = false},
+       .effect = Option::Effect::none},
       privacy.ledger_block);
 }
 
@@ -144,7 +145,8 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
        .argument = "WHERE",
        .initial = "auto",
        .help = "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
-               "under --noise-key seed and for synthetic sources"},
+               "under --noise-key seed and for synthetic sources",
+       .effect = Option::Effect::books},
       privacy.metrics,
       {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}});
 }

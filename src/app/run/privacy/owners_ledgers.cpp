@@ -1,8 +1,7 @@
 #include "owners_ledgers.hpp"
 
 #include "app/console/version.hpp"
-#include <algorithm>
-#include <array>
+#include "app/settings/learning_config.hpp"
 #include <fstream>
 #include <gnu/libc-version.h>
 #include <set>
@@ -16,12 +15,6 @@
 namespace starling {
 
 namespace {
-
-/// Options that change neither what is computed nor from what. (Of `rounds` see depends_on_rounds.)
-constexpr std::array<std::string_view, 17> without_effect{
-    "output",         "progress", "json",        "json-models",  "watchdog",       "record-every",
-    "record-clients", "metrics",  "ledger",      "ledger-block", "save-partition", "checkpoint-every",
-    "rounds",         "exchange", "tensorboard", "openmetrics",  "private"};
 
 std::string cpu() {
   std::ifstream file("/proc/cpuinfo");
@@ -91,8 +84,7 @@ std::string configuration_that_matters(const std::string& configuration) {
   std::string result;
   std::istringstream lines(configuration);
   for (std::string line; std::getline(lines, line);) {
-    const std::string key = line.substr(0, line.find(' '));
-    if (std::find(without_effect.begin(), without_effect.end(), key) == without_effect.end()) result += line + "\n";
+    if (effect_of(line.substr(0, line.find(' '))) == Option::Effect::results) result += line + "\n";
   }
   return result;
 }
