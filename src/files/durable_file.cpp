@@ -1,9 +1,7 @@
 #include "starling/files/durable_file.hpp"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
@@ -55,9 +53,7 @@ int replace_file(const std::string& path, std::string_view content, mode_t mode)
     const int error = file.get() < 0 ? errno : write_and_sync(file.get(), content);
     if (error != 0) return error;
   }
-  fault_point("rename");
   if (std::rename(part.c_str(), path.c_str()) != 0) return errno;
-  fault_point("renamed");
   return sync_folder_of(path);
 }
 
@@ -73,16 +69,6 @@ std::optional<std::string> read_whole_file(const std::string& path) {
     if (count == 0) return text;
     text.append(piece, 0, static_cast<std::size_t>(count));
   }
-}
-
-void fault_point(std::string_view name) {
-  static const char* const asked = std::getenv("STARLING_FAULT");
-  if (asked == nullptr) return;
-  const std::string_view fault(asked);
-  const std::size_t colon = fault.find(':');
-  if (colon == std::string_view::npos || fault.substr(0, colon) != name) return;
-  static long passes_left = std::atol(asked + colon + 1);
-  if (passes_left-- == 0) std::raise(SIGKILL);
 }
 
 }  // namespace starling

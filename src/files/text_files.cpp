@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
 
 namespace starling {
 
@@ -27,7 +26,6 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(part, std::ios::binary);
   file << text;
   file.close();
-  fault_point("text");
   const bool done = file.good() && std::rename(part.c_str(), path.c_str()) == 0;
   const int problem = errno;
   if (!done) std::remove(part.c_str());

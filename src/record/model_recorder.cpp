@@ -9,7 +9,6 @@
 
 #include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
-#include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 #include "starling/regret/models_in_turn.hpp"
 
@@ -407,7 +406,6 @@ void ModelRecorder::flush() {
 void ModelRecorder::write_waiting() {
   const hdf5::File file(file_, hdf5::File::Mode::append);
   if (!recorded_.empty()) file.append("/model", models_);
-  fault_point("record");
   if (listed() > 0) {
     file.append("/mass", masses_);
     file.append("/presence", presences_);

@@ -3,6 +3,7 @@
 CMake passes three environment variables: STARLING (the program), STARLING_SOURCE_DIR and STARLING_MPIRUN.
 """
 
+import contextlib
 import gzip
 import json
 import os
@@ -138,6 +139,23 @@ class Job:
     def _text(file):
         file.seek(0)
         return file.read()
+
+
+@contextlib.contextmanager
+def power_cut(fault):
+    """Programs that are started meanwhile end as by a power loss at this point, `NAME:N` after so many passes: `rename` and
+    `renamed`, right before and after a file is given its name, `checkpoint`, after a checkpoint is there, or `before|after
+    rename|write PATTERN` (power_cut.cpp). None cuts nothing."""
+    if fault is None:
+        yield
+        return
+    point, _, passes = fault.rpartition(":")
+    cut = {"rename": "before rename /", "renamed": "after rename /", "checkpoint": "after rename /checkpoint-"}.get(point, point)
+    os.environ.update(LD_PRELOAD=os.environ["STARLING_POWER_CUT"], POWER_CUT=f"{cut} {passes}")
+    try:
+        yield
+    finally:
+        del os.environ["LD_PRELOAD"], os.environ["POWER_CUT"]
 
 
 def wait_until(condition, what, patience=30):

@@ -62,10 +62,11 @@ CASES = {
                              "3000"]),
 }
 # Where a rank can end by itself, and how often it may have come there before.
-FAULTS = {"rename": 40, "renamed": 40, "checkpoint": 20, "record": 10, "text": 6, "results": 5}
-OF_RESULTS = ("text", "results")
+FAULTS = {"rename": 40, "renamed": 40, "checkpoint": 20, "before write .h5": 60, "before rename .csv": 3, "before rename .svg": 6,
+          "after rename /summary.json": 2, "after rename /model.h5": 1}
+OF_RESULTS = list(FAULTS)[4:]
 # A fault is one rank's.
-FAULT_SCRIPT = NOTE_SCRIPT.replace("exec", '[ "$OMPI_COMM_WORLD_RANK" = "$STARLING_FAULT_RANK" ] || unset STARLING_FAULT\nexec')
+FAULT_SCRIPT = NOTE_SCRIPT.replace("exec", '[ "$OMPI_COMM_WORLD_RANK" = "$FAULT_RANK" ] || unset LD_PRELOAD\nexec')
 # What says how long something took, or where and how it was started.
 UNLIKE = ("time", "command_line", "notes", "output")
 
@@ -136,14 +137,9 @@ class Trial(TestCase):
     def killed(self, ranks, words, randomness, seconds, tally):
         """Starts the program and kills it; returns its result if it came to its end before."""
         fault = randomness.choice(list(FAULTS)) if randomness.random() < 0.35 else None
-        if fault:
-            os.environ["STARLING_FAULT"] = f"{fault}:{randomness.randrange(FAULTS[fault])}"
-            os.environ["STARLING_FAULT_RANK"] = "0" if fault in OF_RESULTS else str(randomness.randrange(ranks))
-        try:
+        os.environ["FAULT_RANK"] = "0" if fault in OF_RESULTS else str(randomness.randrange(ranks))
+        with power_cut(fault and f"{fault}:{randomness.randrange(FAULTS[fault])}"):
             job = self._start([(ranks, words, [])], FAULT_SCRIPT)
-        finally:
-            os.environ.pop("STARLING_FAULT", None)
-            os.environ.pop("STARLING_FAULT_RANK", None)
         pids = job.pids(ranks)
         end = time.monotonic() + (PATIENCE if fault in OF_RESULTS else randomness.uniform(0, seconds))
         while time.monotonic() < end and job.process.poll() is None:

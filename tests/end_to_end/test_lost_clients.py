@@ -63,12 +63,8 @@ class LostClients(TestCase):
         self.write("chords.topo", f"generate exponential clients={CLIENTS}\n")
 
     def play(self, words, ranks, fault=None):
-        if fault:
-            os.environ["STARLING_FAULT"] = fault
-        try:
+        with power_cut(fault):
             return self._start([(ranks, words, [])], None).finish()
-        finally:
-            os.environ.pop("STARLING_FAULT", None)
 
     def begin(self, words, ranks=2, fault="checkpoint:3"):
         """A run that ended amid its rounds."""

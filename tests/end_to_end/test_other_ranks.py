@@ -48,12 +48,8 @@ class Trial(TestCase):
 
     def play(self, words, ranks, fault=None):
         """Starts as many ranks, of which one ends by itself after that many checkpoints."""
-        if fault is not None:
-            os.environ["STARLING_FAULT"] = fault
-        try:
+        with power_cut(fault):
             return self._start([(ranks, words, [])], None).finish()
-        finally:
-            os.environ.pop("STARLING_FAULT", None)
 
     def results(self, output):
         """All results, without what says on which ranks they came about."""

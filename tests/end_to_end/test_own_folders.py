@@ -35,12 +35,8 @@ def can_name_hosts():
 class OwnFolders(TestCase):
     def play(self, words, hosts, fault=None):
         """A rank on each of the hosts; one may end by itself after so many checkpoints."""
-        if fault:
-            os.environ["STARLING_FAULT"] = fault
-        try:
+        with power_cut(fault):
             return self._start([(len(hosts), words, [])], ON_HOST.replace("HOSTS", " ".join(hosts))).finish()
-        finally:
-            os.environ.pop("STARLING_FAULT", None)
 
     def played(self, words, hosts):
         result = self.play(words, hosts)

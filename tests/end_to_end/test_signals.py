@@ -201,11 +201,8 @@ class Endings(TestCase):
         self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
         words = ["--source", "data.csv", "--mechanism", "laplace", "--noise-key", "seed", "--progress", "off", "--metrics", "shared"]
         self.good(2, [*words, "--output", "whole"])
-        os.environ["STARLING_FAULT"] = "rename:1"  # after config.ini, before run-id
-        try:
+        with power_cut("before rename /run-id:0"):
             self.run_ranks(2, [*words, "--output", "run"])
-        finally:
-            del os.environ["STARLING_FAULT"]
         self.assertTrue((self.folder / "run/config.ini").exists())
         self.assertFalse((self.folder / "run/run-id").exists())
         result = self.good(2, ["--resume", "run"])

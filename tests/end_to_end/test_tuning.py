@@ -2,7 +2,6 @@
 
 import pathlib
 import random
-import signal
 import unittest
 
 from harness import *
@@ -96,14 +95,11 @@ class Tuning(TestCase):
         self.assertEqual(chosen(again), {})
 
     def test_a_stopped_run_goes_on_with_its_noise(self):
-        words = [*self.words, "--epochs", "40", "--batch", "1"]
+        words = [*self.words, "--epochs", "4", "--batch", "1"]
         whole = self.summary_of(1, words, "whole")
-        job = self.start(1, [*words, "--output", "cut", "--progress", "off", "--checkpoint-every", "200"])
-        rank, = job.pids(1)
-        wait_until(lambda: checkpoints_in(self.folder / "cut" / "private" / "0"), "there is a checkpoint")
-        os.kill(rank, signal.SIGKILL)
-        job.finish()
-        self.assertLess(max(checkpoints_in(self.folder / "cut" / "private" / "0")), 5200, "the run was over too soon")
+        with power_cut("checkpoint:0"):
+            self.run_ranks(1, [*words, "--output", "cut", "--checkpoint-every", "200"])
+        self.assertEqual(checkpoints_in(self.folder / "cut" / "private" / "0"), [200])
         resumed = self.run_command(1, ["omd", "--resume", "cut", "--json-models"])
         self.assertEqual(resumed.code, 0, resumed)
         self.assertEqual(bits(resumed.summary()["models"]), bits(whole["models"]))

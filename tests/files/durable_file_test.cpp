@@ -3,22 +3,42 @@
 #include "support/testing.hpp"
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+namespace {
+
+enum class Cut { never, before, after };
+
+Cut cut = Cut::never;
+int renames_left = 0;  ///< before the one at which the power is cut
+
+}  // namespace
+
+/// Takes the place of the C library's in this test.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  const bool now = cut != Cut::never && renames_left-- == 0;
+  if (now && cut == Cut::before) ::raise(SIGKILL);
+  const int result = ::renameat(AT_FDCWD, from, AT_FDCWD, to);
+  if (now) ::raise(SIGKILL);
+  return result;
+}
 
 namespace starling {
 namespace {
 
 using testing_support::TemporaryFolder;
 
-/// How a process of its own ends that replaces the file, its power cut where `fault` says.
-int signal_of_replacing(const std::string& path, const std::string& content, const char* fault) {
+/// How a process of its own ends that replaces the file twice, its power cut at one of the renames.
+int signal_of_replacing(const std::string& path, const std::string& content, Cut when, int renames_before) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::setenv("STARLING_FAULT", fault, 1);
+    cut = when;
+    renames_left = renames_before;
     ::_exit(replace_file(path, content) == 0 && replace_file(path, content) == 0 ? 0 : 1);
   }
   int status = 0;
@@ -29,16 +49,16 @@ int signal_of_replacing(const std::string& path, const std::string& content, con
 TEST(DurableFile, HasTheNewContentOrTheOldOneWhereverPowerIsCut) {
   const TemporaryFolder folder;
   const std::string path = folder / "file";
-  EXPECT_EQ(signal_of_replacing(path, "first", "rename:0"), SIGKILL);
+  EXPECT_EQ(signal_of_replacing(path, "first", Cut::before, 0), SIGKILL);
   EXPECT_FALSE(read_whole_file(path));
   EXPECT_EQ(read_whole_file(path + ".part"), "first");
-  EXPECT_EQ(signal_of_replacing(path, "first", "renamed:0"), SIGKILL);
+  EXPECT_EQ(signal_of_replacing(path, "first", Cut::after, 0), SIGKILL);
   EXPECT_EQ(read_whole_file(path), "first");
-  EXPECT_EQ(signal_of_replacing(path, "second", "rename:0"), SIGKILL);
+  EXPECT_EQ(signal_of_replacing(path, "second", Cut::before, 0), SIGKILL);
   EXPECT_EQ(read_whole_file(path), "first");
-  EXPECT_EQ(signal_of_replacing(path, "second", "rename:1"), SIGKILL);
+  EXPECT_EQ(signal_of_replacing(path, "second", Cut::before, 1), SIGKILL);
   EXPECT_EQ(read_whole_file(path), "second");
-  EXPECT_EQ(signal_of_replacing(path, "third", "rename:2"), 0);
+  EXPECT_EQ(signal_of_replacing(path, "third", Cut::before, 2), 0);
   EXPECT_EQ(read_whole_file(path), "third");
   EXPECT_FALSE(std::filesystem::exists(path + ".part"));
 }

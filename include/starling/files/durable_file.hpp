@@ -42,8 +42,4 @@ class Descriptor {
 /// Content of a file; none if the file cannot be read, with the reason in errno.
 [[nodiscard]] std::optional<std::string> read_whole_file(const std::string& path);
 
-/// Fault injection for tests of crash recovery. Ends the process, as a power loss would, if the environment variable
-/// STARLING_FAULT names this point. The variable also gives the number of earlier passes, as in `rename:3`.
-void fault_point(std::string_view name);
-
 }  // namespace starling

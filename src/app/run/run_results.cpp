@@ -8,7 +8,6 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/data/serving/partition.hpp"
-#include "starling/files/durable_file.hpp"
 #include "starling/record/figures/divergence.hpp"
 #include "starling/report/pictures/picture.hpp"
 #include "starling/report/run_file.hpp"
@@ -242,12 +241,9 @@ void LearningRun::name_metrics(Summary& summary) {
 /// Writes rank 0's files, draws pictures unless a signal stopped the run, and prints the summary.
 void LearningRun::write_results(Summary summary, bool stopped) {
   const OwnResults own = own_results(summary);
-  fault_point("results");
   finish_run_file(*directory_, summary);
-  fault_point("results");
   write_summary(*directory_, summary);
   save_model(summary);
-  fault_point("results");
   if (!summary.intervals.empty()) write_coefficients(*directory_, summary.intervals);
   if (summary.regret) write_regret_curve(directory_->path(), summary.regret->curve);
   if (own.write) own.write();
@@ -272,10 +268,8 @@ std::vector<std::string> LearningRun::write_pictures(const Summary& summary, con
   curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
   write_convergence(folder, curves.convergence);
   std::vector<std::string> problems;
-  fault_point("results");
   if (own.draw) problems = own.draw();
   problems.push_back(draw_pictures(folder, curves, {}));
-  fault_point("results");
   std::erase(problems, "");
   return problems;
 }

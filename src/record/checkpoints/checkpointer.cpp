@@ -6,8 +6,6 @@
 #include <set>
 #include <sstream>
 
-#include "starling/files/durable_file.hpp"
-
 namespace starling {
 
 Checkpointer::Checkpointer(World& world, const std::vector<int>& active, CheckpointFolder folder,
@@ -46,7 +44,6 @@ void Checkpointer::write(Round done) {
   std::vector<Companion> files;
   for (GrowingDigest& file : files_) files.push_back(folder_.describe(file));
   folder_.write(done, snapshot.content(), files);
-  fault_point("checkpoint");
   last_ = done;
   written_at_ = std::chrono::steady_clock::now();
   written_.push_back(done);
