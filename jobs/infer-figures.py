@@ -38,7 +38,7 @@ def fig1(measured):
     steps = options.steps or 50_000
     common = ["--clients", 1, "--source", f"synthetic:logistic:p=3,n={steps}", "--loss", "logistic", "--mechanism", "gaussian", "--mu",
               4, "--step", 1, "--step-power", 0.51, "--step-offset", 1000, "--noise-key", "seed", "--batch", 1]
-    kinds = {"Mallows weights": (measured.infer, [*common, "--bias", "keep", "--intervals", "none"]),
+    kinds = {"Mallows weights": (measured.infer, [*common, "--tuning", "off", "--bias", "keep", "--intervals", "none"]),
              "clipped gradients": (measured.omd, [*common, "--intercept", "--clip", 1, "--tuning", "off", "--average", "all",
                                                   "--noise-correlation", "none"])}
     count = options.replications or 50

@@ -34,7 +34,7 @@ PAPER_ERROR = {"offline": 0.0607, "private": 0.0722}
 # Name, number in a9a, public rate and its rounded deviation.
 INCOME = (("married", 40, 0.5, 0.5), ("education_top", 39, 0.25, 0.43), ("capital_gain", 75, 0.1, 0.3),
           ("age_lowest", 1, 0.2, 0.4))
-INCOME_STEPS = ["--batch", 10, "--step", 5, "--step-offset", 100, "--burn-in", 300]
+INCOME_STEPS = ["--tuning", "off", "--batch", 10, "--step", 5, "--step-offset", 100, "--burn-in", 300]
 FILES = ("a9a.gz", "a9a.t.gz")
 
 

@@ -99,9 +99,8 @@ void add_tuning_options(Options& options, InferConfig& config) {
   options.add(
       {.name = "tuning",
        .argument = "WHETHER",
-       .initial = "off",
        .help = fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
-                           "off: the defaults here",
+                           "off: the defaults here. Default: auto where a mechanism adds noise",
                            fmt::join(tuned_options, ", "))},
       config.tune, {{"auto", true}, {"off", false}});
   options.add({.name = "warmup-share",

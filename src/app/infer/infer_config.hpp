@@ -40,8 +40,8 @@ struct InferConfig : LearningConfig {
   PlugInTrust trust = PlugInTrust::local;
   BiasChoice bias = BiasChoice::keep;
   double warmup_share = 0;                 ///< of the steps, whose records make the preconditioner
-  bool tune = false;                       ///< whether what the user left open of the tuned options is chosen
-  std::vector<std::string> given_options;  ///< of those
+  std::optional<bool> tune;                ///< none: where a mechanism adds noise
+  std::vector<std::string> given_options;  ///< of those that are tuned
   double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
   /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
   std::int64_t replications = 0;
@@ -60,6 +60,8 @@ struct InferConfig : LearningConfig {
   [[nodiscard]] bool given(std::string_view option) const {
     return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
+  /// Whether what the user left open of the tuned options is chosen.
+  [[nodiscard]] bool tunes() const { return tune.value_or(privacy.protects()); }
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };
 

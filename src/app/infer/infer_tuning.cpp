@@ -18,7 +18,7 @@ constexpr double usual_curvature = 0.8;  ///< share of the largest that records 
 }  // namespace
 
 void InferRun::choose_settings() {
-  if (!config_.tune) return;
+  if (!config_.tunes()) return;
   const bool may_warm_up = !config_.plug_in && config_.bias == BiasChoice::keep && !dataset_.shape.sparse &&
                            dataset_.replayable && config_.start == "zero" && config_.data.epochs == 1 &&
                            config_.privacy.unit == PrivacyUnit::record;
