@@ -100,7 +100,7 @@ void add_tuning_options(Options& options, InferConfig& config) {
       {.name = "tuning",
        .argument = "WHETHER",
        .help = fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
-                           "off: the defaults here. Default: auto where a mechanism adds noise",
+                           "off: the defaults here. Default: auto where a mechanism adds noise, without --topology",
                            fmt::join(tuned_options, ", "))},
       config.tune, {{"auto", true}, {"off", false}});
   options.add({.name = "warmup-share",

@@ -40,7 +40,7 @@ struct InferConfig : LearningConfig {
   PlugInTrust trust = PlugInTrust::local;
   BiasChoice bias = BiasChoice::keep;
   double warmup_share = 0;                 ///< of the steps, whose records make the preconditioner
-  std::optional<bool> tune;                ///< none: where a mechanism adds noise
+  std::optional<bool> tune;                ///< none: where the rule is known to help
   std::vector<std::string> given_options;  ///< of those that are tuned
   double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
   /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
@@ -60,8 +60,9 @@ struct InferConfig : LearningConfig {
   [[nodiscard]] bool given(std::string_view option) const {
     return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
-  /// Whether what the user left open of the tuned options is chosen.
-  [[nodiscard]] bool tunes() const { return tune.value_or(privacy.protects()); }
+  /// Whether what the user left open of the tuned options is chosen. Long steps over a graph keep clients apart, so
+  /// that there it has to be asked for.
+  [[nodiscard]] bool tunes() const { return tune.value_or(privacy.protects() && !decentralized()); }
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };
 

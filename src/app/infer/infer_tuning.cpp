@@ -18,6 +18,9 @@ constexpr double usual_curvature = 0.8;  ///< share of the largest that records 
 }  // namespace
 
 void InferRun::choose_settings() {
+  if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
+    notes_.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
+  }
   if (!config_.tunes()) return;
   const bool may_warm_up = !config_.plug_in && config_.bias == BiasChoice::keep && !dataset_.shape.sparse &&
                            dataset_.replayable && config_.start == "zero" && config_.data.epochs == 1 &&

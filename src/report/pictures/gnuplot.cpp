@@ -96,6 +96,28 @@ double last_of(const Picture& picture) {
   return last;
 }
 
+/// Large numbers on a linear axis: few and short, as 150k or 1.5M, lest they run into each other.
+std::string tics_of(double first, double last) {
+  constexpr double large = 1e4;
+  constexpr double most = 4;
+  if (!(first < last) || last < large) return "set xtics nomirror autofreq\n";
+  double step = std::pow(10, std::floor(std::log10((last - first) / most)));
+  for (const double factor : {2.0, 2.5, 2.0}) {  // to 2, 5 and 10 times a power of ten
+    if ((last - first) / step > most) step *= factor;
+  }
+  const double unit = last < 1e6 ? 1e3 : last < 1e9 ? 1e6 : 1e9;
+  std::vector<std::string> tics;
+  for (double k = std::ceil(first / step); k * step <= last; ++k) {
+    tics.push_back(fmt::format("'{:g}{}' {:.10g}", k * step / unit,
+                               k == 0        ? ""
+                               : unit == 1e3 ? "k"
+                               : unit == 1e6 ? "M"
+                                             : "G",
+                               k * step));
+  }
+  return fmt::format("set xtics nomirror ({})\n", fmt::join(tics, ", "));
+}
+
 /// The commands for the horizontal axis; it does not end where it begins, which would be no axis.
 std::string axis_of(const Picture& picture) {
   double first = picture.axis.logarithmic ? picture.axis.from : std::numeric_limits<double>::infinity();
@@ -113,8 +135,9 @@ std::string axis_of(const Picture& picture) {
     }
   }
   const std::string range = first < last ? fmt::format("set xrange [{:.10g}:{:.10g}]\n", first, last) : "";
-  return fmt::format("set xlabel {} noenhanced\n{}set logscale x\nset format x '{}'\n{}", quoted(picture.axis.label),
-                     picture.axis.logarithmic ? "" : "un", picture.axis.logarithmic ? "%.0s%c" : "% h", range);
+  const std::string tics = picture.axis.logarithmic ? "set xtics nomirror autofreq\n" : tics_of(first, last);
+  return fmt::format("set xlabel {} noenhanced\n{}set logscale x\nset format x '{}'\n{}{}", quoted(picture.axis.label),
+                     picture.axis.logarithmic ? "" : "un", picture.axis.logarithmic ? "%.0s%c" : "% h", tics, range);
 }
 
 /// The data blocks of a picture and the commands that plot them.

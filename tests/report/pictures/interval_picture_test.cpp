@@ -126,6 +126,17 @@ TEST(IntervalPicture, HasThreeDecades) {
   EXPECT_NEAR(ranges_in(script).at(0).second, 1 + 256 + 0.05 * 512, 1e-6);
 }
 
+// A linear axis of large numbers has few tics with short names.
+TEST(IntervalPicture, NamesFewTicsOfALinearAxis) {
+  std::vector<IntervalsAt> path = narrowing(1, {"m"});
+  path.erase(path.begin(), path.end() - 2);
+  for (IntervalsAt& at : path) at.records *= 5;
+  const std::string script = script_of(path);
+  EXPECT_NE(script.find("set xrange [158115:500000]"), std::string::npos);
+  EXPECT_NE(script.find("set xtics nomirror ('200k' 200000, '300k' 300000, '400k' 400000, '500k' 500000)"),
+            std::string::npos);
+}
+
 // Batch means are known at the end alone.
 TEST(IntervalPicture, HasNoKeyForWhatItDoesNotShow) {
   std::vector<IntervalsAt> path = narrowing(1, {"random-scaling", "batch-means"});
