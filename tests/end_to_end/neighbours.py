@@ -56,7 +56,7 @@ FILE = ["--source", "data.csv", "--clients", CLIENTS, "--batch", 4]
 LAPLACE = ["--mechanism", "laplace", "--epsilon", 1]
 GAUSSIAN = ["--mechanism", "gaussian", "--mu", 1]
 PRIVATE = ["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--l2", 0.1]
-INFER = ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--loss", "logistic"]  # a record a step
+INFER = ["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--loss", "logistic"]  # a record a step
 VERTICAL = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-4-2", "--head", "d-4-1",
             "--loss", "logistic", "--step", 0.1, *GAUSSIAN]
 
@@ -78,7 +78,7 @@ CASES = {
     "infer-topology": [*INFER, "--topology", "graph.topo"],
     "infer-plug-in": [*INFER, "--intervals", "plug-in"],
     "infer-central": [*INFER, "--intervals", "plug-in", "--trust", "central"],
-    "infer-warm-up": ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05],
+    "infer-warm-up": ["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05],
     "infer-bias": [*INFER, "--bias", "remove"],
     "renewable-local": [*PRIVATE, "--trust", "local"],
     "renewable-curvature": [*PRIVATE, "--trust", "local", "--curvature-model", "released:0.5"],

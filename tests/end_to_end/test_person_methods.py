@@ -10,10 +10,10 @@ PLACES = 96  # of persons; intervals for three coefficients take 90 steps
 BATCHES = ["--source", "data.csv", "--intercept", "no", "--loss", "logistic"]
 SUMS = ["--source", "data.csv", "--variant", "private", "--l2", 0.1, "--batch", 4]
 METHODS = {
-    "infer": ["infer", *BATCHES],
-    "infer-plug-in": ["infer", *BATCHES, "--intervals", "plug-in"],
-    "infer-central": ["infer", *BATCHES, "--intervals", "plug-in", "--trust", "central"],
-    "infer-bias": ["infer", *BATCHES, "--bias", "remove"],
+    "infer": ["infer", "--tuning", "off", *BATCHES],
+    "infer-plug-in": ["infer", "--tuning", "off", *BATCHES, "--intervals", "plug-in"],
+    "infer-central": ["infer", "--tuning", "off", *BATCHES, "--intervals", "plug-in", "--trust", "central"],
+    "infer-bias": ["infer", "--tuning", "off", *BATCHES, "--bias", "remove"],
     "renewable": ["renewable", *SUMS],
     "renewable-curvature": ["renewable", *SUMS, "--curvature-model", "released:0.5"],
     "renewable-central": ["renewable", *SUMS, "--trust", "central", "--curvature-model", "released:0.5"],

@@ -54,16 +54,16 @@ AUDITS = {
         (["fedavg", *BINARY, *GAUSSIAN, "--local-steps", 2], FLIPPED, 0.999),
     ],
     "infer-moments": [
-        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05], TURNED, 0.99),
+        (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05], TURNED, 0.99),
         (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo", "--warmup-share", 0.05,
           "--tuning", "auto"], TURNED, 0.99),
     ],
-    "infer-direction": [(["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN], NEAR, 0.999)],
+    "infer-direction": [(["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN], NEAR, 0.999)],
     "infer-curvature": [
-        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in"], BENT, 0.78),
-        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--bias", "remove"], BENT, 0.435),
+        (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in"], BENT, 0.78),
+        (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--bias", "remove"], BENT, 0.435),
     ],
-    "infer-curvature-sum": [(["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], BENT, 0.78)],
+    "infer-curvature-sum": [(["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], BENT, 0.78)],
     "renewable-local-gradient": [(["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.999)],
     "renewable-local-curvature": [
         (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, "--curvature-model", "released:0.5"],

@@ -46,6 +46,12 @@ class WarmUp(TestCase):
                     self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
                     self.assertEqual(run["privacy"]["mu"], 2)
 
+    def test_a_source_without_end(self):
+        result = self.run_command(1, [*self.words[:2], "synthetic:linear", *self.words[3:], "--tuning", "auto", "--rounds", 300, "--json"])
+        self.assertEqual(result.code, 0, result)
+        values = {each["option"]: each["value"] for each in result.summary()["tuning"]["chosen"]}
+        self.assertEqual((values["batch"], values["step-offset"], result.summary()["rounds"]), ("1", "0", 300))
+
     def test_a_stopped_run_goes_on_with_its_coordinates(self):
         words = [*self.words, "--tuning", "auto", "--batch", "1"]
         whole = self.summary_of(1, words, "whole")

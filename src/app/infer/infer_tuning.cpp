@@ -4,6 +4,7 @@
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace starling {
 
@@ -29,22 +30,24 @@ void InferRun::choose_settings() {
   const auto choose = [&](const char* option, double value, std::string reason) {
     if (!config_.given(option)) values.push_back({option, fmt::format("{:.4g}", value), std::move(reason)});
   };
-  const std::int64_t here = dataset_.most_records().value_or(0);
-  const std::int64_t records = agreement_.max(declare_public(here));
+  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most_records = agreement_.max(declare_public(dataset_.most_records().value_or(endless)));
+  const std::optional<std::int64_t> records = most_records == endless ? std::nullopt : std::optional(most_records);
   agreement_.together([&] {
     const auto dimension = static_cast<Round>(dataset_.shape.features) + (config_.intercept ? 1 : 0);
     const Round wanted = std::max(fewest_steps, steps_of_coefficient * dimension);
-    const std::int64_t most = config_.rounds ? std::max<std::int64_t>(1, records / *config_.rounds)
-                                             : std::max<std::int64_t>(1, records / wanted);
-    const std::int64_t batch =
-        config_.given("batch") ? static_cast<std::int64_t>(config_.data.batch) : std::max<std::int64_t>(1, most);
-    const Round steps = config_.rounds.value_or(records > 0 ? (records + batch - 1) / batch
-                                                            : static_cast<Round>(rounds_of_endless_streams));
+    const std::int64_t batch = config_.given("batch")
+                                   ? static_cast<std::int64_t>(config_.data.batch)
+                                   : std::max<std::int64_t>(1, records.value_or(1) / config_.rounds.value_or(wanted));
+    const Round steps =
+        config_.rounds.value_or(records ? (*records + batch - 1) / batch : Round{rounds_of_endless_streams});
     const bool warms_up = may_warm_up && steps * 9 >= 10 * least_steps_each * dimension;
     const double share = config_.given("warmup-share") ? config_.warmup_share : warms_up ? usual_share : 0;
     choose("batch", static_cast<double>(batch),
-           fmt::format("{} records of the client with most, in {} steps: noise of a step falls with the batch", records,
-                       steps));
+           records
+               ? fmt::format("{} records of the client with most, in {} steps: noise of a step falls with the batch",
+                             *records, steps)
+               : "nobody knows how many records there will be");
     choose("warmup-share", share,
            warms_up      ? "coordinates in which steps have one length"
            : may_warm_up ? "too few steps would be left"
