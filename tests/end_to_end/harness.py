@@ -142,20 +142,30 @@ class Job:
 
 
 @contextlib.contextmanager
-def power_cut(fault):
-    """Programs that are started meanwhile end as by a power loss at this point, `NAME:N` after so many passes: `rename` and
-    `renamed`, right before and after a file is given its name, `checkpoint`, after a checkpoint is there, or `before|after
-    rename|write PATTERN` (power_cut.cpp). None cuts nothing."""
-    if fault is None:
+def preloaded(point, action):
+    """Programs that are started meanwhile are interrupted at a point, `NAME:N` after so many passes: `rename` and `renamed`, right
+    before and after a file is given its name, `checkpoint`, after a checkpoint is there, or `before|after rename|write PATTERN`
+    (interruption.cpp). None is nowhere."""
+    if point is None:
         yield
         return
-    point, _, passes = fault.rpartition(":")
-    cut = {"rename": "before rename /", "renamed": "after rename /", "checkpoint": "after rename /checkpoint-"}.get(point, point)
-    os.environ.update(LD_PRELOAD=os.environ["STARLING_POWER_CUT"], POWER_CUT=f"{cut} {passes}")
+    name, _, passes = point.rpartition(":")
+    place = {"rename": "before rename /", "renamed": "after rename /", "checkpoint": "after rename /checkpoint-"}.get(name, name)
+    os.environ.update(LD_PRELOAD=os.environ["STARLING_INTERRUPTION"], INTERRUPTION=f"{place} {passes} {action}")
     try:
         yield
     finally:
-        del os.environ["LD_PRELOAD"], os.environ["POWER_CUT"]
+        del os.environ["LD_PRELOAD"], os.environ["INTERRUPTION"]
+
+
+def interrupted(point, by=signal.SIGKILL):
+    """Programs get a signal at this point; by SIGKILL they end as by a power loss."""
+    return preloaded(point, f"signal {int(by)}")
+
+
+def slowed(point, milliseconds):
+    """Programs sleep at this point and whenever they come to it again."""
+    return preloaded(point, f"sleep {milliseconds}")
 
 
 def wait_until(condition, what, patience=30):

@@ -138,7 +138,7 @@ class Trial(TestCase):
         """Starts the program and kills it; returns its result if it came to its end before."""
         fault = randomness.choice(list(FAULTS)) if randomness.random() < 0.35 else None
         os.environ["FAULT_RANK"] = "0" if fault in OF_RESULTS else str(randomness.randrange(ranks))
-        with power_cut(fault and f"{fault}:{randomness.randrange(FAULTS[fault])}"):
+        with interrupted(fault and f"{fault}:{randomness.randrange(FAULTS[fault])}"):
             job = self._start([(ranks, words, [])], FAULT_SCRIPT)
         pids = job.pids(ranks)
         end = time.monotonic() + (PATIENCE if fault in OF_RESULTS else randomness.uniform(0, seconds))

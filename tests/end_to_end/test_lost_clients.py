@@ -63,7 +63,7 @@ class LostClients(TestCase):
         self.write("chords.topo", f"generate exponential clients={CLIENTS}\n")
 
     def play(self, words, ranks, fault=None):
-        with power_cut(fault):
+        with interrupted(fault):
             return self._start([(ranks, words, [])], None).finish()
 
     def begin(self, words, ranks=2, fault="checkpoint:3"):

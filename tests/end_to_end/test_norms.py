@@ -166,7 +166,7 @@ class Norms(TestCase):
         words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--mechanism", "gaussian", "--mu", 0.3,
                  "--batch", 1, "--epochs", 2, "--noise-correlation", "none", "--checkpoint-every", 100, "--progress", "off"]
         self.good(2, [*words, "--noise-key", "seed", "--output", "whole"])
-        with power_cut("checkpoint:0"):
+        with interrupted("checkpoint:0"):
             self.run_ranks(2, [*words, "--noise-key", "seed", "--output", "run"])
         self.assertTrue(checkpoints_in(self.folder / "run/private/1"))
         result = self.run_ranks(2, ["--resume", "run"])

@@ -48,7 +48,7 @@ class Trial(TestCase):
 
     def play(self, words, ranks, fault=None):
         """Starts as many ranks, of which one ends by itself after that many checkpoints."""
-        with power_cut(fault):
+        with interrupted(fault):
             return self._start([(ranks, words, [])], None).finish()
 
     def results(self, output):

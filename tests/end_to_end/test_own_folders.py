@@ -35,7 +35,7 @@ def can_name_hosts():
 class OwnFolders(TestCase):
     def play(self, words, hosts, fault=None):
         """A rank on each of the hosts; one may end by itself after so many checkpoints."""
-        with power_cut(fault):
+        with interrupted(fault):
             return self._start([(len(hosts), words, [])], ON_HOST.replace("HOSTS", " ".join(hosts))).finish()
 
     def played(self, words, hosts):

@@ -6,14 +6,14 @@ from harness import *
 import kills
 
 STOPPED_SAFELY = 75
-# Some 100 µs a round, so that a signal finds a run of few rounds at work, and a busy machine does not wait long.
+# Some 100 µs a round.
 SLOW = ["--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch", "64"]
 WORDS = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--progress", "off"]
 
 
 class Resume(TestCase):
     # What most tests play, and what it leaves where nothing happens to it: played once for all of them.
-    USUAL = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
+    USUAL = [*WORDS, "--rounds", "1200", "--checkpoint-every", "200"]
     usual_results = None
 
     def read(self, name):
@@ -24,12 +24,8 @@ class Resume(TestCase):
 
     def stopped(self, ranks, words, output="run", number=signal.SIGUSR1, written=1):
         """A run that a signal to its last rank has stopped after it had written a checkpoint, or several."""
-        job = self.start(ranks, [*words, "--output", output])
-        pids = job.pids(ranks)
-        wait_until(lambda: len(self.checkpoints(ranks - 1, output)) >= written or job.process.poll() is not None,
-                   "checkpoints are there")
-        os.kill(pids[-1], number)
-        result = job.finish()
+        with interrupted(f"after rename /private/{ranks - 1}/checkpoint-:{written - 1}", number):
+            result = self.run_noted(ranks, [*words, "--output", output])
         self.assertEqual(result.codes, [STOPPED_SAFELY] * ranks, result)
         return result
 
@@ -62,7 +58,7 @@ class Resume(TestCase):
         result = self.stopped(2, self.USUAL)
         self.assertIn("starling omd --resume run goes on from here", result.out)
         stopped_at = json.loads(self.read("run/summary.json"))["rounds"]
-        self.assertLess(stopped_at, 6000)
+        self.assertLess(stopped_at, 1200)
         self.assertEqual(self.checkpoints()[-1], stopped_at)
         again = self.good(2, ["--resume", "run", "--progress", "on"])
         self.assertIn(f"the run goes on after round {stopped_at}", again.err)
@@ -72,20 +68,17 @@ class Resume(TestCase):
         before = tree(self.folder / "run")
         finished = self.good(2, ["--resume", "run", "--json"])
         self.assertIn("has played all its rounds", finished.err)
-        self.assertEqual(finished.summary()["rounds"], 6000)
+        self.assertEqual(finished.summary()["rounds"], 1200)
         self.assertEqual(tree(self.folder / "run"), before)
 
     @slow
     def test_without_checkpoints_only_a_signal_leaves_one_and_the_end_takes_it_away(self):
-        words = [*WORDS, "--rounds", "6000"]
+        words = [*WORDS, "--rounds", "1200"]
         self.good(2, [*words, "--output", "whole"])
         self.assertEqual(sorted(path.name for path in (self.folder / "whole/private/0").iterdir()),
                          ["ledger", "ledger.head", "metrics.csv"])
-        job = self.start(2, [*words, "--output", "run"])
-        pids = job.pids(2)
-        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
-        os.kill(pids[0], signal.SIGTERM)
-        result = job.finish()
+        with interrupted("after write /history.csv:5", signal.SIGTERM):
+            result = self.run_noted(2, [*words, "--output", "run"])
         self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
         self.assertEqual(len(self.checkpoints()), 1)
         self.good(2, ["--resume", "run"])
@@ -124,7 +117,7 @@ class Resume(TestCase):
 
     @slow
     def test_secret_keys_go_on(self):
-        words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
+        words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "1200", "--progress", "off",
                  "--checkpoint-every", "200"]
         self.stopped(2, words)
         self.good(2, ["--resume", "run"])
@@ -132,7 +125,7 @@ class Resume(TestCase):
             done = self.run_alone(["privacy", "ledger", self.folder / f"run/private/{rank}/ledger", "--json"])
             self.assertEqual(done.code, 0, done)
             losses = json.loads(done.out)["losses"][0]
-            self.assertAlmostEqual(losses["client_total"]["epsilon"], 6000 * 64 * 2, delta=1e-6)
+            self.assertAlmostEqual(losses["client_total"]["epsilon"], 1200 * 64 * 2, delta=1e-6)
 
     @slow
     def test_a_damaged_checkpoint_is_not_used(self):
@@ -171,7 +164,7 @@ class Resume(TestCase):
 
     @slow
     def test_a_copy_that_is_not_whole_says_what_is_missing(self):
-        words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
+        words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "1200", "--progress", "off",
                  "--checkpoint-every", "200"]
         self.stopped(2, words)
         key = self.folder / "run/private/1/key-1"
@@ -258,7 +251,7 @@ class Resume(TestCase):
 
     @slow
     def test_damage_that_no_checkpoint_is_older_than_is_refused(self):
-        self.stopped(2, [*WORDS, "--rounds", "6000", "--checkpoint-every", "200", "--record-every", "50"])
+        self.stopped(2, [*WORDS, "--rounds", "1200", "--checkpoint-every", "200", "--record-every", "50"])
         for name in self.COMPANIONS:
             with self.subTest(name):
                 path = self.folder / f"run/private/0/{name}"

@@ -201,7 +201,7 @@ class Endings(TestCase):
         self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
         words = ["--source", "data.csv", "--mechanism", "laplace", "--noise-key", "seed", "--progress", "off", "--metrics", "shared"]
         self.good(2, [*words, "--output", "whole"])
-        with power_cut("before rename /run-id:0"):
+        with interrupted("before rename /run-id:0"):
             self.run_ranks(2, [*words, "--output", "run"])
         self.assertTrue((self.folder / "run/config.ini").exists())
         self.assertFalse((self.folder / "run/run-id").exists())

@@ -80,25 +80,28 @@ class Runs(SweepCase):
 
 
 class Interruptions(SweepCase):
-    OPTIONS = "source = synthetic:drift\nrounds = 600000\ncheckpoint-every = 500\nnoise-key = seed\nseed = 1..3\n"
+    OPTIONS = "source = synthetic:drift\nrounds = 600\ncheckpoint-every = 10\nnoise-key = seed\nseed = 1..3\n"
 
     def begun(self, name):
+        """A sweep whose runs take their time, once this one has a checkpoint."""
+        with slowed("checkpoint:0", 40):
+            process = self.start_sweep()
         wait_until(lambda: any((self.folder / "out" / name).glob("private/0/checkpoint-*")), f"{name} has a checkpoint")
+        return process
 
     def check_the_rest(self, first_end):
         again = self.sweep("--metric", "loss")
         self.assertNotIn("seed-1: begins", again.err)
         self.assertIn(first_end, again.err)
         for seed in (1, 2, 3):
-            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 600000)
+            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 600)
         return again
 
     def test_killed_in_the_middle(self):
         self.spec(self.OPTIONS)
         self.sweep("--only", "1")
         finished = tree(self.folder / "out/seed-1")
-        process = self.start_sweep()
-        self.begun("seed-2")
+        process = self.begun("seed-2")
         process.kill()
         process.wait()
         self.check_the_rest("seed-2: goes on")
@@ -107,9 +110,8 @@ class Interruptions(SweepCase):
     def test_stopped_by_a_signal(self):
         self.spec(self.OPTIONS)
         for number in (signal.SIGINT, signal.SIGTERM):
-            process = self.start_sweep()
             name = "seed-1" if number == signal.SIGINT else "seed-2"
-            self.begun(name)
+            process = self.begun(name)
             process.send_signal(number)
             self.assertEqual(process.wait(PATIENCE), STOPPED_SAFELY)
             self.assertRegex(process.stderr.read(), rf"(?s){name}: stopped after .*starling: stopped: \d runs")

@@ -97,7 +97,7 @@ class Tuning(TestCase):
     def test_a_stopped_run_goes_on_with_its_noise(self):
         words = [*self.words, "--epochs", "4", "--batch", "1"]
         whole = self.summary_of(1, words, "whole")
-        with power_cut("checkpoint:0"):
+        with interrupted("checkpoint:0"):
             self.run_ranks(1, [*words, "--output", "cut", "--checkpoint-every", "200"])
         self.assertEqual(checkpoints_in(self.folder / "cut" / "private" / "0"), [200])
         resumed = self.run_command(1, ["omd", "--resume", "cut", "--json-models"])

@@ -55,7 +55,7 @@ class WarmUp(TestCase):
     def test_a_stopped_run_goes_on_with_its_coordinates(self):
         words = [*self.words, "--tuning", "auto", "--batch", "1"]
         whole = self.summary_of(1, words, "whole")
-        with power_cut("checkpoint:0"):
+        with interrupted("checkpoint:0"):
             self.run_command(1, [*words, "--output", "cut", "--checkpoint-every", "1500"])
         self.assertEqual(checkpoints_in(self.folder / "cut" / "private" / "0"), [1500])
         resumed = self.run_command(1, ["infer", "--resume", "cut", "--json-models"])
