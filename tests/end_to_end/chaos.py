@@ -3,8 +3,8 @@
     python3 chaos.py [--minutes M] [--seed S]      prints a table; exit code 1 if a run did not, 77 where there can be no hosts
 
 Four ranks are on two hosts, which are network namespaces, and their directory is on a small disk. A rank is killed, or stopped for
-good; a host's link goes down for some seconds; a checkpoint is cut short, and a rank killed; the disk is full for a moment. The next
-blow falls once the run has got on. The run must end with exit code 0, with masses that add up to the number of clients, the bits of
+good; a host's link goes down for some seconds; a checkpoint is cut short, and a rank killed; the disk is full for a moment; a host's
+clock is set (shifted_clock.cpp, built as STARLING_SHIFTED_CLOCK). The next blow falls once the run has got on. The run must end with exit code 0, with masses that add up to the number of clients, the bits of
 a run on one rank, valid ledgers with the same charges, and no process left. The launcher asks hosts after 3 s without a trace, in
 place of 15, and waits 5 s for their answer, in place of 30. Every second run has private folders of each host (--private).
 """
@@ -12,6 +12,7 @@ place of 15, and waits 5 s for their answer, in place of 30. Every second run ha
 import argparse
 import random
 import statistics
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -57,7 +58,9 @@ class Night(TestCase):
         self.good(1, [*WORDS, "--output", "whole"])
         self.whole = self.trial.results("whole")
         self.blows = {"rank killed": self.kill, "rank stopped": self.stop, "link down": self.unplug,
-                      "checkpoint cut short, rank killed": self.cut_short, "disk full": self.fill}
+                      "checkpoint cut short, rank killed": self.cut_short, "disk full": self.fill, "clock set": self.set_clock}
+        for host in ("host-1", "host-2"):
+            self.set_clock(host, 0)
         self.seconds = {name: [] for name in self.blows}
 
     def ranks(self):
@@ -108,6 +111,13 @@ class Night(TestCase):
         time.sleep(self.randomness.uniform(0.2, 1))
         filler.unlink()
 
+    def set_clock(self, host=None, seconds=None):
+        """A host's time of day, by up to a day or a year either way."""
+        if seconds is None:
+            seconds = self.randomness.uniform(-1, 1) * self.randomness.choice([10, 86400, 365 * 86400])
+        with open(self.folder / f"shift.{host or self.randomness.choice(['host-1', 'host-2'])}", "r+b" if host is None else "w+b") as file:
+            file.write(struct.pack("d", seconds))
+
     def round_now(self):
         return self.run.newest_checkpoint()[0]
 
@@ -120,8 +130,10 @@ class Night(TestCase):
         output = f"disk/run-{number}"
         self.run = launch_parts.RunFolder(self.folder / output)
         own = ["--private", f"disk/private-{number}/{{host}}"] if number % 2 == 1 else []
+        # Of what comes through the launcher, the program alone is told to look at the clock.
+        clocks = ["-x", f"LD_PRELOAD={os.environ['STARLING_SHIFTED_CLOCK']}", "-x", f"CLOCK_SHIFT={self.folder}/shift"]
         job = Job([sys.executable, "-B", "-c", LAUNCH, str(SOURCE / "jobs"), "--backoff", "2", "--restarts", "1000", "--hosts",
-                   str(self.hosts.file(2)), "--", *map(str, self.hosts.mpirun(MPIRUN)), "-n", "4", STARLING, "omd", *WORDS, *own, "--watchdog",
+                   str(self.hosts.file(2)), "--", *map(str, self.hosts.mpirun(MPIRUN)), *clocks, "-n", "4", STARLING, "omd", *WORDS, *own, "--watchdog",
                    str(WATCHDOG), "--output", output], self.folder, None)
         self.addCleanup(job.close)
         try:
