@@ -27,6 +27,9 @@ constexpr std::size_t drift_blocks = 32;      ///< blocks that a standard error 
 constexpr std::array<double, 7> least_effective{45, 39, 34, 27, 21, 13, 7};
 constexpr std::array<double, 7> most_drifts{3.9, 4.4, 4.9, 5.3, 5.8, 6.2, 6.8};
 
+/// Of these bounds, where noise is taken back: found by trying (jobs/intervals.py --tuning auto).
+constexpr double drift_with_chains = 0.65;
+
 /// The bound for d coordinates: linear in log d between those of the table, and that of 64 beyond.
 double bound_for(const std::array<double, 7>& table, Index d) {
   const double place = std::min(std::log2(static_cast<double>(d)), 6.0);
@@ -140,14 +143,14 @@ void PathBlocks::merge_pairs() {
   length_ *= 2;
 }
 
-std::optional<Settling> settling_of(const PathBlocks& path) {
+std::optional<Settling> settling_of(const PathBlocks& path, bool noise_is_taken_back) {
   const std::size_t d = path.dimension();
   if (path.count() < std::max(least_blocks, least_blocks_each * d)) return std::nullopt;
   const MatrixXd rows = rows_of(path, path.count() / 4, 1);
   if (!rows.allFinite() || moving(rows.rowwise() - rows.colwise().mean()).empty()) return std::nullopt;
   Settling result;
   result.least_effective_steps = bound_for(least_effective, static_cast<Index>(d));
-  result.most_drift = bound_for(most_drifts, static_cast<Index>(d));
+  result.most_drift = bound_for(most_drifts, static_cast<Index>(d)) * (noise_is_taken_back ? drift_with_chains : 1);
   find_slowest(path, result);
   find_drift(path, result);
   return result;

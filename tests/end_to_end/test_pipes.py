@@ -44,7 +44,7 @@ class Pipes(TestCase):
                 ("omd", ["--noise-key", "seed", "--average", "all"], 1),
                 ("omd", ["--topology", "one-peer.topo", "--link-loss", "0.1", "--link-loss-model", "unacknowledged"], 1),
                 ("fedavg", ["--local-steps", "3", "--client-weights", "equal"], 3),
-                ("infer", ["--loss", "logistic"], 1)]:
+                ("infer", ["--loss", "logistic", "--noise-correlation", "blt:2"], 1)]:
             with self.subTest(command, words=words):
                 self.write("one-peer.topo", "generate one-peer-exponential clients=2\n")
                 shutil.rmtree(self.folder / "run", ignore_errors=True)

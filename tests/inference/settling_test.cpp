@@ -106,6 +106,8 @@ TEST(Settling, NeedsAPathThatMoves) {
   PathBlocks still(2);
   for (int i = 0; i < 1000; ++i) still.add(Vector{1, 2});
   EXPECT_FALSE(settling_of(still));
+  const PathBlocks path = Descent{{200}}.path(1);
+  EXPECT_NEAR(settling_of(path, true)->most_drift / settling_of(path)->most_drift, 0.65, 1e-12);
   PathBlocks half(2);
   AddressedRandom random(1, Purpose::experiment, 0, 0);
   for (int i = 0; i < 1000; ++i) half.add(Vector{1, random.normal()});

@@ -54,6 +54,8 @@ struct Settling {
 };
 
 /// The figures of a path. None with fewer than 16 blocks, with fewer than 4d blocks, and for a path that does not move.
-[[nodiscard]] std::optional<Settling> settling_of(const PathBlocks& path);
+/// Noise that later steps take back makes adjacent blocks differ by more, and drifts look smaller: their bound is
+/// lower.
+[[nodiscard]] std::optional<Settling> settling_of(const PathBlocks& path, bool noise_is_taken_back = false);
 
 }  // namespace starling

@@ -92,7 +92,7 @@ void add_method_options(Options& options, InferConfig& config) {
       config.asked_step_cap);
 }
 
-constexpr std::array tuned_options{"batch", "warmup-share", "step", "step-offset"};
+constexpr std::array tuned_options{"batch", "warmup-share", "step", "step-offset", "noise-correlation"};
 
 void add_tuning_options(Options& options, InferConfig& config) {
   options.group("Tuning");
@@ -118,6 +118,10 @@ void add_tuning_options(Options& options, InferConfig& config) {
                              excludes("unit=person", "a person may have records in both shares"),
                              excludes("start", "the share gives the start")}},
               config.warmup_share);
+  options.add(declared("noise-correlation"), config.correlation,
+              {{"auto", CorrelationChoice::automatic},
+               {"none", CorrelationChoice::none},
+               {"blt:2", CorrelationChoice::two_buffers}});
 }
 
 void add_interval_options(Options& options, InferConfig& config) {
@@ -304,6 +308,9 @@ void check_shape(InferConfig& config, const Options& options) {
         config.data.epochs);
   check(config.warmup_share == 0 || !changes_by_round(config.privacy),
         "--warmup-share with prices by a schedule: its records are released at once. Give one price.");
+  check(config.correlation != CorrelationChoice::two_buffers || config.may_correlate(),
+        "--noise-correlation blt:2 with --intervals plug-in, --bias remove, --epochs or --person-rounds (what these "
+        "make of noise is known where it is independent) use --noise-correlation none");
   check(config.data.epochs == 1 || config.intervals_text == "none",
         "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
         config.data.epochs);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/console/command.hpp"
+#include "app/omd/omd_config.hpp"
 #include "app/settings/learning_config.hpp"
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +40,8 @@ struct InferConfig : LearningConfig {
   bool joint = false;
   PlugInTrust trust = PlugInTrust::local;
   BiasChoice bias = BiasChoice::keep;
-  double warmup_share = 0;                 ///< of the steps, whose records make the preconditioner
+  double warmup_share = 0;  ///< of the steps, whose records make the preconditioner
+  CorrelationChoice correlation = CorrelationChoice::automatic;
   std::optional<bool> tune;                ///< none: where the rule is known to help
   std::vector<std::string> given_options;  ///< of those that are tuned
   double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
@@ -56,6 +58,11 @@ struct InferConfig : LearningConfig {
   /// Whether each step's curvature is released with its direction.
   [[nodiscard]] bool curvature_by_step() const {
     return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price);
+  }
+  /// Whether releases of directions stand alone, each record in one of them, so that their noise can be correlated.
+  [[nodiscard]] bool may_correlate() const {
+    return privacy.mechanism_row().gaussian() && !plug_in && bias == BiasChoice::keep && data.epochs == 1 &&
+           data.person_rounds.value_or(1) == 1;
   }
   [[nodiscard]] bool given(std::string_view option) const {
     return std::find(given_options.begin(), given_options.end(), option) != given_options.end();

@@ -75,6 +75,10 @@ class InferRun final : public LearningRun {
   /// Steps for each coefficient without which asymptotic intervals mean nothing.
   static constexpr Round least_steps_each = 30;
   void choose_steps();
+  [[nodiscard]] bool rule_correlates() const;
+  [[nodiscard]] std::pair<double, std::string> step_of_rule(double begin, double end, std::int64_t batch,
+                                                            std::optional<std::int64_t> records) const;
+  [[nodiscard]] std::vector<TunedValue> values_of_rule(std::optional<std::int64_t> records) const;
   void take_settings(const std::vector<TunedValue>& values);
   [[nodiscard]] SecondPart warm_up_part() const;
   [[nodiscard]] MomentSums moment_sums() const;
@@ -84,6 +88,8 @@ class InferRun final : public LearningRun {
   void note_hidden(const Preconditioner& preconditioner);
   /// **Collective.**
   void choose_step_cap();
+  /// **Collective.**
+  void choose_correlation();
   /// **Collective.**
   void count_records();
   void look_at_columns();
@@ -137,6 +143,7 @@ class InferRun final : public LearningRun {
   std::unique_ptr<MallowsModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
+  std::optional<NoiseCorrelation> correlation_;
   std::vector<std::string> words_;  ///< of the command line
   std::vector<TunedValue> tuned_;
   KeptChoices kept_choices_{tuned_};

@@ -132,11 +132,20 @@ void InferRun::refuse_constant_columns(const Secret<ColumnVariation>& variation)
 
 void InferRun::agree_on_model() {
   if (schedule_ && !config_.asked_step_cap) choose_step_cap();
+  choose_correlation();
   count_records();
   propose_constants();
   const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
   standardised_ = !agreement_.all(declare_public(!standardised)) &&
                   agreement_.all(declare_public(standardised || client_count() == 0));
+}
+
+/// Over the steps after the warm-up, whose noise is independent.
+void InferRun::choose_correlation() {
+  if (config_.correlation != CorrelationChoice::two_buffers) return;
+  std::string text;
+  agreement_.together([&] { text = best_correlation(config_.sgd.steps - warm_up_rounds_, 1).text(); });
+  correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
 void InferRun::choose_step_cap() {
@@ -228,6 +237,7 @@ RunFacts InferRun::privacy_facts() {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
     facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
   }
+  facts.correlation = correlation_;
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;
 }
@@ -240,6 +250,7 @@ std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream
     learned = &preconditioned_model_.emplace(*model_, *preconditioner_, dataset_.shape.features);
     mechanism = &preconditioned_releases_.emplace(privacy_->mechanism(), *preconditioner_);
   }
+  mechanism->begin_chains();  // replications share it
   return make_engine({world_, *layout_, config_, schedule_.get(), *model_, *learned, *mechanism, accounts,
                       privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0), warm_up_rounds_});
 }
@@ -251,6 +262,7 @@ IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::si
   methods.alpha = config_.sgd.step_power;
   methods.steps = config_.sgd.steps;
   methods.burn_in = config_.burn_in;
+  methods.noise_is_taken_back = correlation_.has_value();
   const PathsOf whose = schedule_ ? PathsOf::clients : PathsOf::aggregator;
   return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every), whose};
 }

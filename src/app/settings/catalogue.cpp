@@ -154,6 +154,13 @@ const std::vector<Option>& catalogue() {
        .help = "under gaussian, in place of --epsilon: mu per release",
        .example = "1 --mechanism gaussian",
        .files = named::spec},
+      {.name = "noise-correlation",
+       .argument = "HOW",
+       .initial = "auto",
+       .help = "blt:2: the noise of a client's later rounds takes back most of that of earlier ones (gaussian, "
+               "for unit record); none: it is independent; auto: what --tuning chooses, none without it",
+       .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt"),
+                     excludes("unit=component", "the loss of a record is counted").only_for("blt")}},
       {.name = "noise-key",
        .argument = "KEY",
        .initial = "random",

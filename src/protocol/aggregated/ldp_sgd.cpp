@@ -39,7 +39,7 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
 // Xie et al., Algorithm 1, with several clients (docs/methods/inference.md, "Estimator").
 void LdpSgd::run(const std::vector<Observer*>& observers) {
   begin(observers);
-  leave_out(settings_.first_round);
+  AggregatedRounds::leave_out(settings_.first_round);
   while (goes_on(settings_.steps)) {
     root_.sum(length_, contribution_, sum_);     // 1. Σ_k ĝ_k, ĝ_k = mean of Ψ(θ_{i−1}, z) + noise
     if (root_.aggregates()) step(sum_.value());  // 2. θ_i = θ_{i−1} − γ_i · mean_k ĝ_k
@@ -53,6 +53,13 @@ void LdpSgd::persist(Snapshot& snapshot) {
   snapshot.of_first_rank(root_.aggregates(), inverse_clients_, taken_);
   if (bias_) snapshot.of_first_rank(root_.aggregates(), *bias_);
   if (plug_in_ != nullptr) snapshot(*plug_in_);
+  snapshot(mechanism_);
+}
+
+/// Other records follow: old noise must not be taken back from them.
+void LdpSgd::leave_out(Round end) {
+  AggregatedRounds::leave_out(end);
+  mechanism_.begin_chains();
 }
 
 /// The message (ĝ_k, 1) of client k, with the noisy mean of Ψ̇ if the bias is followed; zeros if it does not

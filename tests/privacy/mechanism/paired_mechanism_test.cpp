@@ -273,6 +273,27 @@ TEST(FirstRounds, PayForTheirOneRelease) {
   EXPECT_THAT(pair.description(), testing::HasSubstr("used in nothing else"));
 }
 
+// Releases after the first rounds cost what a chain of so many costs who has a record in each of them.
+TEST(FirstRounds, ComeBeforeAChain) {
+  constexpr Round first = 5;
+  const double mu = 0.6;
+  ReleaseSettings settings = settings_of(mu);
+  settings.correlation = best_correlation(100, 1);
+  SecondPart part{"part", 0.5, 3, 0.5, 2, first * 4};
+  part.of_first_rounds = first;
+  PairedMechanism pair("gaussian", settings, part);
+  const std::unique_ptr<Mechanism> chain = mechanism_table().make("gaussian", settings);
+  for (const std::int64_t count : {1, 5, 6, 100}) {
+    const auto together = static_cast<double>(std::min<std::int64_t>(count, first));
+    const double later = static_cast<double>(count) - together;
+    const double factor = later > 0 ? chain->accumulation(count - first) : 0;
+    const double squares = together * together + factor * factor * later;
+    EXPECT_NEAR(pair.accumulation(count) / std::sqrt(squares / static_cast<double>(count)), 1, 1e-9) << count;
+    EXPECT_GE(pair.most_accumulation(100), pair.accumulation(count)) << count;
+  }
+  EXPECT_EQ(pair.charge(mu), Charge::gaussian(mu));
+}
+
 TEST(PairedMechanism, RefusesWhatNobodyCanAccountFor) {
   EXPECT_THAT(message_of<UsageError>([] { pair_of("dissertation", 0.1, 0.5); }), testing::HasSubstr("two releases"));
   EXPECT_THAT(message_of<UsageError>([] { pair_of("laplace", 1, 1); }), testing::HasSubstr("share"));

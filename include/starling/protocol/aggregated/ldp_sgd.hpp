@@ -40,7 +40,9 @@ class LdpSgd final : public AggregatedRounds {
   /// On rank 0, if follow_bias is set: the curvature bias of the average, as estimated so far.
   [[nodiscard]] std::optional<BiasEstimate> bias() const;
 
+  /// With the noise that later releases take back.
   void persist(Snapshot& snapshot) override;
+  void leave_out(Round end) override;
 
  private:
   [[nodiscard]] const Released<Vector>& noisy_direction(std::size_t k);

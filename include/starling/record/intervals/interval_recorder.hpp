@@ -18,10 +18,11 @@ namespace starling {
 /// The interval methods that are applied to paths.
 struct PathMethods {
   bool random_scaling = true;
-  std::optional<int> batch_means;  ///< M
-  double alpha = 0.51;             ///< exponent of the steps, which sets the ends of batches
-  Round steps = 0;                 ///< planned steps
-  Round burn_in = 0;               ///< first steps, whose models do not count
+  std::optional<int> batch_means;    ///< M
+  double alpha = 0.51;               ///< exponent of the steps, which sets the ends of batches
+  Round steps = 0;                   ///< planned steps
+  Round burn_in = 0;                 ///< first steps, whose models do not count
+  bool noise_is_taken_back = false;  ///< by later steps
 };
 
 /// One method's spread of one client's average.
@@ -69,7 +70,9 @@ class IntervalRecorder final : public Observer {
     return paths_[k].joint_statistic(coordinates);
   }
   /// Whether local client k's path has settled, as far as it tells.
-  [[nodiscard]] std::optional<Settling> settling(std::size_t k) const { return settling_of(blocks_[k]); }
+  [[nodiscard]] std::optional<Settling> settling(std::size_t k) const {
+    return settling_of(blocks_[k], methods_.noise_is_taken_back);
+  }
   /// θ̄ of local client k: the mean of the models that count, or the last model if none counts.
   [[nodiscard]] Vector estimate(std::size_t k, const RoundView& view) const;
   void persist(Snapshot& snapshot);
