@@ -82,7 +82,7 @@ void InferRun::take_settings(const std::vector<TunedValue>& values) {
     words.push_back("--" + each.option);
     words.push_back(each.value);
   }
-  InferConfig chosen = parse_infer_config(words);
+  InferConfig chosen = parse_infer_config(words, of_run_);
   DataSettings data = std::move(config_.data);
   data.batch = chosen.data.batch;
   chosen.data = std::move(data);
