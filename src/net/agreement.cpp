@@ -46,6 +46,7 @@ MPI_Datatype element_type(const Vector&) {
   return MPI_DOUBLE;
 }
 
+/// Every rank's part, in rank order.
 template <class Part>
 std::vector<Part> all_parts(World::State& state, const Part& own) {
   const int length = static_cast<int>(own.size());
@@ -60,6 +61,27 @@ std::vector<Part> all_parts(World::State& state, const Part& own) {
                   element_type(own), state.agreement, &request);
   state.wait_collective(request, "gathering");
   if (state.size > 1) {
+    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
+  }
+  return parts_of(joined, lengths);
+}
+
+/// Likewise, on rank 0 alone.
+template <class Part>
+std::vector<Part> parts_on_first_rank(World::State& state, const Part& own) {
+  const int length = static_cast<int>(own.size());
+  const std::size_t ranks = state.rank == 0 ? static_cast<std::size_t>(state.size) : 0;
+  std::vector<int> lengths(ranks);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
+  state.wait_collective(request, "gathering");
+  const auto [offsets, total] = offsets_of(lengths);
+  Part joined;
+  joined.resize(static_cast<std::size_t>(total));
+  MPI_Igatherv(own.data(), length, element_type(own), joined.data(), lengths.data(), offsets.data(), element_type(own),
+               0, state.agreement, &request);
+  state.wait_collective(request, "gathering");
+  if (state.rank != 0) {
     state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
   }
   return parts_of(joined, lengths);
@@ -213,20 +235,11 @@ std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& par
 }
 
 std::vector<Vector> Agreement::gather(const Released<Vector>& numbers) {
-  World::State& state = world_.state();
-  const int length = static_cast<int>(numbers.value().size());
-  const std::size_t ranks = state.rank == 0 ? static_cast<std::size_t>(state.size) : 0;
-  std::vector<int> lengths(ranks);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  const auto [offsets, total] = offsets_of(lengths);
-  Vector joined(static_cast<std::size_t>(total));
-  MPI_Igatherv(numbers.value().data(), length, MPI_DOUBLE, joined.data(), lengths.data(), offsets.data(), MPI_DOUBLE, 0,
-               state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  if (state.rank != 0) state.agreement_bytes += static_cast<std::int64_t>(sizeof(double)) * length;
-  return parts_of(joined, lengths);
+  return parts_on_first_rank(world_.state(), numbers.value());
+}
+
+std::vector<std::string> Agreement::gather(const Released<std::string>& text) {
+  return parts_on_first_rank(world_.state(), text.value());
 }
 
 Vector Agreement::ordered_sum(const Released<Columns>& columns) {

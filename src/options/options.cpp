@@ -19,6 +19,10 @@ namespace po = boost::program_options;
 
 namespace {
 
+std::vector<std::string> lines_of_config(const std::string& path) {
+  return read_lines(path, fmt::format("--config '{}'", path));
+}
+
 /// Line of `key =` in an INI text, from 1, after `earlier` lines with the same key; 0 if there is none. Below a line
 /// [section], keys begin with `section.`.
 int line_of(const std::string& text, const std::string& key, std::size_t earlier) {
@@ -190,9 +194,10 @@ std::vector<FileEntry> Options::read_ini(const std::string& text, const std::str
   }
 }
 
-std::map<std::string, Options::Given> Options::read_file(const std::string& path, const std::string& folder) const {
+std::map<std::string, Options::Given> Options::read_file(const std::vector<std::string>& lines, const std::string& path,
+                                                         const std::string& folder) const {
   std::map<std::string, Given> result;
-  const std::string text = fmt::format("{}\n", fmt::join(read_lines(path, fmt::format("--config '{}'", path)), "\n"));
+  const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
   refuse_placeholders(text, path);
   std::set<std::string> seen;
   for (const auto& [key, values, line] : is_toml(path) ? read_toml(text, path) : read_ini(text, path)) {
@@ -219,20 +224,20 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
 
 /// The configuration of the run in a directory. Throws UsageError if the command line has other values for options that
 /// a run keeps.
-std::map<std::string, Options::Given> Options::read_run(const std::string& directory) const {
+std::map<std::string, Options::Given> Options::read_run(const std::string& directory, const std::string& text) const {
   for (const char* other : {"config", "output"}) {
     check(!given(other),
           "--resume with --{}: a run has its configuration and its results in its directory. Leave it out.", other);
   }
-  check(std::filesystem::is_directory(directory), "--resume '{}': no such directory. Name the directory of a run.",
-        directory);
   const std::string path = directory + "/config.ini";
-  check(std::filesystem::is_regular_file(path),
+  check(!text.empty() || std::filesystem::is_directory(directory),
+        "--resume '{}': no such directory. Name the directory of a run.", directory);
+  check(!text.empty() || std::filesystem::is_regular_file(path),
         "--resume '{}': the directory has no config.ini. Name the directory of a run.", directory);
   std::map<std::string, Given> of_run;
   try {
     // Names of files are absolute, or hold from the present folder where ranks began in different ones.
-    of_run = read_file(path, "");
+    of_run = read_file(text.empty() ? lines_of_config(path) : text_lines(text, path), path, "");
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} (--resume goes on with a run of the same command)", error.what()));
   }
@@ -252,13 +257,13 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
   return of_run;
 }
 
-void Options::parse(const std::vector<std::string>& words) {
+void Options::parse(const std::vector<std::string>& words, const std::string& of_run) {
   read_command_line(words);
   if (given("resume")) {
-    given_.merge(read_run(given_.at("resume").texts.front()));
+    given_.merge(read_run(given_.at("resume").texts.front(), of_run));
   } else if (given("config")) {
     const std::string& path = given_.at("config").texts.front();
-    given_.merge(read_file(path, std::filesystem::path(path).parent_path().string()));
+    given_.merge(read_file(lines_of_config(path), path, std::filesystem::path(path).parent_path().string()));
   }
   read_values();
   for (const Entry& entry : entries_) {

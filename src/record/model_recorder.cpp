@@ -148,6 +148,7 @@ struct ModelRecorder::Row {
 void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
   owners_.go_back(owners);
   std::filesystem::remove(file_);
+  make_folder_of(file_);
   make_file();
   journal_.go_back(journal, [this](Snapshot& entry) {
     Row row;

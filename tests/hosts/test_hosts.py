@@ -1,5 +1,6 @@
-"""Runs over two hosts: the same bits as on one; a link that is cut in mid-run ends all ranks clearly, and the run can be
-taken up when it is mended. A host that is cut off for good does not stop a run under jobs/launch.py."""
+"""Runs over two hosts: the same bits as on one, also where hosts share no disk. A link that is cut in mid-run ends all ranks
+clearly, and the run can be taken up when it is mended. A host that is cut off for good does not stop a run under
+jobs/launch.py."""
 
 import sys
 import unittest
@@ -30,6 +31,11 @@ mv "$log/new.$OMPI_COMM_WORLD_RANK" "$log/code.$OMPI_COMM_WORLD_RANK"
 """
 
 
+# The same, where the second host sees an empty folder `results` of its own.
+APART_SCRIPT = RANK_SCRIPT.replace('"$@" 2>', """unshare --mount sh -c '[ $(hostname) = host-1 ] || mount -t tmpfs none results
+exec "$@"' sh "$@" 2>""")
+
+
 def resumable():
     done = subprocess.run([STARLING, "omd", "--help=all"], env=environment(), capture_output=True, text=True)
     return "--resume" in done.stdout
@@ -44,9 +50,9 @@ class TwoHosts(TestCase):
         self.hosts.__enter__()
         self.addCleanup(self.hosts.__exit__)
 
-    def launch(self, *words):
+    def launch(self, *words, script=RANK_SCRIPT):
         """Two ranks on each host; the job, and the folder where each of them notes how it ends."""
-        log, wrapper = self._wrapper(RANK_SCRIPT)
+        log, wrapper = self._wrapper(script)
         job = Job([*self.hosts.launch(MPIRUN, 2), *wrapper, STARLING, "omd", *map(str, words)], self.folder, log)
         self.addCleanup(job.close)
         return job, log
@@ -79,6 +85,22 @@ class TwoHosts(TestCase):
                 self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
                 self.assertEqual(sorted(self.notes(log, "host")), ["host-1", "host-1", "host-2", "host-2"])
                 self.check_same(way, "whole")
+
+    def test_hosts_that_share_no_disk(self):
+        self.good(1, [*WORDS, "--rounds", "1000", "--output", "whole"])
+        (self.folder / "results").mkdir()
+        apart = [*WORDS, "--rounds", "1000", "--output", "results/run"]
+        job, log = self.launch(*apart, script=APART_SCRIPT)
+        job.finish()
+        self.assertEqual(set(self.notes(log, "code")), {"2"}, self.notes(log, "err"))
+        said = "".join(self.notes(log, "err"))
+        self.assertRegex(said, r"starling: rank \d on host-2: the run directory .* of rank 0 on host-1 is not seen from here .*--private DIR")
+        job, log = self.launch(*apart, "--private", "private/{host}", script=APART_SCRIPT)
+        job.finish()
+        self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
+        self.check_same("results/run", "whole")
+        self.assertEqual(sorted(path.name for path in (self.folder / "private").iterdir()), ["host-1", "host-2"])
+        self.assertEqual(list((self.folder / "private").rglob("released")), [])
 
     def test_a_link_is_cut_in_mid_run(self):
         words = [*WORDS, "--rounds", "3000"]

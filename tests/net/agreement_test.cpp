@@ -63,12 +63,16 @@ TEST(AgreementDoor, GathersIntegersEverywhere) {
   for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], std::vector<std::int64_t>(r, large));
 }
 
-TEST(AgreementDoor, GathersNumbersOnTheFirstRank) {
+TEST(AgreementDoor, GathersOnTheFirstRank) {
   Agreement agreement(world());
   const auto parts =
       agreement.gather(Released<Vector>(declare_public(Vector(static_cast<std::size_t>(world().rank()), 1.5))));
   EXPECT_EQ(parts.size(), world().rank() == 0 ? static_cast<std::size_t>(world().size()) : 0U);
   for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], Vector(r, 1.5));
+  const std::string own = std::string(static_cast<std::size_t>(world().rank()), '\0') + "x";
+  const auto texts = agreement.gather(declare_public(own));
+  EXPECT_EQ(texts.size(), parts.size());
+  for (std::size_t r = 0; r < texts.size(); ++r) EXPECT_EQ(texts[r], std::string(r, '\0') + "x");
 }
 
 TEST(AgreementDoor, GathersNumbersEverywhere) {

@@ -65,15 +65,15 @@ Options options_of(Toy& toy) {
   return options;
 }
 
-Toy parsed(const std::vector<std::string>& words) {
+Toy parsed(const std::vector<std::string>& words, const std::string& of_run = "") {
   Toy toy;
-  options_of(toy).parse(words);
+  options_of(toy).parse(words, of_run);
   return toy;
 }
 
-std::string refusal(const std::vector<std::string>& words) {
+std::string refusal(const std::vector<std::string>& words, const std::string& of_run = "") {
   try {
-    parsed(words);
+    parsed(words, of_run);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -149,6 +149,10 @@ TEST(Options, AResumedRunKeepsWhatIsFixed) {
   folder.write("run/config.ini", "size = 2\n");
   EXPECT_EQ(parsed({"--resume", folder / "run", "--loud", "--size", "2.0"}).size, 2);
   EXPECT_THAT(refusal({"--resume", folder / "run", "--size", "3"}), HasSubstr("size = 2, here 3"));
+  const std::string of_run = "size = 4\n";  // as another process has read it, where there may be no such folder
+  EXPECT_EQ(parsed({"--resume", folder / "elsewhere"}, of_run).size, 4);
+  EXPECT_THAT(refusal({"--resume", folder / "elsewhere", "--size", "3"}, of_run), HasSubstr("size = 4, here 3"));
+  EXPECT_THAT(refusal({"--resume", folder / "elsewhere"}), HasSubstr("no such directory"));
 }
 
 TEST(Options, ADeclarationTakesWhatAnotherStates) {

@@ -54,8 +54,9 @@ class Agreement {
   /// Personalised exchange: part r goes to rank r. Returns the parts for this rank, in rank order. Every rank gives a
   /// part for every rank.
   [[nodiscard]] std::vector<Vector> exchange(const std::vector<Released<Vector>>& parts);
-  /// Every rank's numbers, in rank order, on rank 0; empty elsewhere.
+  /// Every rank's values, in rank order, on rank 0; empty elsewhere.
   [[nodiscard]] std::vector<Vector> gather(const Released<Vector>& numbers);
+  [[nodiscard]] std::vector<std::string> gather(const Released<std::string>& text);
   /// Sum of all clients' columns, on every rank. Columns are added in client order for any layout, because a reduction
   /// tree would differ in the last bit between layouts. All ranks give columns of the same length; a rank without
   /// clients gives none.

@@ -50,8 +50,9 @@ class Options {
   /// its variable. The command line wins. Relative file names in the file start from its folder. Throws UsageError for
   /// unknown keys of a file, with file and line; for bad values, with their source; for an option with two values; and
   /// for options that exclude or lack each other. With --resume the file is the run's own. The command line may then
-  /// change nothing that the run depends on.
-  void parse(const std::vector<std::string>& words);
+  /// change nothing that the run depends on. `of_run` is the text of that file as another process has read it; if it is
+  /// empty the file is read here.
+  void parse(const std::vector<std::string>& words, const std::string& of_run = "");
 
   /// All options that have a value, as a file for --config. File names that the user gave are absolute, so that the
   /// file may lie anywhere.
@@ -74,8 +75,9 @@ class Options {
   void read_command_line(const std::vector<std::string>& words);
   [[nodiscard]] std::vector<std::string> with_implied_values(const std::vector<std::string>& words) const;
   [[nodiscard]] std::vector<FileEntry> read_ini(const std::string& text, const std::string& path) const;
-  [[nodiscard]] std::map<std::string, Given> read_file(const std::string& path, const std::string& folder) const;
-  [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory) const;
+  [[nodiscard]] std::map<std::string, Given> read_file(const std::vector<std::string>& lines, const std::string& path,
+                                                       const std::string& folder) const;
+  [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory, const std::string& text) const;
   [[nodiscard]] const Option* find(const std::string& name) const;
   [[nodiscard]] std::string value_of(const Option& option) const;
   [[nodiscard]] bool is_there(const Option& option) const;

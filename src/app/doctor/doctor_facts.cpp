@@ -177,10 +177,12 @@ void write_own(const std::string& directory, const std::string& path) {
 /// Another rank's file, which may need a while to be seen here.
 void read_when_seen(const std::string& path) {
   for (int look = 0; look < most_looks && !fs::exists(path); ++look) std::this_thread::sleep_for(between_looks);
-  check<FailureError>(fs::exists(path),
-                      "rank 0's file '{}' is not seen (each host has a directory of its own of that name) run.h5 joins "
-                      "files of all ranks: use a directory on a file system that all hosts share",
-                      path);
+  check<FailureError>(
+      fs::exists(path),
+      "rank 0's file '{}' is not seen (each host has a directory of its own of that name) run.h5 joins "
+      "files of all ranks: use a directory on a file system that all hosts share, or give runs --private DIR "
+      "on each host's own disk",
+      path);
   read_trial(path);
 }
 

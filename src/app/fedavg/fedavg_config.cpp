@@ -65,10 +65,10 @@ Options fedavg_options(FedAvgConfig& config) {
 
 }  // namespace
 
-FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
+FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const std::string& of_run) {
   FedAvgConfig config;
   Options options = fedavg_options(config);
-  options.parse(words);
+  options.parse(words, of_run);
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
   refuse_audit(config);

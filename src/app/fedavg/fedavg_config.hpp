@@ -23,7 +23,7 @@ struct FedAvgConfig : LearningConfig {
 };
 
 /// Throws UsageError.
-[[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words);
+[[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const std::string& of_run = "");
 [[nodiscard]] Manual fedavg_manual();
 [[nodiscard]] std::vector<Option> fedavg_declarations();
 

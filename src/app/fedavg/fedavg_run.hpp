@@ -27,7 +27,9 @@ class FedAvgRun final : public AggregatedRun {
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
 
   [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
-  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_fedavg_config(words); }
+  void read_configuration(const std::vector<std::string>& words) override {
+    config_ = parse_fedavg_config(words, of_run_);
+  }
   void open_data() override;
   void open_model() override;
   [[nodiscard]] RunFacts privacy_facts() override;

@@ -318,10 +318,10 @@ void check_shape(InferConfig& config, const Options& options) {
 
 }  // namespace
 
-InferConfig parse_infer_config(const std::vector<std::string>& words) {
+InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run) {
   InferConfig config;
   Options options = infer_options(config);
-  options.parse(words);
+  options.parse(words, of_run);
   check_learning_options(config);
   read_intervals(config);
   check_method(config);

@@ -74,7 +74,7 @@ struct InferConfig : LearningConfig {
 };
 
 /// Throws UsageError.
-[[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words);
+[[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run = "");
 [[nodiscard]] Manual infer_manual();
 [[nodiscard]] std::vector<Option> infer_declarations();
 

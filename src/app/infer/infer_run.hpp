@@ -49,7 +49,7 @@ class InferRun final : public LearningRun {
   }
   void read_configuration(const std::vector<std::string>& words) override {
     words_ = words;
-    config_ = parse_infer_config(words);
+    config_ = parse_infer_config(words, of_run_);
   }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return schedule_ ? schedule_->digest() : ""; }

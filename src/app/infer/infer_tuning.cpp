@@ -146,7 +146,7 @@ void InferRun::take_settings(const std::vector<TunedValue>& values) {
     words = without_option(words, "--" + each.option);  // which may stand there as auto
     words.insert(words.end(), {"--" + each.option, each.value});
   }
-  InferConfig chosen = parse_infer_config(words);
+  InferConfig chosen = parse_infer_config(words, of_run_);
   DataSettings data = std::move(config_.data);
   data.batch = chosen.data.batch;
   chosen.data = std::move(data);

@@ -226,10 +226,10 @@ Options omd_options(OmdConfig& config) {
 
 }  // namespace
 
-OmdConfig parse_omd_config(const std::vector<std::string>& words) {
+OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run) {
   OmdConfig config;
   Options options = omd_options(config);
-  options.parse(words);
+  options.parse(words, of_run);
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
   config.privacy.passes = config.data.uses_of_unit();

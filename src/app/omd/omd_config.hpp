@@ -58,7 +58,7 @@ struct OmdConfig : LearningConfig {
 };
 
 /// Throws UsageError.
-[[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words);
+[[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run = "");
 [[nodiscard]] Manual omd_manual();
 [[nodiscard]] std::vector<Option> omd_declarations();
 

@@ -39,7 +39,7 @@ class OmdRun final : public LearningRun {
 
   [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
   void read_configuration(const std::vector<std::string>& words) override {
-    config_ = parse_omd_config(words);
+    config_ = parse_omd_config(words, of_run_);
     words_ = words;
   }
   void open_graph() override;

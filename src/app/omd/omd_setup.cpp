@@ -197,7 +197,7 @@ void OmdRun::take(const std::vector<TunedValue>& values) {
     words.push_back("--" + each.option);
     words.push_back(each.value);
   }
-  OmdConfig chosen = parse_omd_config(words);
+  OmdConfig chosen = parse_omd_config(words, of_run_);
   DataSettings data = std::move(config_.data);
   data.batch = chosen.data.batch;
   data.epochs = chosen.data.epochs;

@@ -288,11 +288,11 @@ void check_protection(const RenewableConfig& config) {
 
 }  // namespace
 
-RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
+RenewableConfig parse_renewable_config(const std::vector<std::string>& words, const std::string& of_run) {
   RenewableConfig config;
   const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
   Options options = renewable_options(config);
-  options.parse(words);
+  options.parse(words, of_run);
   check_learning_options(config);
   config.settings.l2 = config.asked_l2.value_or(config.variant == RenewableVariant::private_sums
                                                     ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2)

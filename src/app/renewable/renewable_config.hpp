@@ -46,7 +46,8 @@ struct RenewableConfig : LearningConfig {
 };
 
 /// Throws UsageError.
-[[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words);
+[[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words,
+                                                     const std::string& of_run = "");
 [[nodiscard]] Manual renewable_manual();
 [[nodiscard]] std::vector<Option> renewable_declarations();
 

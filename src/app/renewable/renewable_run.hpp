@@ -32,7 +32,9 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.settings.rounds; }
 
-  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_renewable_config(words); }
+  void read_configuration(const std::vector<std::string>& words) override {
+    config_ = parse_renewable_config(words, of_run_);
+  }
   void open_data() override;
   void open_model() override;
   [[nodiscard]] RunFacts privacy_facts() override;

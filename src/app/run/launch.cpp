@@ -2,13 +2,23 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
+
+#include "starling/net/agreement.hpp"
+#include "starling/net/probes/latency_probes.hpp"
 
 namespace starling {
 
 namespace {
 
+/// Who speaks, in front of messages, where ranks are on several hosts. **Collective.**
+std::string speaker_of(World& world) {
+  const std::string host = host_name();
+  return Agreement(world).alike(declare_public(host)) ? "" : fmt::format("rank {} on {}: ", world.rank(), host);
+}
+
 /// Tells the other ranks, and reports the error that is being handled or throws it on.
-int end_by(World& world, ExitCode code, const char* message, Errors errors) {
+int end_by(World& world, ExitCode code, const std::string& message, Errors errors) {
   const bool speaks = world.announce(code, message);
   if (errors == Errors::thrown) throw;
   if (speaks) fmt::print(stderr, "starling: {}\n", message);
@@ -19,15 +29,17 @@ int end_by(World& world, ExitCode code, const char* message, Errors errors) {
 
 int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors) {
   World world;
+  std::string speaker;
   try {
+    speaker = speaker_of(world);
     return static_cast<int>(job(world));
   } catch (const PeerError& error) {
     if (errors == Errors::thrown) throw;
     return static_cast<int>(error.code());  // its own rank has said why
   } catch (const Error& error) {
-    return end_by(world, error.code(), error.what(), errors);
+    return end_by(world, error.code(), speaker + error.what(), errors);
   } catch (const std::exception& error) {
-    return end_by(world, ExitCode::failure, error.what(), errors);
+    return end_by(world, ExitCode::failure, speaker + error.what(), errors);
   }
 }
 

@@ -10,6 +10,21 @@
 
 namespace starling {
 
+namespace {
+
+/// The text of config.ini in the directory that --resume names; empty if there is none.
+std::string configuration_of_run(const std::vector<std::string>& words) {
+  constexpr std::string_view option = "--resume";
+  std::string directory;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) directory = words[i + 1];
+    if (words[i].starts_with(fmt::format("{}=", option))) directory = words[i].substr(option.size() + 1);
+  }
+  return directory.empty() ? "" : read_whole_file(directory + "/config.ini").value_or("");
+}
+
+}  // namespace
+
 ExitCode LearningRun::run(const std::vector<std::string>& words) {
   configure(words);
   if (is_finished()) return show_finished();
@@ -61,6 +76,7 @@ ExitCode LearningRun::play() {
   summarise(summary, std::move(models), end);
   finish_summary(summary, end.stopped);
   complete_summary(summary);
+  directory_->bring_in(agreement_);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, end.stopped);
   });
@@ -71,6 +87,7 @@ ExitCode LearningRun::play() {
 /// **Collective.**
 void LearningRun::configure(const std::vector<std::string>& words) {
   world_.note_signals();
+  of_run_ = agreement_.broadcast(declare_public(first_rank() ? configuration_of_run(words) : std::string()));
   agreement_.together([&] { read_configuration(words); });
   agreement_.same("configuration", declare_public(common().as_given));
   choose_configuration();

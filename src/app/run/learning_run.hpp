@@ -183,6 +183,7 @@ class LearningRun : public RunSteps {
   std::optional<RunRecords> records_;
   LostClients lost_;     ///< clients that are gone for good
   std::string rewired_;  ///< spec of the graph of the others; empty for that of all, without the lost ones
+  std::string of_run_;   ///< config.ini of the run that --resume names, as rank 0 has read it at the start
 
  private:
   void configure(const std::vector<std::string>& words);
@@ -218,7 +219,6 @@ class LearningRun : public RunSteps {
   void leave_lost_behind();
   void tell_of_lost();
   [[nodiscard]] ExitCode show_finished() const;
-  [[nodiscard]] std::string configuration_at_first() const;
   void check_rounds_may_change() const;
   void require_resumable() const;
   void require_same_inputs() const;

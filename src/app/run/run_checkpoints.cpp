@@ -62,20 +62,16 @@ ExitCode LearningRun::show_finished() const {
 
 Round LearningRun::first_rounds(Round now) const {
   if (!goes_on_) return now;
-  const std::string was = stated_rounds(configuration_at_first());
+  const std::string was = stated_rounds(of_run_);
   if (was == stated_rounds(common().text)) return now;
   if (!was.empty()) return parse_integer(was, "rounds");
   return dataset_.shape.rounds.value_or(rounds_of_endless_streams);
 }
 
-std::string LearningRun::configuration_at_first() const {
-  return read_whole_file(directory_->path() + "/config.ini").value_or("");
-}
-
 void LearningRun::check_rounds_may_change() const {
   const bool total = common().privacy.total_epsilon.has_value();
   const std::string why_not = total ? "the price of a release was made of --total-epsilon" : why_no_more_rounds();
-  check(why_not.empty() || stated_rounds(configuration_at_first()) == stated_rounds(configuration_),
+  check(why_not.empty() || stated_rounds(of_run_) == stated_rounds(configuration_),
         "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
 }
 
@@ -271,7 +267,9 @@ void LearningRun::drop_checkpoints(Round done) {
   agreement_.together([&] {
     if (!plays(world_.rank())) return;
     const CheckpointFolder folder = checkpoint_folder();
-    if (recorded_here() > 0) static_cast<void>(settle_file(directory_->clients_file(world_.rank())));
+    if (recorded_here() > 0 && directory_->is_seen()) {
+      static_cast<void>(settle_file(directory_->clients_file(world_.rank())));
+    }
     if (first_rank()) static_cast<void>(settle_file(directory_->run_file()));
     if (common().checkpoint.any()) return folder.remove(0, done);
     folder.remove(0, done + 1);

@@ -76,8 +76,8 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
       {.name = "private",
        .argument = "DIR",
        .help = "folder for what belongs to the owners of records (keys, ledgers, checkpoints, private metrics) on "
-               "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty; "
-               "default: private/ of the run directory",
+               "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty. "
+               "Only rank 0's host then needs --output; default: private/ of the run directory",
        .example = "/scratch/{host}/run",
        .files = named::file,
        .effect = Option::Effect::books},

@@ -386,10 +386,10 @@ std::optional<Client> VerticalConfig::parties_of_data() const {
   return static_cast<Client>(1 + std::ranges::count_if(columns, [](char c) { return c == '/' || c == '|'; }));
 }
 
-VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
+VerticalConfig parse_vertical_config(const std::vector<std::string>& words, const std::string& of_run) {
   VerticalConfig config;
   Options options = vertical_options(config);
-  options.parse(words);
+  options.parse(words, of_run);
   check_learning_options(config);
   check_baselines(config);
   check_mechanism(config);

@@ -77,7 +77,8 @@ struct VerticalConfig : LearningConfig {
 };
 
 /// Throws UsageError.
-[[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words);
+[[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words,
+                                                   const std::string& of_run = "");
 [[nodiscard]] Manual vertical_manual();
 [[nodiscard]] std::vector<Option> vertical_declarations();
 

@@ -134,7 +134,6 @@ SavedModel VerticalRun::part_of_run(Client client, View parameters) const {
 
 void VerticalRun::save_networks(const Summary& summary) {
   const bool shared = shares_networks();
-  const std::string& folder = directory_->path();
   agreement_.together([&] {
     if (shared || !keeps_model()) write_networks(*directory_, world_.rank(), protocol_->blocks());
   });
@@ -145,13 +144,17 @@ void VerticalRun::save_networks(const Summary& summary) {
     for (const auto& [client, parameters] : protocol_->blocks()) {
       SavedModel part = part_of_run(client, parameters.value());
       part.origin = origin;
-      write_model((shared ? folder : directory_->private_folder(world_.rank())) + "/" + part_file_name(client), part,
-                  shared ? ModelReaders::all : ModelReaders::owner);
+      const std::string name = part_file_name(client);
+      const std::string path = shared ? directory_->file(name, world_.rank())
+                                      : fmt::format("{}/{}", directory_->private_folder(world_.rank()), name);
+      make_folder_of(path);
+      write_model(path, part, shared ? ModelReaders::all : ModelReaders::owner);
     }
   });
   if (!shared) return;
+  directory_->bring_in(agreement_);
   agreement_.together([&] {
-    if (first_rank()) join_parts(folder, layout_->clients());
+    if (first_rank()) join_parts(directory_->path(), layout_->clients());
   });
 }
 

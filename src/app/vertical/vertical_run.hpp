@@ -40,7 +40,9 @@ class VerticalRun final : public LearningRun {
     return config_.static_regret ? "regret is counted" : "";
   }
 
-  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_vertical_config(words); }
+  void read_configuration(const std::vector<std::string>& words) override {
+    config_ = parse_vertical_config(words, of_run_);
+  }
   void open_data() override;
   void agree_on_data() override;
   void open_model() override;

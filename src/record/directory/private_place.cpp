@@ -39,12 +39,6 @@ std::string on_host(std::string pattern, const std::string& host) {
   return pattern;
 }
 
-/// Not secret: it tells a run's folders from another's.
-std::string make_token() {
-  std::random_device source;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
-}
-
 void write(const std::string& file, const std::string& text, mode_t mode) {
   const int error = replace_file(file, text, mode);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
@@ -128,14 +122,11 @@ struct PrivatePlace::Index {
   std::string token;
   std::vector<Line> folders;  ///< by rank
 
-  /// None without the file.
-  static std::optional<Index> read(const std::string& run);
+  static Index of(const std::string& text);
 };
 
-std::optional<PrivatePlace::Index> PrivatePlace::Index::read(const std::string& run) {
-  const std::optional<std::string> text = read_whole_file(run + index_name);
-  if (!text) return std::nullopt;
-  std::istringstream lines(*text);
+PrivatePlace::Index PrivatePlace::Index::of(const std::string& text) {
+  std::istringstream lines(text);
   Index index;
   std::getline(lines, index.token);
   for (std::string line; std::getline(lines, line);) {
@@ -149,6 +140,11 @@ std::optional<PrivatePlace::Index> PrivatePlace::Index::read(const std::string& 
   return index;
 }
 
+std::string PrivatePlace::make_token() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
+}
+
 void check_private_place(const std::string& pattern) {
   static_cast<void>(on_host(pattern, "host"));
 }
@@ -158,7 +154,6 @@ PrivatePlace::PrivatePlace(std::string run, const std::string& pattern)
   if (!own_) return;
   host_ = host_name();
   path_ = fs::absolute(on_host(pattern, host_)).lexically_normal().string();
-  if (const auto index = Index::read(run_)) token_ = index->token;
 }
 
 std::string PrivatePlace::folder(int rank) const {
@@ -172,8 +167,8 @@ bool PrivatePlace::is_of_run(const std::string& folder, const std::string& token
 
 std::vector<std::string> private_folders_of(const std::string& run) {
   std::vector<std::string> folders;
-  if (const auto index = PrivatePlace::Index::read(run)) {
-    for (const auto& each : index->folders) folders.push_back(each.path);
+  if (const auto text = read_whole_file(run + index_name)) {
+    for (const auto& each : PrivatePlace::Index::of(*text).folders) folders.push_back(each.path);
     return folders;
   }
   std::error_code ignored;
@@ -182,8 +177,18 @@ std::vector<std::string> private_folders_of(const std::string& run) {
   return folders;
 }
 
+/// What private-folders says, as rank 0 reads it; nothing without the file. **Collective.**
+PrivatePlace::Index PrivatePlace::take_index(Agreement& agreement) {
+  std::string text;
+  if (agreement.rank() == 0) text = read_whole_file(run_ + index_name).value_or("");
+  const Index index = Index::of(agreement.broadcast(declare_public(text)));
+  token_ = index.token;
+  return index;
+}
+
 void PrivatePlace::clear(Agreement& agreement, bool never_began) {
   if (!own_) return;
+  static_cast<void>(take_index(agreement));
   agreement.together([&] {
     const std::string folder = fmt::format("{}/{}", path_, agreement.rank());
     if (never_began && is_of_run(folder, token_)) fs::remove_all(folder);
@@ -247,18 +252,17 @@ void PrivatePlace::find(Agreement& agreement, int ranks) {
   if (!own_) return;
   const std::vector<std::string> hosts = agreement.all_gather(declare_public(host_));
   const auto speaker = std::find(hosts.begin(), hosts.end(), host_) - hosts.begin();
-  std::optional<Index> index;
+  const Index index = take_index(agreement);
   std::string seen;
   agreement.together([&] {
-    index = Index::read(run_);
-    check(index.has_value(), "'{}{}' is gone (it says where private folders are) bring it back", run_, index_name);
-    seen = look(*index, ranks);
+    check(!token_.empty(), "'{}{}' is gone (it says where private folders are) bring it back", run_, index_name);
+    seen = look(index, ranks);
   });
   const bool speaks = speaker == agreement.rank();
   const std::vector<Sight> all = sights_in(agreement.all_gather(declare_public(speaks ? seen : std::string())));
   agreement.together([&] { refuse_copies(run_, all); });
   const bool other_ranks = ranks != agreement.ranks();
-  agreement.together([&] { require(*index, ranks, agreement.rank(), other_ranks); });
+  agreement.together([&] { require(index, ranks, agreement.rank(), other_ranks); });
   std::string ids;
   for (const Sight& sight : sights_in({seen})) ids += sight.id + " ";
   const bool one_place = agreement.alike(declare_public(ids + path_));

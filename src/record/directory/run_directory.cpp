@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -9,11 +10,14 @@
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "starling/core/whole_number.hpp"
+#include "starling/net/probes/latency_probes.hpp"
+#include "starling/record/directory/file_gathering.hpp"
 #include "starling/record/directory/history.hpp"
 
 namespace starling {
@@ -29,6 +33,23 @@ constexpr std::string_view lost_word = "lost-after";
 constexpr std::string_view graph_word = "graph";
 constexpr std::string_view matter_word = "determined-by";
 constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
+constexpr const char* released_folder = "/released";
+constexpr auto between_looks_for_it = std::chrono::milliseconds(100);
+constexpr int most_looks_for_it = 30;  ///< network file systems show a new file to other hosts with a delay
+
+/// A file that is there for a moment.
+class SignOfLife {
+ public:
+  explicit SignOfLife(std::string path) : path_(std::move(path)), file_(path_, O_CREAT | O_EXCL | O_WRONLY) {}
+  ~SignOfLife() { ::unlink(path_.c_str()); }
+  SignOfLife(const SignOfLife&) = delete;
+  SignOfLife& operator=(const SignOfLife&) = delete;
+  [[nodiscard]] bool is_there() const { return file_.get() >= 0; }
+
+ private:
+  std::string path_;
+  Descriptor file_;
+};
 
 /// The directory cannot be another process's at the same time, where there are locks.
 Descriptor hold(const std::string& path) {
@@ -100,22 +121,24 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
           "--output '{}' is not a directory (a run needs one of its own) name another", path);
     make_folder(path);
     held_.emplace(hold(path));
+  });
+  look(agreement);
+  agreement.together([&] {
+    if (rank != 0) return;
     if (before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path)) {
       fs::remove_all(path + "/private");
     } else {
-      check(fs::is_empty(path, error),
+      check(fs::is_empty(path),
             "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
     }
     static_cast<void>(Descriptor(path + beginning, O_CREAT | O_WRONLY, readable_by_all));
     write_configuration(path, configuration);
-    make_folder(path + "/clients");
     make_folder(place_.path());
   });
   agreement.together([&] {
     make_folder(place_.path());
     const std::string folder = private_folder(rank);
-    check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0,
-                        "cannot make '{}' ({}) see whether all ranks share this file system", folder,
+    check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0, "cannot make '{}' ({}) see to its permissions", folder,
                         std::strerror(errno));
   });
   place_.begin(agreement);
@@ -141,17 +164,51 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
     check(holding_of(path + "/history.csv") != Holding::held,
           "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
   });
+  directory.look(agreement);
   agreement.together([&] {
-    if (rank == 0) require_whole_configuration(path);
+    if (rank != 0) return;
+    require_whole_configuration(path);
     static_cast<void>(directory.identity());
-    if (rank == 0) directory.settle_folders();
+    directory.settle_folders();
   });
+  directory.identity_elsewhere_ =
+      agreement.broadcast(declare_public(rank == 0 ? directory.identity_text() : std::string()));
   directory.place_.find(agreement, directory.identity().ranks);
-  agreement.together([&] {
-    directory.require_folders(lost);
-    if (rank == 0) make_folder(path + "/clients");
-  });
+  agreement.together([&] { directory.require_folders(lost); });
   return directory;
+}
+
+/// Finds out whether this rank sees the directory. Without own private folders it must. **Collective.**
+void RunDirectory::look(Agreement& agreement) {
+  const bool first = agreement.rank() == 0;
+  std::string name = fmt::format(".seen-{}", PrivatePlace::make_token());
+  std::optional<SignOfLife> sign;
+  if (first) sign.emplace(path_ + "/" + name);
+  if (first && !sign->is_there()) name.clear();  // nothing can be written here: results are only read
+  name = agreement.broadcast(declare_public(name));
+  std::error_code unseen;
+  const auto is_there = [&] { return first || name.empty() || fs::exists(path_ + "/" + name, unseen); };
+  const int looks = place_.is_own() ? 1 : most_looks_for_it;
+  for (int look = 1; look < looks && !is_there(); ++look) std::this_thread::sleep_for(between_looks_for_it);
+  seen_ = is_there();
+  const std::string host = agreement.broadcast(declare_public(host_name()));
+  agreement.together([&] {
+    check(seen_ || place_.is_own(),
+          "the run directory '{}' of rank 0 on {} is not seen from here (each host has a folder of its own there, or "
+          "none) "
+          "name one on a disk that all hosts share, or begin the run with --private DIR, a folder on each host's own "
+          "disk: "
+          "then only rank 0 needs the run directory",
+          path_, host);
+  });
+}
+
+std::string RunDirectory::file(const std::string& name, int rank) const {
+  return fmt::format("{}/{}", seen_ ? path_ : private_folder(rank) + released_folder, name);
+}
+
+void RunDirectory::bring_in(Agreement& agreement) const {
+  gather_files(agreement, seen_ ? "" : private_folder(agreement.rank()) + released_folder, path_);
 }
 
 void RunDirectory::require_folders(bool lost) const {
@@ -221,7 +278,6 @@ void RunDirectory::settle_folders() const {
   for (const fs::path& each : left) fs::remove_all(each);
   if (!moving) return;
   fs::remove_all(path_ + "/clients");  // made again from the journals
-  make_folder(path_ + "/clients");
   sync_private_folder();
   write_identity(now, "");
 }
@@ -283,8 +339,12 @@ void RunDirectory::write_identity(const RunIdentity& identity, const std::string
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
 
+std::string RunDirectory::identity_text() const {
+  return seen_ ? read_whole_file(path_ + "/run-id").value_or("") : identity_elsewhere_;
+}
+
 RunIdentity RunDirectory::identity() const {
-  std::istringstream lines(read_whole_file(path_ + "/run-id").value_or(""));
+  std::istringstream lines(identity_text());
   RunIdentity identity;
   std::getline(lines, identity.run);
   check(std::getline(lines, identity.inputs) && !identity.run.empty(),
@@ -310,6 +370,10 @@ RunIdentity RunDirectory::identity() const {
 
 std::string RunDirectory::clients_name(int rank) {
   return fmt::format("clients/{}.h5", rank);
+}
+
+void make_folder_of(const std::string& file) {
+  make_folder(fs::path(file).parent_path().string());
 }
 
 std::int64_t settle_file(const std::string& path) {

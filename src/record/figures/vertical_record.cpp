@@ -90,11 +90,8 @@ RocArea area_under_roc(const std::vector<Prediction>& predictions) {
 void write_networks(const RunDirectory& directory, int rank,
                     const std::vector<std::pair<Client, Released<Vector>>>& blocks) {
   if (blocks.empty()) return;
-  const std::string folder = directory.path() + "/networks";
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  check<FailureError>(!error, "cannot make '{}' ({}) see to it", folder, error.message());
-  const std::string path = fmt::format("{}/{}.h5", folder, rank);
+  const std::string path = directory.file(fmt::format("networks/{}.h5", rank), rank);
+  make_folder_of(path);
   std::filesystem::remove(path);  // of a run that was stopped, and goes on
   const hdf5::File file(path, hdf5::File::Mode::create);
   for (const auto& [client, parameters] : blocks) {

@@ -96,8 +96,8 @@ std::vector<Round> rounds_of_all(const std::string& run) {
   }
   // HDF5 shows zeros for the parts of a file that is missing.
   check<DataError>(clients == static_cast<std::size_t>(read_notes(run).clients) && shortest,
-                   "the files '{}/clients/*.h5' are those of {} clients and run.h5 is that of {} (some are missing or "
-                   "of another run) restore them",
+                   "the files '{}/clients/*.h5' are those of {} clients and run.h5 is that of {} (some are missing, of "
+                   "another run, or until the run stops on hosts that do not see it) restore them",
                    run, clients, read_notes(run).clients);
   return *shortest;
 }

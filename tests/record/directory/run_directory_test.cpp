@@ -51,7 +51,6 @@ TEST(RunDirectory, HasAPrivateFolderForEachRank) {
   const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), world().rank());
   EXPECT_EQ(content_of(directory.path() + "/config.ini"), "rounds = 5\n# the end\n");
   EXPECT_EQ(mode_of(directory.private_folder(world().rank())), 0700U);
-  EXPECT_NE(mode_of(directory.path() + "/clients"), 0U);
   EXPECT_EQ(directory.clients_file(3), directory.path() + "/" + RunDirectory::clients_name(3));
 }
 
@@ -81,6 +80,56 @@ TEST(RunDirectory, PutsPrivateFoldersWhereTheyBelong) {
   if (rank == 0) std::ofstream(folder + "/of-run") << "another run's\n";
   EXPECT_THROW(static_cast<void>(again()), Error) << "a folder of another run stays";
   EXPECT_EQ(mode_of(folder) != 0U, rank == 0);
+}
+
+// Rank 1 knows the directory under a name that is nothing on its host.
+TEST(RunDirectory, NeedNotBeSeenByAllRanks) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  const std::string path = rank == 0 ? shared.run() : shared.run() + "-of-another-host";
+  const std::string place = shared.run() + "-{host}";
+  {
+    const RunDirectory directory(path, "rounds = 5\n", shared.agreement(), rank, place);
+    EXPECT_EQ(directory.is_seen(), rank == 0);
+    const std::string file = directory.clients_file(rank);
+    const std::string name = RunDirectory::clients_name(rank);
+    EXPECT_EQ(file, (rank == 0 ? path : directory.private_folder(rank) + "/released") + "/" + name);
+    make_folder_of(file);
+    std::ofstream(file) << "released by " << rank;
+    shared.agreement().barrier();
+    if (rank == 0) {
+      EXPECT_EQ(mode_of(path + "/clients/1.h5"), 0U);
+      directory.begin({"a run", "inputs", 4, world().size()});
+      directory.has_begun();
+    }
+    directory.bring_in(shared.agreement());
+    EXPECT_EQ(content_of(shared.run() + "/" + name), fmt::format("released by {}", rank));
+    EXPECT_EQ(mode_of(directory.private_folder(rank) + "/released"), 0U);
+    EXPECT_EQ(mode_of(shared.run() + "-of-another-host"), 0U);
+  }
+  shared.agreement().barrier();
+  const RunDirectory again = RunDirectory::again(path, shared.agreement(), rank, place);
+  EXPECT_EQ(again.is_seen(), rank == 0);
+  EXPECT_EQ(again.identity().clients, 4U);
+  EXPECT_EQ(again.identity().ranks, world().size());
+  EXPECT_TRUE(again.private_folder(rank).starts_with(shared.run() + "-"));
+}
+
+TEST(RunDirectory, MustBeSeenWhereItHoldsPrivateFolders) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  const std::string path = rank == 0 ? shared.run() : shared.run() + "-of-another-host";
+  const std::string refused =
+      message_of<Error>([&] { static_cast<void>(RunDirectory(path, "", shared.agreement(), rank)); });
+  EXPECT_EQ(refused.empty(), world().size() == 1);
+  if (rank == 1) {
+    EXPECT_NE(refused.find("is not seen from here"), std::string::npos) << refused;
+    EXPECT_NE(refused.find("--private DIR"), std::string::npos) << refused;
+  }
+  shared.agreement().barrier();
+  if (world().size() == 1) return;
+  EXPECT_TRUE(std::filesystem::is_empty(shared.run()));
+  EXPECT_EQ(mode_of(shared.run() + "-of-another-host"), 0U);
 }
 
 TEST(RunDirectory, PlacesHaveNoOtherBraces) {
@@ -173,7 +222,10 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   second.reset();
   for (const char* trace : {"run-id", "history.csv", "run.h5", "summary.json", "clients/0.h5"}) {
     shared.agreement().barrier();
-    if (rank == 0) std::ofstream(shared.run() + "/" + trace) << "x";
+    if (rank == 0) {
+      make_folder_of(shared.run() + "/" + trace);
+      std::ofstream(shared.run() + "/" + trace) << "x";
+    }
     EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << trace;
     const std::string refused = message_of<Error>([&] { static_cast<void>(again()); });
     if (rank == 0) {

@@ -25,6 +25,9 @@ class PrivatePlace {
   /// run directory. Throws UsageError for other braces.
   PrivatePlace(std::string run, const std::string& pattern);
 
+  /// A random name. It is not secret.
+  [[nodiscard]] static std::string make_token();
+
   /// Whether the folders are outside of the run directory.
   [[nodiscard]] bool is_own() const { return own_; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -49,6 +52,7 @@ class PrivatePlace {
  private:
   friend std::vector<std::string> private_folders_of(const std::string& run);
   struct Index;  ///< what private-folders says
+  [[nodiscard]] Index take_index(Agreement& agreement);
   [[nodiscard]] bool is_of_run(const std::string& folder, const std::string& token) const;
   [[nodiscard]] std::string look(const Index& index, int ranks);
   void require(const Index& index, int ranks, int rank, bool other_ranks) const;

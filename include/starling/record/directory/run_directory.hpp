@@ -26,7 +26,9 @@ struct RunIdentity {
   std::string matter = "";  ///< digest of all that determines the releases of those that are left, once it is known
 };
 
-/// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run.
+/// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run. With own
+/// private folders (PrivatePlace) other ranks need not see it: their files of it lie below their private folders, until
+/// bring_in().
 class RunDirectory {
  public:
   /// **Collective.** Rank 0 creates the directory, which must not exist or must be empty, with config.ini. Each rank
@@ -50,6 +52,8 @@ class RunDirectory {
   void has_begun() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Whether this rank sees rank 0's directory.
+  [[nodiscard]] bool is_seen() const { return seen_; }
   /// The number of rounds of a run that has finished; none otherwise.
   [[nodiscard]] std::optional<Round> finished_rounds() const;
   [[nodiscard]] bool has_checkpoints(int rank) const;
@@ -70,7 +74,8 @@ class RunDirectory {
   void take_next_folders(const RunIdentity& next) const;
   /// States what determines the releases of the clients that are left. On rank 0.
   void settle_matter(const std::string& digest) const;
-  /// The identity of the run. Throws UsageError if none has begun.
+  /// The identity of the run; where the directory is not seen, as it was when the run was taken up. Throws UsageError
+  /// if none has begun.
   [[nodiscard]] RunIdentity identity() const;
   /// Whether files of records are continued, and not created.
   [[nodiscard]] bool goes_on() const { return goes_on_; }
@@ -79,7 +84,11 @@ class RunDirectory {
   [[nodiscard]] std::string summary_file() const { return path_ + "/summary.json"; }
   /// The path of a rank's file relative to the directory, for links of run.h5.
   [[nodiscard]] static std::string clients_name(int rank);
-  [[nodiscard]] std::string clients_file(int rank) const { return path_ + "/" + clients_name(rank); }
+  [[nodiscard]] std::string clients_file(int rank) const { return file(clients_name(rank), rank); }
+  /// Where this rank, `rank`, writes its file `name` of the directory.
+  [[nodiscard]] std::string file(const std::string& name, int rank) const;
+  /// Brings files of ranks that do not see the directory into it. **Collective.**
+  void bring_in(Agreement& agreement) const;
   [[nodiscard]] std::string private_folder(int rank) const { return place_.folder(rank); }
   /// Notes where private folders are, once the run is to go on. **Collective.**
   void note_private_folders(Agreement& agreement) const { place_.note(agreement); }
@@ -89,16 +98,22 @@ class RunDirectory {
   RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement, int rank,
                const std::string& place);
   RunDirectory(std::string path, const std::string& place) : path_(std::move(path)), place_(path_, place) {}
+  void look(Agreement& agreement);
   void require_folders(bool lost) const;
   void settle_folders() const;
   void sync_private_folder() const;
+  [[nodiscard]] std::string identity_text() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;
   std::string path_;
   PrivatePlace place_;
   std::optional<Descriptor> held_;  ///< the lock, on rank 0
+  bool seen_ = true;
+  std::string identity_elsewhere_;  ///< the text of run-id, where the directory is not seen
   bool goes_on_ = false;
 };
 
+/// Makes the folder of a file, if there is none. Throws FailureError.
+void make_folder_of(const std::string& file);
 /// Makes the file durable and returns its length in bytes. Throws FailureError.
 [[nodiscard]] std::int64_t settle_file(const std::string& path);
 /// Truncates the file to `size` bytes. Throws DataError for a shorter file, FailureError.
