@@ -75,7 +75,9 @@ struct Option {
   NamedFiles files = nullptr;           ///< resolves file names in the value; null if the value names no file
   /// Option and value that, on the command line, make this option's value in a file fall away.
   std::pair<std::string, std::string> falls_with = {};
-  bool fixed = true;                 ///< a resumed run keeps its value; false where the value changes no result
+  bool fixed = true;  ///< a resumed run keeps its value; false where the value changes no result
+  /// Option beside which, with --resume, this one is no value of the run, but is set aside (Options::aside).
+  std::string aside_with = {};
   bool about_configuration = false;  ///< says what to do with the configuration, and is no part of it
   std::vector<Relation> relations = {};
 
