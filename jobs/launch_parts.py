@@ -135,6 +135,8 @@ class Words:
         self.kind = {"mpirun": "mpirun", "mpiexec": "mpirun", "srun": "srun"}.get(name)
         self.config = self.effective()
         self.resumes = self.value_of("--resume")
+        if self.value_of("--join"):
+            raise UsageError("--join: a restart would let clients join once more. Start the run with it once, without launch.py.")
         self.output = self.resumes or self.value_of("--output") or self.config.get("output")
         if not self.output:
             raise UsageError("no --output among the words (a restart needs the run directory). Add --output DIR.")

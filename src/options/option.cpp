@@ -65,6 +65,7 @@ Option Option::with(Option other) const {
   replace(result.example, std::move(other.example));
   replace(result.files, other.files);
   replace(result.falls_with, std::move(other.falls_with));
+  replace(result.aside_with, std::move(other.aside_with));
   result.common = result.common || other.common;
   result.positional = result.positional || other.positional;
   result.many = result.many || other.many;

@@ -260,6 +260,7 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
 void Options::parse(const std::vector<std::string>& words, const std::string& of_run) {
   read_command_line(words);
   if (given("resume")) {
+    set_aside();
     given_.merge(read_run(given_.at("resume").texts.front(), of_run));
   } else if (given("config")) {
     const std::string& path = given_.at("config").texts.front();
@@ -269,6 +270,19 @@ void Options::parse(const std::vector<std::string>& words, const std::string& of
   for (const Entry& entry : entries_) {
     for (const Relation& relation : entry.option.relations) check_relation(entry.option, relation);
   }
+}
+
+void Options::set_aside() {
+  for (const Option& option : declarations()) {
+    if (option.aside_with.empty() || !given(option.aside_with) || !given(option.name)) continue;
+    aside_[option.name] = anywhere(option, given_.at(option.name).texts.front());
+    given_.erase(option.name);
+  }
+}
+
+std::optional<std::string> Options::aside(const std::string& name) const {
+  const auto value = aside_.find(name);
+  return value == aside_.end() ? std::nullopt : std::optional(value->second);
 }
 
 void Options::read_values() const {

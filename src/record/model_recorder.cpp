@@ -219,6 +219,7 @@ void ModelRecorder::persist(Snapshot& snapshot) {
   }
   snapshot(rounds_, last_);
   snapshot.of_any_rank(watched_);
+  if (snapshot.reading()) absent_.assign(count_, watched_);  // of clients that join, which have no entry
   snapshot.of_clients(absent_, before_);
   if (snapshot.reading()) go_back(snapshot.length_of(journal_.path()), snapshot.length_of(owners_.path()));
 }

@@ -80,4 +80,11 @@ Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size
   return recorded;
 }
 
+void Recorded::add_joined(Client before, Client all) {
+  for (std::vector<Client>* some : {&clients, &listed}) {
+    if (some->size() != static_cast<std::size_t>(before)) continue;
+    for (Client u = before; u < all; ++u) some->push_back(u);
+  }
+}
+
 }  // namespace starling

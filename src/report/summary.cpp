@@ -23,7 +23,7 @@ Released<Columns> public_row(std::size_t count, const std::function<double(std::
 }
 
 void add_models(Agreement& agreement, const LocalResults& local, Summary& summary) {
-  const auto clients = static_cast<double>(summary.clients - summary.lost.count());
+  const auto clients = static_cast<double>(summary.clients - static_cast<Client>(summary.members.lost().size()));
   summary.final_model = agreement.ordered_sum(local.models);
   scale(1 / clients, summary.final_model);
   const auto spread = post_process(

@@ -307,6 +307,8 @@ class Hosts(LaunchCase):
         self.write("hosts", "n1\n")
         result = self.finished(self.start(["--hosts", "nowhere"], USUAL), USAGE)
         self.assertIn("--hosts 'nowhere'", result.err)
+        result = self.finished(self.start([], ["--resume", "run", "--join", "2"]), USAGE)
+        self.assertIn("a restart would let clients join once more", result.err)
         for launcher, text in (((MPIRUN, "--host", "n1", "-n", "2"), "--host among the words"), ((MPIRUN,), "mpirun without -n")):
             result = self.finished(self.start(["--hosts", "hosts"], USUAL, launcher), USAGE)
             self.assertIn(text, result.err)

@@ -1,6 +1,7 @@
 #include "starling/options/options.hpp"
 
 #include "support/testing.hpp"
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Toy {
   bool loud = false;
   Colour colour = Colour::red;
   std::string file;
+  std::string source;
   std::vector<std::string> names;
   std::string mode;
   std::vector<std::string> words;
@@ -60,6 +62,15 @@ Options options_of(Toy& toy) {
       {.name = "mode", .argument = "[one|many]", .help = "of playing", .words = {"one", "many"}, .implied = "one"},
       toy.mode);
   options.add({.name = "word", .argument = "WORD", .help = "any", .positional = true, .many = true}, toy.words);
+  options.add(
+      {.name = "source",
+       .argument = "FILE",
+       .help = "where from",
+       .files = [](const std::string& value,
+                   const std::filesystem::path& /*folder*/) { return value.starts_with('/') ? value : "/in/" + value; },
+       .aside_with = "more"},
+      toy.source);
+  options.add({.name = "more", .argument = "N", .help = "how many", .about_configuration = true});
   options.add({.name = "config", .argument = "FILE", .help = "read options", .about_configuration = true});
   options.add({.name = "resume", .argument = "DIR", .help = "go on", .about_configuration = true});
   return options;
@@ -153,6 +164,25 @@ TEST(Options, AResumedRunKeepsWhatIsFixed) {
   EXPECT_EQ(parsed({"--resume", folder / "elsewhere"}, of_run).size, 4);
   EXPECT_THAT(refusal({"--resume", folder / "elsewhere", "--size", "3"}, of_run), HasSubstr("size = 4, here 3"));
   EXPECT_THAT(refusal({"--resume", folder / "elsewhere"}), HasSubstr("no such directory"));
+}
+
+TEST(Options, AnOptionIsSetAsideBesideTheOneThatItBelongsTo) {
+  const testing_support::TemporaryFolder folder;
+  folder.write("run/config.ini", "source = old\n");
+  const std::string run = folder / "run";
+  EXPECT_THAT(refusal({"--resume", run, "--source", "new"}), HasSubstr("source = /in/old, here new"));
+  Toy toy;
+  Options options = options_of(toy);
+  options.parse({"--resume", run, "--source", "new", "--more", "2"});
+  EXPECT_EQ(options.aside("source"), "/in/new");
+  EXPECT_EQ(toy.source, "/in/old");
+  EXPECT_THAT(options.configuration(), HasSubstr("source = /in/old"));
+  options = options_of(toy);
+  options.parse({"--resume", run, "--more", "2"});
+  EXPECT_EQ(options.aside("source"), std::nullopt);
+  options = options_of(toy);
+  options.parse({"--source", "new", "--more", "2"});
+  EXPECT_EQ(toy.source, "new") << "of a run that begins";
 }
 
 TEST(Options, ADeclarationTakesWhatAnotherStates) {

@@ -30,6 +30,17 @@ TEST(RecordedClients, AreFewerWhereModelsAreLarge) {
   EXPECT_EQ(recorded_of(10, "4", 30'000'000).clients.size(), 4U);
 }
 
+TEST(RecordedClients, AreNewOnesWhereAllOthersAre) {
+  Recorded all = recorded_of(100, "");
+  all.add_joined(100, 102);
+  EXPECT_EQ(all.clients.size(), 102U) << "a run keeps its choice";
+  EXPECT_EQ(all.clients.back(), 101);
+  EXPECT_EQ(all.listed.size(), 10U);
+  Recorded some = recorded_of(5, "2");
+  some.add_joined(5, 7);
+  EXPECT_EQ(some.clients, (std::vector<Client>{0, 1}));
+}
+
 TEST(RecordedClients, AreWhomTheOptionNames) {
   EXPECT_EQ(recorded_of(200, "3").clients, (std::vector<Client>{0, 1, 2}));
   EXPECT_EQ(recorded_of(2, "5").clients, (std::vector<Client>{0, 1}));

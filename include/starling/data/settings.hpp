@@ -73,6 +73,8 @@ struct ReadSettings {
   std::function<bool()> go_on_waiting = [] { return true; };
   /// Clients that are lost, ascending: their files may be gone, and then they have no records.
   std::vector<std::int32_t> lost;
+  /// Clients of the run that have another source, and come before all clients of this one.
+  std::int32_t earlier = 0;
   /// Called for each record of a pipe that cannot be read and is left out, with a line for the owner of the data alone.
   std::function<void(const Secret<std::string>&)> note_left_out = [](const Secret<std::string>&) {};
 

@@ -83,6 +83,8 @@ struct Option {
   /// Option and value that, on the command line, make this option's value in a file fall away.
   std::pair<std::string, std::string> falls_with = {};
   Effect effect = Effect::results;
+  /// Option beside which, with --resume, this one is no value of the run, but is set aside (Options::aside).
+  std::string aside_with = {};
   bool about_configuration = false;  ///< says what to do with the configuration, and is no part of it
   std::vector<Relation> relations = {};
 

@@ -60,6 +60,8 @@ class Options {
   [[nodiscard]] std::string configuration(Names names = Names::absolute) const;
   /// Whether the user gave this option, on the command line or in the file.
   [[nodiscard]] bool given(const std::string& name) const { return given_.count(name) > 0; }
+  /// The value, with absolute file names, of an option that is set aside (Option::aside_with); none if none was given.
+  [[nodiscard]] std::optional<std::string> aside(const std::string& name) const;
   /// The declarations, without the variables.
   [[nodiscard]] std::vector<Option> declarations() const;
 
@@ -83,11 +85,13 @@ class Options {
   [[nodiscard]] bool is_there(const Option& option) const;
   void check_relation(const Option& option, const Relation& relation) const;
   void read_values() const;
+  void set_aside();
 
   std::string command_;
   std::string group_;
   std::vector<Entry> entries_;
   std::map<std::string, Given> given_;
+  std::map<std::string, std::string> aside_;
 };
 
 namespace detail {

@@ -33,6 +33,9 @@ struct Recorded {
   Figures figures = Figures::of_all;
   std::vector<Client> listed = {};  ///< clients whose figures are kept individually if `of_some`, ascending
   bool final_models = true;         ///< whether the final models of all clients are written
+
+  /// Adds clients `before` to `clients` − 1, which join, wherever all clients before are.
+  void add_joined(Client before, Client clients);
 };
 
 /// The recorded clients of a run whose models have `dimension` numbers each. The choice `usual` takes all of up to 100

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/lost_clients.hpp"
+#include "starling/core/membership.hpp"
 #include "starling/core/snapshot.hpp"
 #include "starling/net/traffic.hpp"
 #include "starling/privacy/statement/statement.hpp"
@@ -49,7 +49,7 @@ struct Summary {
   std::string command;
   std::string command_line;
   Client clients = 0;
-  LostClients lost;  ///< clients that are gone for good; figures are those of the others
+  Membership members;  ///< clients that are gone for good or have joined; figures are those of the present ones
   int ranks = 0;
   Round rounds = 0;
   Round rounds_planned = 0;

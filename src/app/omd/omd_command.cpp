@@ -36,7 +36,8 @@ void OmdRun::build_protocol() {
                                                                      config_.mixing.gossip_steps, config_.data.seed)
                                           : *schedule_;
   channel_.emplace(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
-  recorded_ = who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
+  recorded_ = who_is_recorded(clients_at_first(), config_.record_clients.value_or(RecordedChoice()), dimension_);
+  recorded_.add_joined(clients_at_first(), layout_->clients());
   if (recorded_.figures == Figures::of_some) channel_->count_edges_of(recorded_.listed);
   if (!channel_->note().empty()) notes_.push_back(channel_->note());
   topology_digest_ = schedule_->digest();
@@ -45,7 +46,7 @@ void OmdRun::build_protocol() {
     trim_heap();
   }
   omd_.emplace(channel_->mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
-  if (lost_.any()) omd_->set_lost(lost_here());
+  if (members_.any_lost()) omd_->set_lost(lost_here());
   start_.reset();
 }
 

@@ -230,6 +230,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::str
   OmdConfig config;
   Options options = omd_options(config);
   options.parse(words, of_run);
+  config.source_of_joining = options.aside("source");
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
   config.privacy.passes = config.data.uses_of_unit();

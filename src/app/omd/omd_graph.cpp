@@ -1,15 +1,20 @@
-// The graph of `starling omd`, without clients that are lost, and what is chosen by it.
+// The graph of `starling omd`, for the clients that are there, and what is chosen by it.
 #include "omd_run.hpp"
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 
 namespace starling {
 
 namespace {
 
+constexpr std::string_view usual_family = "directed-ring";  ///< without --topology
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
 /// The bias of plain mixing on this graph (docs/methods/decentralized.md).
@@ -31,20 +36,17 @@ std::string describe_bias(const Graph& graph, bool troubled) {
 
 }  // namespace
 
-std::string OmdRun::why_no_client_is_lost() const {
-  const auto because = [](const char* why) {
-    return fmt::format("{}. Bring its private folder back, or start a run of its own with fewer --clients", why);
-  };
-  if (!config_.learns()) return because("--loss none averages the starts of all clients");
-  if (config_.constraints.any()) return because("budgets and duals of constraints are those of all clients");
-  if (config_.regret != RegretChoice::none) return because("--regret reads the records of all clients again");
-  if (config_.privacy.ledger) return because("--ledger names ledgers of all clients");
+std::string OmdRun::why_same_clients() const {
+  if (!config_.learns()) return "--loss none averages the starts of all clients";
+  if (config_.constraints.any()) return "budgets and duals of constraints are those of all clients";
+  if (config_.regret != RegretChoice::none) return "--regret reads the records of all clients again";
+  if (config_.privacy.ledger) return "--ledger names ledgers of all clients";
   return "";
 }
 
 std::unique_ptr<Graph> OmdRun::base_graph() const {
   if (config_.topology) return read_graph(*config_.topology);
-  return make_graph("directed-ring", layout_->clients(), WeightRule::sender);
+  return make_graph(std::string(usual_family), clients_at_first(), WeightRule::sender);
 }
 
 OverlayTerms OmdRun::overlay_terms(const Graph& graph) const {
@@ -56,32 +58,103 @@ OverlayTerms OmdRun::overlay_terms(const Graph& graph) const {
   return terms;
 }
 
-/// The graph of the clients that are left, with all else that befalls it. Throws UsageError if it does not connect
-/// them.
-std::unique_ptr<Schedule> OmdRun::schedule_without_lost() {
-  const Client n = layout_->clients();
-  std::unique_ptr<Graph> graph = base_graph();
-  if (rewired_.empty()) {
-    const OverlayTerms terms = overlay_terms(*graph);
-    require_connected_without(*graph, lost_);
-    Departures departures(static_cast<std::size_t>(n));
-    for (const Client u : lost_.all()) departures[static_cast<std::size_t>(u)] = 0;
-    auto left = std::make_unique<AttendedSchedule>(std::move(graph), nullptr, std::move(departures), terms.missing,
-                                                   terms.steps_per_round);
-    return overlaid(std::move(left), config_.schedule, terms);
-  }
-  std::vector<Client> left;
-  for (Client u = 0; u < n; ++u) {
-    if (!lost_.has(u)) left.push_back(u);
-  }
+/// The graph of a family that --rewire has named, for the clients that are there. Throws UsageError if it does not
+/// connect them.
+std::unique_ptr<GraphOfSome> OmdRun::rewired_graph() const {
+  std::vector<Client> present = members_.present();
   const WeightRule rule = config_.mixing.mixing == Mixing::push_sum ? WeightRule::sender : WeightRule::receiver;
-  graph = make_graph(rewired_, static_cast<Client>(left.size()), rule);
+  std::unique_ptr<Graph> graph = make_graph(rewired_, static_cast<Client>(present.size()), rule);
   check(graph->ever_connects(),
-        "--rewire {}: it never connects the {} clients that are left (models could not agree) "
+        "--rewire {}: it never connects the {} clients that are there (models could not agree) "
         "name another family",
-        rewired_, left.size());
+        rewired_, present.size());
+  return std::make_unique<GraphOfSome>(std::move(graph), std::move(present), layout_->clients());
+}
+
+/// The graph of the clients that are there, with all else that befalls it. Throws UsageError if it does not connect
+/// them.
+std::unique_ptr<Schedule> OmdRun::schedule_of_present() const {
+  if (!rewired_.empty()) {
+    std::unique_ptr<GraphOfSome> graph = rewired_graph();
+    const OverlayTerms terms = overlay_terms(graph->graph());
+    return overlaid(std::move(graph), config_.schedule, terms);
+  }
+  std::unique_ptr<Graph> graph = base_graph();
   const OverlayTerms terms = overlay_terms(*graph);
-  return overlaid(std::make_unique<GraphOfSome>(std::move(graph), std::move(left), n), config_.schedule, terms);
+  require_connected_without(*graph, members_.lost());
+  Departures departures(static_cast<std::size_t>(graph->clients()));
+  for (const Client u : members_.lost()) departures[static_cast<std::size_t>(u)] = 0;
+  auto left = std::make_unique<AttendedSchedule>(std::move(graph), nullptr, std::move(departures), terms.missing,
+                                                 terms.steps_per_round);
+  return overlaid(std::move(left), config_.schedule, terms);
+}
+
+/// The family without --topology holds for any number of clients. A topology has as many as it has.
+void OmdRun::choose_family() {
+  if (!members_.any_joined() || !rewired_.empty()) return;
+  check(
+      !config_.topology,
+      "--join: --topology '{}' has {} clients, and {} are there now (it does not say with whom the new ones mix). Give "
+      "all of them a graph: --rewire exponential",
+      config_.topology.value_or(""), clients_at_first(), members_.present().size());
+  rewired_ = usual_family;
+}
+
+/// Gives local clients that join the mean models of their in-neighbours (docs/methods/decentralized.md, "Clients that
+/// join"). **Collective.** Sums are in order of clients, so that they are the same for any layout.
+void OmdRun::begin_after_changes(std::size_t first) {
+  agreement_.together([&] {
+    if (hosts_clients()) omd_->begin_anew();
+  });
+  std::vector<Client> joining;
+  Round round = 0;
+  for (std::size_t i = first; i < members_.changes().size(); ++i) {
+    const Membership::Change& change = members_.changes()[i];
+    round = change.round;
+    if (change.kind == Membership::Change::Kind::loss) continue;
+    std::copy_if(change.clients.begin(), change.clients.end(), std::back_inserter(joining),
+                 [this](Client u) { return !members_.is_lost(u); });
+  }
+  if (joining.empty()) return;
+  std::vector<Parentage> parents;
+  agreement_.together([&] { parents = parents_of(*rewired_graph(), joining, round * config_.mixing.gossip_steps); });
+  const std::map<Client, Vector> models = mean_models(parents);
+  for (const auto& [u, model] : models) {
+    if (u < first_client() || u >= first_client() + client_count()) continue;
+    omd_->begin_at(static_cast<std::size_t>(u - first_client()), declare_public(model));
+  }
+}
+
+/// The mean models of parents, which are released values. One parent's model at a time goes to all ranks.
+/// **Collective.**
+std::map<Client, Vector> OmdRun::mean_models(const std::vector<Parentage>& parents) {
+  std::map<Client, Vector> sums;
+  std::set<Client> known;
+  for (const Parentage& each : parents) {
+    sums.emplace(each.client, Vector(dimension_, 0.0));
+    known.insert(each.parents.begin(), each.parents.end());
+  }
+  for (const Client parent : known) {
+    if (sums.contains(parent)) continue;
+    const bool here = parent >= first_client() && parent < first_client() + client_count();
+    Released<Vector> own = declare_public(Vector());
+    if (here) {
+      own = post_process([](const Columns& one) { return Vector(one[0].begin(), one[0].end()); },
+                         omd_->some_models(static_cast<std::size_t>(parent - first_client()), 1));
+    }
+    const Vector model = agreement_.all_gather(own)[static_cast<std::size_t>(layout_->rank_of(parent))];
+    for (const Parentage& each : parents) {
+      if (std::binary_search(each.parents.begin(), each.parents.end(), parent)) axpy(1, model, sums[each.client]);
+    }
+  }
+  for (const Parentage& each : parents) {
+    Vector& sum = sums[each.client];
+    for (const Client parent : each.parents) {
+      if (sums.contains(parent)) axpy(1, sums[parent], sum);
+    }
+    scale(1 / static_cast<double>(each.parents.size()), sum);
+  }
+  return sums;
 }
 
 void OmdRun::open_graph() {
@@ -104,9 +177,10 @@ void OmdRun::open_graph() {
   notes_.insert(notes_.end(), departures.begin(), departures.end());
   schedule_ = overlaid(std::move(graph), config_.schedule, terms);
   digest_at_first_ = schedule_->digest();
-  if (!lost_.any()) return;
-  config_.data.lost = lost_.all();
-  schedule_at_first_ = std::exchange(schedule_, schedule_without_lost());
+  if (!members_.has_changed()) return;
+  choose_family();
+  config_.data.lost = members_.lost();
+  schedule_at_first_ = std::exchange(schedule_, schedule_of_present());
 }
 
 void OmdRun::check_graph(const Graph& graph) {
@@ -139,8 +213,9 @@ void OmdRun::choose_step_cap() {
     return chosen_step_cap({agreement_, first_rank(), schedule, even, config_.mixing, config_.omd,
                             first_rounds(config_.omd.rounds), least});
   };
-  cap_at_first_ = config_.omd.step_cap = chosen(lost_.any() ? *schedule_at_first_ : *schedule_, even_masses_);
-  if (lost_.any()) config_.omd.step_cap = std::max(cap_at_first_, chosen(*schedule_, false));
+  cap_at_first_ = config_.omd.step_cap =
+      chosen(members_.has_changed() ? *schedule_at_first_ : *schedule_, even_masses_);
+  if (members_.has_changed()) config_.omd.step_cap = std::max(cap_at_first_, chosen(*schedule_, false));
   schedule_at_first_.reset();
 }
 

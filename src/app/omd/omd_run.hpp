@@ -3,18 +3,22 @@
 
 #include "app/run/learning_run.hpp"
 #include "app/run/privacy/norm_release.hpp"
+#include "app/run/start_models.hpp"
 #include "app/settings/tuned_settings.hpp"
 #include "omd_config.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
 #include "step_cap_choice.hpp"
 #include "tuning.hpp"
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "starling/graph/graph.hpp"
+#include "starling/graph/overlays/overlays.hpp"
+#include "starling/graph/parents.hpp"
 #include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/person_model.hpp"
 #include "starling/record/figures/violation.hpp"
@@ -44,8 +48,8 @@ class OmdRun final : public LearningRun {
   }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return digest_at_first_; }
-  [[nodiscard]] std::string why_no_client_is_lost() const override;
-  void go_on_without_lost() override { omd_->go_on_without_lost(); }
+  [[nodiscard]] std::string why_same_clients() const override;
+  void begin_after_changes(std::size_t first) override;
   void open_data() override;
   void choose_settings() override;
   void open_model() override;
@@ -67,7 +71,12 @@ class OmdRun final : public LearningRun {
 
   [[nodiscard]] std::unique_ptr<Graph> base_graph() const;
   [[nodiscard]] OverlayTerms overlay_terms(const Graph& graph) const;
-  [[nodiscard]] std::unique_ptr<Schedule> schedule_without_lost();
+  [[nodiscard]] std::unique_ptr<GraphOfSome> rewired_graph() const;
+  [[nodiscard]] std::unique_ptr<Schedule> schedule_of_present() const;
+  void choose_family();
+  /// **Collective.**
+  [[nodiscard]] std::map<Client, Vector> mean_models(const std::vector<Parentage>& parents);
+  [[nodiscard]] StartModels read_start();
   void check_graph(const Graph& graph);
   void open_constraints();
   void check_regret() const;
@@ -102,9 +111,9 @@ class OmdRun final : public LearningRun {
   std::optional<NoiseCorrelation> correlation_;
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;
-  std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run that has lost clients, until the step cap is chosen
-  std::string digest_at_first_;                  ///< of the schedule with all clients
-  double cap_at_first_ = 1;                      ///< step cap with all clients
+  std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run whose clients have changed, until the step cap is chosen
+  std::string digest_at_first_;                  ///< of the schedule with the clients that there were at first
+  double cap_at_first_ = 1;                      ///< step cap with these
   bool even_masses_ = false;                     ///< every client has a mass of 1 in every round
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;

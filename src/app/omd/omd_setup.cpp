@@ -216,9 +216,7 @@ void OmdRun::open_model() {
     dimension_ = model_->dimension();
     if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   }
-  const std::optional<Vector> own = model_ ? model_->initial(config_.data.seed) : std::nullopt;
-  StartModels start =
-      start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count(), own);
+  StartModels start = read_start();
   dimension_ = start.models.value().rows();
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
@@ -227,6 +225,22 @@ void OmdRun::open_model() {
   check_canaries(config_.omd.rounds);
   check_regret();
   open_constraints();
+}
+
+/// The starts of clients that were there at first. Others have the centre of the domain until they get a model.
+StartModels OmdRun::read_start() {
+  const std::optional<Vector> own = model_ ? model_->initial(config_.data.seed) : std::nullopt;
+  const Client first = std::min(first_client(), clients_at_first());
+  const Client end = std::min(first_client() + client_count(), clients_at_first());
+  StartModels start = start_models(config_.start, *domain_, dimension_, clients_at_first(), first, end - first, own);
+  if (end - first == client_count()) return start;
+  start.models.update([this](Columns& models) {
+    Columns all(models.rows(), static_cast<std::size_t>(client_count()));
+    std::copy(models.flat().begin(), models.flat().end(), all.flat().begin());
+    for (std::size_t k = models.size(); k < all.size(); ++k) domain_->centre(all[k]);
+    models = std::move(all);
+  });
+  return start;
 }
 
 void OmdRun::check_canaries(Round rounds) const {
@@ -289,13 +303,21 @@ void OmdRun::choose_correlation() {
         config_.data.person_rounds.value_or(1));
   constexpr Round never = std::numeric_limits<Round>::max();
   Round shortest = never;
-  for (const auto& stream : dataset_.streams) {
-    if (const Round pass = stream->rounds_of_pass().value_or(0); pass > 0) shortest = std::min(shortest, pass);
+  Round of_joined = never;
+  for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
+    Round& least = members_.joined_with(first_client() + static_cast<Client>(k)) == nullptr ? shortest : of_joined;
+    if (const Round pass = dataset_.streams[k]->rounds_of_pass().value_or(0); pass > 0) least = std::min(least, pass);
   }
   shortest = agreement_.min(declare_public(shortest));
+  of_joined = agreement_.min(declare_public(of_joined));
   const bool passes = shortest != never && config_.data.epochs > 1;
   std::string text;
   agreement_.together([&] {
+    check(
+        !passes || of_joined >= shortest,
+        "--join: a pass of a new client has {} rounds, and the correlation of noise was made for {} (a record would be "
+        "used again too soon) give each new client {} records or more",
+        of_joined, shortest, shortest * static_cast<Round>(config_.data.batch));
     const NoiseCorrelation best =
         passes ? best_correlation(shortest, config_.data.epochs) : best_correlation(config_.omd.rounds, 1);
     text = best.text();
@@ -328,7 +350,7 @@ RunFacts OmdRun::privacy_facts() {
   // have other gradients.
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
   facts.public_inputs = digest_at_first_ + facts.public_inputs + digest_of(cap_at_first_);
-  if (lost_.any()) facts.public_inputs += schedule_->digest() + digest_of(config_.omd.step_cap);
+  if (members_.has_changed()) facts.public_inputs += schedule_->digest() + digest_of(config_.omd.step_cap);
   facts.correlation = correlation_;
   if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
   facts.norm_labels = loss_ && needs_label_size(config_, *loss_);

@@ -70,6 +70,7 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
     usable_.push_back(r);
     if (group.meets(group_)) parts_.push_back(r);
   }
+  for (Client u = before.clients(); u < after.clients(); ++u) stateless_.push_back(u);
   if (parts_.empty()) parts_.push_back(usable_.front());  // a rank without clients has what is the same on all
 }
 
@@ -122,12 +123,21 @@ void FolderRegrouping::make_keys(const std::string& folder) const {
 
 /// The ledger of the run. Owners' ledgers are elsewhere.
 void FolderRegrouping::make_ledger(const std::string& folder) const {
-  std::vector<std::string> ledgers;
-  for (const int r : parts_) {
-    const std::string ledger = directory_.private_folder(r) + "/ledger";
-    if (group_of(r).meets(group_) && std::filesystem::exists(ledger)) ledgers.push_back(ledger);
+  std::optional<JoiningClients> joining;
+  if (before_.clients() < after_.clients()) {
+    joining.emplace(JoiningClients{run_id_, ClientRange(before_.clients(), after_.clients() - 1)});
   }
-  if (!ledgers.empty()) regroup_ledgers(ledgers, ClientRange(group_.first, group_.end() - 1), folder + "/ledger");
+  std::vector<std::string> ledgers;
+  std::string of_others;  // says how the run began
+  for (const int r : usable_) {
+    const std::string ledger = directory_.private_folder(r) + "/ledger";
+    if (!std::filesystem::exists(ledger)) continue;
+    if (group_of(r).meets(group_)) ledgers.push_back(ledger);
+    of_others = ledger;
+  }
+  if (ledgers.empty() && joining && !of_others.empty()) ledgers.push_back(of_others);
+  if (ledgers.empty()) return;
+  regroup_ledgers(ledgers, ClientRange(group_.first, group_.end() - 1), folder + "/ledger", joining);
 }
 
 /// What the owners of records were told. It names clients, and goes where the first of them goes.

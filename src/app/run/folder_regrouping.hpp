@@ -1,4 +1,4 @@
-/// Private folders of a run that goes on with another number of ranks, or without clients that are lost.
+/// Private folders of a run that goes on with another number of ranks, or with other clients.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace starling {
 
 /// Makes a rank's new private folder of those that its clients were in: keys, ledger, and the checkpoint after a round
 /// with the files that it needs. The old folders stay as they are. Lost clients whose folders are gone get a key that
-/// nobody uses, and no entry in the ledger.
+/// nobody uses, and no entry in the ledger. Clients that join get a key, and an empty account in the ledger.
 class FolderRegrouping {
  public:
   /// `gone` are the ranks before, ascending, whose folders are of no use; one folder at least is left.
@@ -44,7 +44,7 @@ class FolderRegrouping {
   ClientGroup group_;
   std::vector<int> parts_;         ///< ranks that had clients of this one; another's folder if there is none
   std::vector<int> usable_;        ///< all ranks before whose folders are of use
-  std::vector<Client> stateless_;  ///< clients of the others, ascending
+  std::vector<Client> stateless_;  ///< clients of the others, and those that join: ascending
 };
 
 }  // namespace starling

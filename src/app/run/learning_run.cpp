@@ -28,7 +28,7 @@ std::string configuration_of_run(const std::vector<std::string>& words) {
 ExitCode LearningRun::run(const std::vector<std::string>& words) {
   configure(words);
   if (is_finished()) return show_finished();
-  choose_lost();
+  choose_members();
   open_inputs();
   choose_checkpoint();
   open_privacy();
@@ -99,6 +99,10 @@ void LearningRun::configure(const std::vector<std::string>& words) {
             "--lost: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
             "fewer --clients",
             *common().resume);
+      check(!common().join,
+            "--join: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
+            "more --clients",
+            *common().resume);
     });
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
@@ -107,6 +111,9 @@ void LearningRun::configure(const std::vector<std::string>& words) {
     check(!common().lost || common().private_place.empty(),
           "--lost with --private: a loss moves the folders of all ranks, and each host sees its own alone. Bring the "
           "lost folder back, or start a run of its own with fewer --clients, from the last model: --start");
+    check(!common().join || common().private_place.empty(),
+          "--join with --private: clients that join move the folders of all ranks, and each host sees its own alone. "
+          "Start a run of its own with more --clients, from the last model: --start");
   });
   directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place,
                                          common().lost.has_value()));
@@ -114,7 +121,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   agreement_.together([&] {
     const RunIdentity identity = directory_->identity();
     run_id_ = identity.run;
-    lost_ = identity.lost;
+    members_ = identity.members;
     rewired_ = identity.rewired;
     check_rounds_may_change();
   });

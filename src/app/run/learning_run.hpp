@@ -46,7 +46,7 @@ class RoundClock {
 /// The history of a run's records where they come through pipes.
 struct Feed {
   std::size_t dimension = 0;      ///< of the models that the records make
-  std::size_t losses = 0;         ///< how often clients were lost before this state
+  std::size_t changes = 0;        ///< how often clients were lost or joined before this state
   std::vector<LeftOut> left_out;  ///< rounds that were left out, one entry for each resumption
   /// Throws DataError if the records make models of another dimension.
   void persist(Snapshot& snapshot);
@@ -84,13 +84,13 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual const OwnModel* own_model() const { return nullptr; }
   /// Releases of a client in a round of the run.
   [[nodiscard]] virtual Round releases_of_round() const { return 1; }
-  /// The reason why the run cannot go on without some of its clients; empty if it can.
-  [[nodiscard]] virtual std::string why_no_client_is_lost() const {
-    return "only runs of omd go on without clients (others need what all clients have sent). Bring their private "
-           "folders back, or start a run of its own with fewer --clients, from the last model: --start";
+  /// The reason why the run cannot go on without some of its clients, or with more; empty if it can.
+  [[nodiscard]] virtual std::string why_same_clients() const {
+    return "only runs of omd go on without clients or with more (others need what all clients have sent)";
   }
-  /// Takes lost clients out of the state of a checkpoint.
-  virtual void go_on_without_lost() {}
+  /// Makes a state with the clients that are there of that of a checkpoint, which was written before change number
+  /// `first` of the members and all later ones. **Collective.**
+  virtual void begin_after_changes(std::size_t /*first*/) {}
   /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
   [[nodiscard]] virtual std::string digest_of_inputs() const;
   /// Whether a rank plays rounds. By default a rank that hosts clients does.
@@ -159,6 +159,8 @@ class LearningRun : public RunSteps {
 
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
+  /// Number of clients with which the run began.
+  [[nodiscard]] Client clients_at_first() const;
   /// Whether each of this rank's clients is lost.
   [[nodiscard]] std::vector<char> lost_here() const;
   [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
@@ -181,8 +183,8 @@ class LearningRun : public RunSteps {
   std::string run_id_;
   std::optional<RunDirectory> directory_;
   std::optional<RunRecords> records_;
-  LostClients lost_;     ///< clients that are gone for good
-  std::string rewired_;  ///< spec of the graph of the others; empty for that of all, without the lost ones
+  Membership members_;   ///< of a run that goes on: its clients, and those that are lost or have joined
+  std::string rewired_;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
   std::string of_run_;   ///< config.ini of the run that --resume names, as rank 0 has read it at the start
 
  private:
@@ -210,14 +212,19 @@ class LearningRun : public RunSteps {
   void tell_of_records(const RecordError& error) const;
 
   [[nodiscard]] bool is_finished();
-  void choose_lost();
+  void choose_members();
   [[nodiscard]] std::vector<std::vector<Round>> look_at_folders(const Layout& before);
   void lose(const std::vector<std::vector<Round>>& whole, const Layout& before);
-  [[nodiscard]] std::vector<Client> named_as_lost(const std::vector<std::vector<Round>>& whole,
-                                                  const Layout& before) const;
+  void join(const std::vector<std::vector<Round>>& whole, const Layout& before);
+  [[nodiscard]] std::vector<Client> missing_clients(const std::vector<std::vector<Round>>& whole,
+                                                    const Layout& before) const;
+  [[nodiscard]] std::vector<Client> named_as_lost(const std::vector<Client>& missing, const Layout& before) const;
+  [[nodiscard]] std::string source_of_joining() const;
   void settle_matter();
-  void leave_lost_behind();
-  void tell_of_lost();
+  void begin_with_members();
+  void tell_of_changes();
+  void append_joined(const DataSettings& data);
+  void agree_on_joined();
   [[nodiscard]] ExitCode show_finished() const;
   void check_rounds_may_change() const;
   void require_resumable() const;
@@ -259,7 +266,7 @@ class LearningRun : public RunSteps {
   std::string configuration_;      ///< effective, as the run directory has it
   Secret<std::string> for_owner_;  ///< lines that wait for the run's directory
   bool goes_on_ = false;           ///< the run began earlier
-  bool loses_ = false;             ///< clients are lost now, or the folders of some that were lost
+  bool changes_ = false;           ///< clients are lost or join now, or the folders of some are gone that were lost
   std::vector<int> gone_;          ///< ranks before whose folders are of no use, ascending
   bool released_early_ = false;    ///< something was released before the first round
   std::optional<Round> resumed_from_;

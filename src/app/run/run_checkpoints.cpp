@@ -29,7 +29,7 @@ std::string stated_rounds(const std::string& configuration) {
 
 void Feed::persist(Snapshot& snapshot) {
   const std::size_t here = dimension;
-  snapshot(dimension, losses, left_out);
+  snapshot(dimension, changes, left_out);
   check<DataError>(
       dimension == here,
       "models have {} numbers, of {} when the run began (the records have other columns) bring records like "
@@ -44,6 +44,11 @@ bool LearningRun::is_finished() {
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_->finished_rounds();
     if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = true;
+    check(
+        !finished || !common().join,
+        "--join: the run in '{}' has played all its {} rounds (nobody would learn from the new records) give it more: "
+        "--rounds",
+        directory_->path(), rounds.value_or(0));
     check(!rounds || finished || !first_rank() || directory_->has_checkpoints(0),
           "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
           "--checkpoint-every) start a run of its own",
@@ -117,9 +122,11 @@ void LearningRun::choose_checkpoint() {
       if (first_rank()) require_same_inputs();
     });
   }
-  const FolderRegrouping regrouping(*directory_, run_id_, layout_->on(directory_->identity().ranks), *layout_,
-                                    world_.rank(), gone_);
-  const bool same_folders = directory_->identity().ranks == world_.size() && !loses_;
+  const RunIdentity identity = directory_->identity();
+  const Layout before =
+      identity.clients == layout_->clients() ? layout_->on(identity.ranks) : Layout(identity.clients, identity.ranks);
+  const FolderRegrouping regrouping(*directory_, run_id_, before, *layout_, world_.rank(), gone_);
+  const bool same_folders = identity.ranks == world_.size() && !changes_;
   std::vector<CheckpointFolder> folders = same_folders ? std::vector<CheckpointFolder>() : regrouping.taken();
   if (same_folders && plays(world_.rank())) folders.push_back(checkpoint_folder());
   std::vector<std::string> complaints;
@@ -136,15 +143,16 @@ void LearningRun::choose_checkpoint() {
   });
   agreement_.together([&] {
     check<DataError>(
-        resumed_from_ || !lost_.any(),
-        "--resume '{}': there is no checkpoint, and clients {} are lost (the rounds before cannot be played "
-        "again without them) restore one, or start a run of its own",
-        directory_->path(), list_of_clients(lost_.all()));
+        resumed_from_ || !members_.has_changed(),
+        "--resume '{}': there is no checkpoint, and its clients are not those that it began with (the rounds before "
+        "cannot be played again) restore one, or start a run of its own",
+        directory_->path());
   });
   if (!same_folders) make_other_folders(regrouping);
 }
 
-/// Moves private files to where their clients are now, and leaves those of lost clients behind. **Collective.**
+/// Moves private files to where their clients are now, leaves those of lost clients behind, and makes those of clients
+/// that join. **Collective.**
 void LearningRun::make_other_folders(const FolderRegrouping& regrouping) {
   const int before = directory_->identity().ranks;
   agreement_.together([&] {
@@ -162,9 +170,10 @@ void LearningRun::make_other_folders(const FolderRegrouping& regrouping) {
     if (!first_rank()) return;
     RunIdentity next = directory_->identity();
     next.ranks = world_.size();
-    next.lost = lost_;
+    next.clients = layout_->clients();
+    if (members_.has_changed()) next.members = members_;
     next.rewired = rewired_;
-    if (loses_) next.matter.clear();  // the keys of others determine the releases
+    if (changes_) next.matter.clear();  // the keys of others determine the releases
     directory_->take_next_folders(next);
   });
   if (before == world_.size()) return;
@@ -187,7 +196,7 @@ void LearningRun::find_checkpoint(Round rounds) {
   });
   notes_.push_back(resumed_from_ ? fmt::format("the run goes on after round {}", *resumed_from_)
                                  : "the run begins anew: there is no checkpoint that all ranks hold whole");
-  tell_of_lost();
+  tell_of_changes();
 }
 
 /// Starts checkpoints of these parts and of all that every run keeps. A resumed run gets all of it back.
@@ -207,10 +216,9 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   agreement_.together([&] {
     if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
-  const bool still_has_lost = resumed_from_ && plays(world_.rank()) && feed_.losses < lost_.losses().size();
-  const bool leaves_lost = agreement_.any(declare_public(still_has_lost));
-  if (leaves_lost) {
-    leave_lost_behind();
+  const bool is_older = resumed_from_ && plays(world_.rank()) && feed_.changes < members_.changes().size();
+  if (agreement_.any(declare_public(is_older))) {
+    begin_with_members();
   } else if (goes_on_ && *reads_pipes_) {
     leave_out_rounds("records that are gone");
   }
@@ -221,7 +229,7 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   });
 }
 
-/// Leaves out rounds that would be others than before: with records of other pipes, or without clients. A round that
+/// Leaves out rounds that would be others than before: with records of other pipes, or with other clients. A round that
 /// may have been released must not be released again with other gradients, at the same address and for one charge. So
 /// the run goes on with the first round that no ledger knows. **Collective.**
 void LearningRun::leave_out_rounds(const std::string& why) {

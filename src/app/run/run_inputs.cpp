@@ -4,6 +4,7 @@
 #include "start_models.hpp"
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
@@ -16,7 +17,7 @@
 namespace starling {
 
 Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
-  if (goes_on_) return directory_->identity().clients;  // on any number of ranks
+  if (goes_on_) return members_.clients();  // on any number of ranks
   std::optional<Client> asked = common().clients;
   if (common().clients_per_rank) asked = *common().clients_per_rank * static_cast<Client>(world_.size());
   check(
@@ -45,7 +46,52 @@ void LearningRun::open_streams(DataSettings& data) {
   source_digests_ = digests_of_sources();
   source_digest_ = fmt::format("{}", fmt::join(source_digests_, ""));
   if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
-  dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
+  const Client first = std::min(first_client(), clients_at_first());
+  const Client end = std::min(first_client() + client_count(), clients_at_first());
+  dataset_ = open_dataset(data, clients_at_first(), first, end - first);
+  append_joined(data);
+}
+
+/// Opens the records of this rank's clients that have joined.
+void LearningRun::append_joined(const DataSettings& data) {
+  for (const Membership::Change& each : members_.changes(Membership::Change::Kind::join)) {
+    DataSettings joined = data;
+    joined.source = each.source;
+    joined.earlier = each.clients.front();
+    if (is_per_client(each.source) || is_synthetic(each.source)) joined.partition = DataSettings().partition;
+    const Client behind = each.clients.back() + 1;
+    const Client first = std::clamp(first_client(), each.clients.front(), behind);
+    const Client end = std::clamp(first_client() + client_count(), each.clients.front(), behind);
+    dataset_.append(open_dataset(joined, behind, first, end - first), each.round);
+  }
+  check(!members_.any_joined() || dataset_.replayable,
+        "--join: records come through a pipe (the run must find all records again whenever it goes on). Give files.");
+}
+
+/// What joined brings no feature that the others lack: the model has its size. **Collective.**
+void LearningRun::agree_on_joined() {
+  if (!members_.any_joined()) return;
+  if (world_.size() > 1) {
+    const RankKey key(agreement_);
+    agreement_.same("content of the records of clients that join",
+                    declare_public(key.digest("joined", dataset_.joined_fingerprint)));
+  }
+  const auto shapes = agreement_.all_gather(declare_public(dataset_.of_joined.text()));
+  agreement_.together([&] {
+    DataShape joined{.empty = true};
+    for (const std::string& text : shapes) joined = joined.joined(DataShape::parse(text));
+    dataset_.of_joined = joined;
+    if (joined.empty) return;
+    DataShape& shape = dataset_.shape;
+    check<DataError>(
+        !shape.sparse || joined.features <= shape.features,
+        "--join: records of new clients have feature {}, and the run's model has {} (it keeps its size). Leave such "
+        "features out.",
+        joined.features, shape.features);
+    const std::optional<Round> rounds = shape.rounds;
+    shape = shape.joined(joined);
+    shape.rounds = rounds;  // a run has as many rounds as at first, unless it is asked for more
+  });
 }
 
 void LearningRun::tell_owner(const Secret<std::string>& line) {
@@ -69,6 +115,7 @@ void LearningRun::agree_on_data() {
                      common().data.source);
     dataset_.shape = all;
   });
+  agree_on_joined();
   note_clients_without_records();
   if (dataset_.shape.sparse && !common().data.dimension && common().privacy.protects()) {
     notes_.push_back(fmt::format(
@@ -82,7 +129,7 @@ void LearningRun::agree_on_data() {
 void LearningRun::note_clients_without_records() {
   std::int64_t none = 0;
   for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
-    const bool is_lost = lost_.has(first_client() + static_cast<Client>(k));
+    const bool is_lost = members_.is_lost(first_client() + static_cast<Client>(k));
     none += !is_lost && dataset_.streams[k]->records() == 0 ? 1 : 0;
   }
   const std::int64_t all = agreement_.sum(declare_public(none));
@@ -95,9 +142,13 @@ void LearningRun::note_clients_without_records() {
 
 Round LearningRun::rounds_of(std::optional<Round> available) const {
   const std::optional<Round>& asked = common().rounds;
-  check(!available || !asked || *asked <= *available,
+  std::optional<Round> most = available;
+  if (most && !dataset_.of_joined.empty) {
+    most = dataset_.of_joined.rounds ? std::optional(std::max(*most, *dataset_.of_joined.rounds)) : std::nullopt;
+  }
+  check(!most || !asked || *asked <= *most,
         "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
-        asked.value_or(0), available.value_or(0));
+        asked.value_or(0), most.value_or(0));
   check(dataset_.replayable || asked,
         "'{}' is read as it arrives (nobody knows beforehand when it ends) say how many rounds to play: --rounds",
         common().data.source);
@@ -152,12 +203,16 @@ std::string LearningRun::digest_of_inputs() const {
   return sha256(inputs);
 }
 
-/// The source of every client of this rank, or the one that they share.
+/// The source of every client of this rank, or the one that they all share.
 std::vector<std::string> LearningRun::sources() const {
-  const std::string& source = common().data.source;
-  if (!is_per_client(source)) return {source};
+  const std::string& at_first = common().data.source;
+  if (!is_per_client(at_first) && !members_.any_joined()) return {at_first};
   std::vector<std::string> own;
-  for (Client u = first_client(); u < first_client() + client_count(); ++u) own.push_back(name_of_client(source, u));
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    const Membership::Change* joined = members_.joined_with(u);
+    const std::string& source = joined != nullptr ? joined->source : at_first;
+    own.push_back(is_per_client(source) ? name_of_client(source, u) : source);
+  }
   return own;
 }
 
@@ -176,13 +231,15 @@ std::vector<std::string> LearningRun::source_files() const {
 
 std::vector<std::string> LearningRun::digests_of_sources() const {
   std::vector<std::string> digests;
+  std::map<std::string, std::string> known;
   for (const std::string& source : sources()) {
-    std::string text;
-    if (is_in_memory(source)) text += digest_of_memory(source) + " ";
-    for (const std::string& file : files_of_source(source)) {
+    const auto [place, is_new] = known.emplace(source, "");
+    std::string& text = place->second;
+    if (is_new && is_in_memory(source)) text += digest_of_memory(source) + " ";
+    for (const std::string& file : is_new ? files_of_source(source) : std::vector<std::string>()) {
       if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
     }
-    digests.push_back(std::move(text));
+    digests.push_back(text);
   }
   return digests;
 }
@@ -224,11 +281,12 @@ RunFacts LearningRun::common_facts(Round rounds) const {
         common().data.source);
   facts.persons_in_slots = common().privacy.unit == PrivacyUnit::person && reads_pipes_.value_or(false);
   facts.served.reserve(dataset_.streams.size());
-  facts.any_lost = lost_.any();
+  facts.clients_changed = members_.has_changed();
   for (const auto& stream : dataset_.streams) {
     const Client u = first_client() + static_cast<Client>(facts.served.size());
-    facts.served.push_back(
-        {stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass(), lost_.has(u)});
+    const Membership::Change* joined = members_.joined_with(u);
+    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass(),
+                            members_.is_lost(u), joined != nullptr ? joined->round : 0});
   }
   return facts;
 }

@@ -129,7 +129,7 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
   local.debts.assign(masses.size(), 0.0);
   local.tallies = view().tallies();
   for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view().mass_in_flight(k));
-  if (lost_.any()) local.lost = lost_here();
+  if (members_.any_lost()) local.lost = lost_here();
   if (recorded_here() > 0) local.played_rounds = view().done();
   local.shares = time_shares();
   if (!test_ || model == nullptr) return local;
@@ -146,7 +146,7 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
   summary.command = command_;
   summary.command_line = full_command_line();
   summary.clients = layout_->clients();
-  summary.lost = lost_;
+  summary.members = members_;
   summary.ranks = world_.size();
   summary.rounds_planned = planned;
   summary.dimension = dimension_;
@@ -183,6 +183,11 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
 void LearningRun::add_privacy(Summary& summary, bool stopped) {
   summary.privacy = privacy_->finish(stopped);
   summary.privacy.batch = common().data.batch;
+  for (const auto& [kind, round, clients, source] : members_.changes(Membership::Change::Kind::join)) {
+    summary.privacy.description +=
+        fmt::format(" Client(s) {} joined after round {}, and released nothing before{}.", list_of_clients(clients),
+                    round, summary.privacy.norms ? ", no histogram either" : "");
+  }
   if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= releases_of_round();
   }

@@ -29,7 +29,8 @@ void add_client_options(Options& options, LearningConfig& config, const std::str
 
 void add_data_options(Options& options, LearningConfig& config) {
   options.group("Data");
-  options.add(declared("source", {.initial = config.data.source, .values = source_values}), config.data.source);
+  options.add(declared("source", {.initial = config.data.source, .values = source_values, .aside_with = "join"}),
+              config.data.source);
   options.add({.name = "partition",
                .argument = "HOW",
                .initial = "contiguous",
@@ -187,17 +188,29 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
        .about_configuration = true,
        .relations = {needs("resume", "clients are lost by a run that has begun", "Name the run: --resume DIR.")}},
       config.lost);
+  options.add(
+      {.name = "join",
+       .argument = "N",
+       .help = "with --resume: N more clients join the run for good. Their records are those of a --source that "
+               "is given beside; the run's own --source need not be, if it gives each client its own records",
+       .least = 1,
+       .most = 1e6,
+       .unit = "clients",
+       .example = "2 --source new-{client}.csv --resume run",
+       .about_configuration = true,
+       .relations = {needs("resume", "clients join a run that has begun", "Name the run: --resume DIR."),
+                     excludes("lost", "a start changes the clients once", "Take two starts.")}},
+      config.join);
 }
 
 void add_rewire_option(Options& options, LearningConfig& config) {
   options.add(
       {.name = "rewire",
        .argument = "FAMILY",
-       .help = "with --lost: the graph of the clients that are left, in place of what the lost ones leave of the "
-               "run's: a family of starling topology make",
+       .help =
+           "with --lost or --join: the graph of the clients that are then there: a family of starling topology make",
        .example = "exponential --lost missing --resume run",
-       .about_configuration = true,
-       .relations = {needs("lost", "the graph stays as long as all clients do", "Say who is gone: --lost.")}},
+       .about_configuration = true},
       config.rewire);
 }
 
@@ -242,6 +255,9 @@ void refuse_audit(const LearningConfig& config) {
 
 void check_learning_options(const LearningConfig& config) {
   check_privacy_options(config.privacy);
+  check(!config.rewire || config.lost || config.join,
+        "--rewire without --lost or --join: the graph stays as long as the clients do. Say who is gone or how many "
+        "come.");
 }
 
 }  // namespace starling

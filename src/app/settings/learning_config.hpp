@@ -43,9 +43,11 @@ struct LearningConfig {
   std::optional<std::string> openmetrics;
   // checkpoints
   CheckpointPace checkpoint;
-  std::optional<std::string> resume;  ///< the directory of the run that goes on
-  std::optional<std::string> lost;    ///< clients without which it goes on: a list, or `missing`
-  std::optional<std::string> rewire;  ///< spec of the graph of those that are left
+  std::optional<std::string> resume;             ///< the directory of the run that goes on
+  std::optional<std::string> lost;               ///< clients without which it goes on: a list, or `missing`
+  std::optional<Client> join;                    ///< number of clients that join it
+  std::optional<std::string> source_of_joining;  ///< their records; none: as the run's source says
+  std::optional<std::string> rewire;             ///< spec of the graph of the clients that are then there
 
   /// The effective configuration as a file for --config.
   std::string text;
@@ -60,7 +62,7 @@ void add_data_options(Options& options, LearningConfig& config);
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
 /// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
 void add_model_output_options(Options& options, LearningConfig& config);
-/// --checkpoint-every, --resume and --lost.
+/// --checkpoint-every, --resume, --lost and --join.
 void add_checkpoint_options(Options& options, LearningConfig& config);
 /// --rewire, for commands whose clients have a graph.
 void add_rewire_option(Options& options, LearningConfig& config);

@@ -121,9 +121,9 @@ MissingWeight missing_weight(const Graph& graph, MixingSums sums) {
   return graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
 }
 
-void require_connected_without(const Graph& graph, const LostClients& lost) {
+void require_connected_without(const Graph& graph, const std::vector<Client>& lost) {
   Departures departures(static_cast<std::size_t>(graph.clients()));
-  for (const Client u : lost.all()) departures[static_cast<std::size_t>(u)] = 0;
+  for (const Client u : lost) departures[static_cast<std::size_t>(u)] = 0;
   const SeparationCheck found = check_departures(GraphSample(graph), departures);
   if (!found.first) return;
   constexpr std::size_t most = 8;
@@ -136,7 +136,7 @@ void require_connected_without(const Graph& graph, const LostClients& lost) {
   throw UsageError(
       fmt::format("--lost: without clients {} the graph falls into {} components (models of those that are left could "
                   "not agree). Edges that would join them: {}. Take another graph for them: --rewire exponential",
-                  list_of_clients(lost.all()), parts.size(), edges));
+                  list_of_clients(lost), parts.size(), edges));
 }
 
 std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/lost_clients.hpp"
+#include "starling/core/membership.hpp"
 #include "starling/graph/graph.hpp"
 #include "starling/graph/overlays/overlays.hpp"
 #include "starling/options/options.hpp"
@@ -36,7 +36,7 @@ enum class MixingSums { sender, receiver };
 [[nodiscard]] MissingWeight missing_weight(const Graph& graph, MixingSums sums);
 
 /// Throws UsageError, with edges that would help, if the graph does not connect the clients that are not lost.
-void require_connected_without(const Graph& graph, const LostClients& lost);
+void require_connected_without(const Graph& graph, const std::vector<Client>& lost);
 /// Notes on `--leave` for the start of a run: the earliest departure after which the remaining clients are not strongly
 /// connected any more, by round, clients and components. Rounds from `end` on do not come.
 /// Throws UsageError for a file that is none.

@@ -3,6 +3,7 @@
 #include "data/formats/pipe.hpp"
 #include "data/formats/readers.hpp"
 #include "data/generators/generators.hpp"
+#include "late_stream.hpp"
 #include "partition_file.hpp"
 #include "persons.hpp"
 #include "scan.hpp"
@@ -33,7 +34,7 @@ void check_settings(const DataSettings& settings, Client clients, Client first, 
         "batch={} (more than can be held) give a smaller --batch", settings.batch);
   check(settings.epochs >= 1, "epochs={} (the data is used at least once) give --epochs 1 or more", settings.epochs);
   check(settings.epochs <= 1'000'000, "epochs={} (more than a million) give fewer", settings.epochs);
-  check(clients >= 1 && first >= 0 && count >= 0 && count <= clients - first,
+  check(clients > settings.earlier && first >= settings.earlier && count >= 0 && count <= clients - first,
         "clients {} … {} of {} (no such block of clients)", first, first + count - 1, clients);
 }
 
@@ -76,7 +77,8 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   const Scan found = scan(settings.source, settings, look_of(settings, *partition));
   std::shared_ptr<const Persons> persons;
   if (!settings.person.empty()) persons = std::make_shared<Persons>(found.found);
-  const Deal deal = partition->deal(persons ? persons->found() : found.found, clients, first, count, settings.seed);
+  const Deal deal = partition->deal(persons ? persons->found() : found.found, clients - settings.earlier,
+                                    first - settings.earlier, count, settings.seed);
   Dataset dataset;
   dataset.shape.features = found.features;
   dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
@@ -184,10 +186,10 @@ Dataset open_per_client(const DataSettings& settings, Client first, Client count
 }
 
 Dataset open_common_pipe(const DataSettings& settings, Client clients, Client first, Client count) {
-  check(clients == 1,
+  check(clients - settings.earlier == 1,
         "'{}' for {} clients (a record from a pipe reaches one reader) give each client a pipe: --source "
         "'feed-{{client}}'",
-        settings.source, clients);
+        settings.source, clients - settings.earlier);
   return open_per_client(settings, first, count);
 }
 
@@ -287,6 +289,22 @@ std::optional<std::int64_t> Dataset::most_records() const {
 void Dataset::plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records) {
   for (const auto& stream : streams) stream->plan(batch, epochs);
   shape.rounds = PassPlan(most_records, static_cast<std::int64_t>(batch), epochs).rounds();
+}
+
+void Dataset::append(Dataset joined, Round round) {
+  const auto of_each = [](Dataset& part) {
+    if (part.fingerprints.empty()) part.fingerprints.assign(part.streams.size(), part.fingerprint);
+  };
+  of_each(*this);
+  of_each(joined);
+  fingerprints.insert(fingerprints.end(), joined.fingerprints.begin(), joined.fingerprints.end());
+  for (auto& stream : joined.streams) streams.push_back(std::make_unique<LateStream>(std::move(stream), round));
+  if (joined.shape.rounds && *joined.shape.rounds > 0) *joined.shape.rounds += round;
+  of_joined = of_joined.joined(joined.shape);
+  if (!constants) constants = std::move(joined.constants);
+  is_public = is_public && joined.is_public;
+  replayable = replayable && joined.replayable;
+  if (joined.common) joined_fingerprint += joined.fingerprint;
 }
 
 Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count) {

@@ -16,6 +16,11 @@ constexpr int most_looked_at = 16;               // clients whose budgets are fo
 constexpr Round most_changing_prices = 100'000;  // rounds of different prices that are added up for that
 constexpr std::size_t most_known = 1024;         // losses of so many are remembered
 
+/// A block of rounds in which the client makes no release.
+Reservation no_release(Client client, Round first, Round end) {
+  return {client, first, end - 1, "none: left out", {}, {}, digest_policy};
+}
+
 /// A block that lasts no longer than this is a short one.
 constexpr auto quick_block = std::chrono::milliseconds(500);
 
@@ -59,7 +64,21 @@ void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
   }
 }
 
-void Accounts::count_before(const std::vector<SingleRelease>& releases) {
+void Accounts::skip_to_begin() {
+  std::map<Ledger*, std::vector<Reservation>> blocks;
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    Holder& client = clients_[k];
+    const Round begin = terms_of(client).served.begin;
+    if (is_lost(client)) continue;
+    client.paid = std::max(client.paid, begin);
+    if (client.reserved >= begin) continue;
+    add_row(blocks[&ledger_of(k)], no_release(number(k), client.reserved, begin));
+    client.reserved = begin;
+  }
+  for (const auto& [ledger, reservations] : blocks) ledger->reserve(reservations);
+}
+
+void Accounts::count_before(const std::vector<std::optional<SingleRelease>>& releases) {
   check(releases.size() == clients_.size(), "{} releases before the rounds of {} clients (one each)", releases.size(),
         clients_.size());
   share_terms([&](std::size_t k) {
@@ -109,8 +128,9 @@ double Accounts::price_of(std::size_t k, Round t) const {
 /// The rounds from `t` up to `last` with the same charge: those of one pass where the price never changes, else one.
 Round Accounts::alike(const Holder& client, Round t, Round last) const {
   if (!terms_of(client).price) return 1;
-  const std::optional<Round>& of_pass = terms_of(client).served.of_pass;
-  const Round end = of_pass ? (pass(client, t) + 1) * std::max<Round>(*of_pass, 1) : last + 1;
+  const ServedRounds& served = terms_of(client).served;
+  const Round end =
+      served.of_pass ? served.begin + (pass(client, t) + 1) * std::max<Round>(*served.of_pass, 1) : last + 1;
   return std::min(end, last + 1) - t;
 }
 
@@ -327,8 +347,7 @@ std::int64_t Accounts::leave_out_releases(Round end, bool same) {
           client.reserved);
     most = std::max(most, pay_lost(k, same));
     if (client.reserved == end) continue;
-    add_row(blocks[&ledger_of(k)],
-            Reservation{number(k), client.reserved, end - 1, "none: left out", {}, {}, digest_policy});
+    add_row(blocks[&ledger_of(k)], no_release(number(k), client.reserved, end));
     client.reserved = end;
   }
   for (const auto& [ledger, reservations] : blocks) ledger->reserve(reservations);

@@ -54,7 +54,9 @@ std::optional<ClientRange> common_part(const ClientRange& one, const ClientRange
 /// Rows of ledgers, joined for some clients.
 class Joining {
  public:
-  Joining(const std::vector<std::string>& paths, const ClientRange& clients) : clients_(clients) {
+  Joining(const std::vector<std::string>& paths, const ClientRange& clients,
+          const std::optional<JoiningClients>& joining)
+      : clients_(clients), joining_(joining) {
     for (const std::string& path : paths) ledgers_.emplace_back(path);
   }
 
@@ -126,6 +128,9 @@ class Joining {
     for (const ClientRange& range : open.run.clients) {
       if (const auto here = common_part(range, clients_)) own.push_back(*here);
     }
+    if (joining_ && joining_->run == open.run.id) {
+      if (const auto here = common_part(joining_->clients, clients_)) own.push_back(*here);
+    }
     if (own.empty()) {
       others_.insert(open.run.id);
     } else {
@@ -135,6 +140,7 @@ class Joining {
   }
 
   ClientRange clients_;
+  const std::optional<JoiningClients>& joining_;
   bool any_ = false;              ///< some run has one of the clients
   std::set<std::string> others_;  ///< runs that have none of them
   std::vector<RowsOfLedger> ledgers_;
@@ -144,11 +150,12 @@ class Joining {
 
 }  // namespace
 
-void regroup_ledgers(const std::vector<std::string>& paths, const ClientRange& clients, const std::string& path) {
+void regroup_ledgers(const std::vector<std::string>& paths, const ClientRange& clients, const std::string& path,
+                     const std::optional<JoiningClients>& joining) {
   LedgerHead head;
-  Joining joining(paths, clients);
-  const std::string text = joining.text(head);
-  if (!joining.any()) return;
+  Joining rows(paths, clients, joining);
+  const std::string text = rows.text(head);
+  if (!rows.any()) return;
   const std::string counted = write_head(head);
   const LedgerReading reading = verify_ledger(text, counted);
   check<DataError>(!reading.damage, "privacy ledgers '{}' to '{}' do not fit together: {}", paths.front(), paths.back(),

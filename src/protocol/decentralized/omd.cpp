@@ -190,7 +190,19 @@ void DecentralizedOmd::persist(Snapshot& snapshot) {
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }
 
-void DecentralizedOmd::go_on_without_lost() {
+void DecentralizedOmd::begin_at(std::size_t k, const Released<Vector>& model) {
+  holdings_.state.update(
+      [&](Columns& states, const Vector& x) {
+        if (mirror_.state_size(dimension_) == dimension_) {
+          std::copy(x.begin(), x.end(), states[k].begin());
+        } else {
+          mirror_.embed(x, states[k]);
+        }
+      },
+      model);
+}
+
+void DecentralizedOmd::begin_anew() {
   holdings_.state.update([this](Columns& states) {
     for (std::size_t k = 0; k < states.size(); ++k) {
       if (is_lost(k)) std::fill(states[k].begin(), states[k].end(), std::numeric_limits<double>::quiet_NaN());

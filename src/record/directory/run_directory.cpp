@@ -30,6 +30,7 @@ constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
 constexpr std::string_view moving_word = "moving";
 constexpr std::string_view lost_word = "lost-after";
+constexpr std::string_view joined_word = "joined-after";
 constexpr std::string_view graph_word = "graph";
 constexpr std::string_view matter_word = "determined-by";
 constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
@@ -101,6 +102,47 @@ void require_whole_configuration(const std::string& path) {
   const std::string text = read_whole_file(path + "/config.ini").value_or("");
   check(text.ends_with(fmt::format("{}\n", last_line)),
         "'{}/config.ini' is cut off: its last line is not '{}'. Bring the whole file back", path, last_line);
+}
+
+/// A line for each change.
+std::string changes_text(const Membership& members) {
+  std::string text;
+  for (const auto& [kind, round, clients, source] : members.changes()) {
+    if (kind == Membership::Change::Kind::loss) {
+      text += fmt::format("{} {} {}\n", lost_word, round, list_of_clients(clients));
+    } else {
+      text += fmt::format("{} {} {} {}\n", joined_word, round, list_of_clients(clients), source);
+    }
+  }
+  return text;
+}
+
+/// The change that a line states, after its first word.
+Membership::Change read_change(const std::string& word, std::istream& lines, Client clients) {
+  Membership::Change change;
+  std::string list;
+  check(static_cast<bool>(lines >> change.round >> list), "run-id is cut off in its line '{}'. Restore the file", word);
+  change.clients = parse_clients(list, clients);
+  if (word == lost_word) return change;
+  change.kind = Membership::Change::Kind::join;
+  lines.ignore();
+  std::getline(lines, change.source);
+  return change;
+}
+
+Membership members_after(const std::vector<Membership::Change>& changes, Client clients) {
+  for (const Membership::Change& each : changes) {
+    if (each.kind == Membership::Change::Kind::join) clients -= static_cast<Client>(each.clients.size());
+  }
+  Membership members(clients);
+  for (const auto& [kind, round, some, source] : changes) {
+    if (kind == Membership::Change::Kind::loss) {
+      members.lose(round, some);
+    } else {
+      members.join(round, static_cast<Client>(some.size()), source);
+    }
+  }
+  return members;
 }
 
 void write_configuration(const std::string& path, const std::string& configuration) {
@@ -329,9 +371,7 @@ void RunDirectory::write_identity(const RunIdentity& identity, const std::string
   const std::string file = path_ + "/run-id";
   std::string text =
       fmt::format("{}\n{}\n{} clients on {} ranks\n", identity.run, identity.inputs, identity.clients, identity.ranks);
-  for (const auto& [round, clients] : identity.lost.losses()) {
-    text += fmt::format("{} {} {}\n", lost_word, round, list_of_clients(clients));
-  }
+  text += changes_text(identity.members);
   if (!identity.rewired.empty()) text += fmt::format("{} {}\n", graph_word, identity.rewired);
   if (!identity.matter.empty()) text += fmt::format("{} {}\n", matter_word, identity.matter);
   if (!state.empty()) text += state + "\n";
@@ -358,13 +398,13 @@ RunIdentity RunDirectory::identity() const {
         "'{}/run-id' does not say how many clients are on how many ranks (an earlier version wrote it, or it is "
         "damaged) resume the run with the version that began it",
         path_);
+  std::vector<Membership::Change> changes;
   for (std::string word; lines >> word;) {
-    Round round = 0;
-    std::string list;
-    if (word == lost_word && lines >> round >> list) identity.lost.add(round, parse_clients(list, identity.clients));
+    if (word == lost_word || word == joined_word) changes.push_back(read_change(word, lines, identity.clients));
     if (word == graph_word) lines >> identity.rewired;
     if (word == matter_word) lines >> identity.matter;
   }
+  identity.members = members_after(changes, identity.clients);
   return identity;
 }
 

@@ -22,10 +22,20 @@ Json resumed_json(const std::vector<LeftOut>& left_out) {
   return all;
 }
 
-Json lost_json(const LostClients& lost) {
-  Json all = Json::array();
-  for (const auto& [round, clients] : lost.losses()) all.push_back({{"round", round}, {"clients", clients}});
+/// The changes of a kind; null if there are none.
+Json changes_json(const Membership& members, Membership::Change::Kind kind) {
+  Json all;
+  for (const auto& each : members.changes(kind)) all.push_back({{"round", each.round}, {"clients", each.clients}});
   return all;
+}
+
+/// Number of clients that an entry of the summary (`lost`, `joined`) lists.
+std::int64_t clients_in(const SummaryView& summary, const char* entry) {
+  std::int64_t count = 0;
+  for (const SummaryView& change : summary.list(entry)) {
+    count += static_cast<std::int64_t>(change.array("clients").size());
+  }
+  return count;
 }
 
 void add_run_keys(const Summary& summary, Json& json) {
@@ -35,7 +45,10 @@ void add_run_keys(const Summary& summary, Json& json) {
                          : summary.classifies ? Scores::losses_and_accuracies
                                               : Scores::losses);
   json["clients"] = summary.clients;
-  if (summary.lost.any()) json["lost"] = lost_json(summary.lost);
+  for (const auto& [entry, kind] :
+       {std::pair("lost", Membership::Change::Kind::loss), std::pair("joined", Membership::Change::Kind::join)}) {
+    if (Json changes = changes_json(summary.members, kind); !changes.empty()) json[entry] = std::move(changes);
+  }
   json["ranks"] = summary.ranks;
   json["rounds"] = summary.rounds;
   json["rounds_planned"] = summary.rounds_planned;
@@ -45,11 +58,15 @@ void add_run_keys(const Summary& summary, Json& json) {
 }
 
 std::string heading(const SummaryView& summary) {
-  const std::int64_t lost = clients_lost(summary);
+  std::vector<std::string> changes;
+  for (const char* entry : {"lost", "joined"}) {
+    const std::int64_t count = clients_in(summary, entry);
+    if (count > 0) changes.push_back(fmt::format("{} {}", count, entry));
+  }
   return fmt::format("starling {}: {} clients{} on {} ranks, {} of {} rounds, dimension {}\n\n",
-                     summary.text("command"), summary.count("clients"), lost > 0 ? fmt::format(" ({} lost)", lost) : "",
-                     summary.count("ranks"), summary.count("rounds"), summary.count("rounds_planned"),
-                     summary.count("dimension"));
+                     summary.text("command"), summary.count("clients"),
+                     changes.empty() ? "" : fmt::format(" ({})", fmt::join(changes, ", ")), summary.count("ranks"),
+                     summary.count("rounds"), summary.count("rounds_planned"), summary.count("dimension"));
 }
 
 void add_figure_keys(const Summary& summary, Json& json) {
@@ -152,9 +169,7 @@ constexpr std::array<SummaryPart, 18> parts{{{add_run_keys, nullptr},
 }  // namespace
 
 std::int64_t clients_lost(const SummaryView& summary) {
-  std::int64_t lost = 0;
-  for (const SummaryView& loss : summary.list("lost")) lost += static_cast<std::int64_t>(loss.array("clients").size());
-  return lost;
+  return clients_in(summary, "lost");
 }
 
 std::string progress_rows(const SummaryView& summary) {

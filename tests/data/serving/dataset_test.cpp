@@ -384,6 +384,39 @@ TEST_F(Datasets, SyntheticSourcesArePublicAndHaveADigest) {
   EXPECT_NE(open_dataset(settings, 3, 1, 2).digest, data.digest);
 }
 
+// Clients 0 and 1 share one file, and clients 2 to 4, which join after 10 rounds, another one.
+TEST_F(Datasets, RecordsOfClientsThatJoinAreDealtToThemAlone) {
+  DataSettings settings = file("old.csv", csv_of(6));
+  DataSettings joining = file("new.csv", csv_of(9));
+  joining.earlier = 2;
+  const auto all = [&](Client first, Client count) {
+    const Client of_old = std::clamp<Client>(2 - first, 0, count);
+    Dataset data = open_dataset(settings, 2, std::min<Client>(first, 2), of_old);
+    data.append(open_dataset(joining, 5, std::max<Client>(first, 2), count - of_old), 10);
+    return data;
+  };
+  Dataset together = all(0, 5);
+  ASSERT_EQ(together.streams.size(), 5U);
+  EXPECT_EQ(together.shape.rounds, 3);
+  EXPECT_EQ(together.of_joined.rounds, 13);
+  EXPECT_EQ(together.streams[1]->rounds(), 3);
+  EXPECT_EQ(together.streams[4]->rounds(), 13);
+  EXPECT_EQ(together.streams[4]->rounds_of_pass(), 3);
+  EXPECT_FALSE(together.streams[4]->ended(12));
+  EXPECT_TRUE(together.streams[4]->ended(13));
+  EXPECT_EQ(together.fingerprints.size(), 5U);
+  Dataset apart = all(3, 2);
+  ASSERT_EQ(apart.streams.size(), 2U);
+  EXPECT_EQ(apart.fingerprints[1], together.fingerprints[4]);
+  EXPECT_EQ(apart.joined_fingerprint, together.joined_fingerprint);
+  const Plains old = read_all(settings.source, settings);
+  const Plains added = read_all(joining.source, joining);
+  EXPECT_EQ(peek(together.streams[1]->next(0)), Plains{old[3]}) << "as before";
+  EXPECT_EQ(peek(together.streams[3]->next(10)), Plains{added[3]});
+  EXPECT_EQ(peek(apart.streams[0]->next(10)), Plains{added[3]}) << "on any rank";
+  EXPECT_EQ(peek(together.streams[4]->next(11)), Plains{added[7]});
+}
+
 TEST_F(Datasets, BadSettingsAreUsageErrors) {
   DataSettings settings;
   settings.batch = 0;

@@ -370,6 +370,31 @@ TEST(Accounts, NeedNoLedgerOfLostClients) {
   EXPECT_EQ(ledger.book().at_hand()->find(1), nullptr);
 }
 
+// A client joins after six rounds, with two passes of four rounds. A release of hers costs what it costs others.
+TEST(Accounts, BeginLaterForClientsThatJoin) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {{0, 1}}));
+  ServedRounds late;
+  late.of_pass = 4;
+  late.of_all = 14;
+  late.begin = 6;
+  Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, late});
+  accounts.keep_in({&ledger}, BlockSizes::fixed(3));
+  accounts.skip_to_begin();
+  EXPECT_EQ(ledger.reserved_through(1), 6);
+  EXPECT_TRUE(ledger.book().spent(1, LossLevel::client).empty());
+  EXPECT_EQ(accounts.leave_out_releases(7), 0) << "a round of others that may have been released";
+  for (Round t = 7; t < 14; ++t) EXPECT_EQ(accounts.pay(1, t), 0.5);
+  EXPECT_EQ(accounts.spending(1).releases(), 7);
+  EXPECT_EQ(accounts.spending(1).participations(), 2);
+  EXPECT_EQ(ledger.book().spent(1, LossLevel::record), (std::vector<ChargeGroup>{{mechanism->charge(0.5), 2}}));
+  accounts.close(LedgerEnd::finished);
+  EXPECT_EQ(accounts.spending(1).releases(), 7) << "nothing is paid for rounds before";
+  EXPECT_FALSE(read_ledger(folder / "ledger").damage);
+}
+
 // A crash between the ledger's row and the message.
 
 constexpr Round rounds = 40;

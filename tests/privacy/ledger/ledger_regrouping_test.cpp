@@ -66,6 +66,29 @@ TEST(LedgerRegrouping, MakesNoLedgerOfClientsThatNoneHas) {
   EXPECT_EQ(read_ledger(folder / "some").book.entries()[0].find(4), nullptr);
 }
 
+// Clients 8 and 9 join, with and without others on their rank.
+TEST(LedgerRegrouping, BeginsEmptyAccountsOfClientsThatJoin) {
+  const TemporaryFolder folder;
+  write_ledger(folder / "0", 0, 1);
+  write_ledger(folder / "1", 1, 1);
+  const JoiningClients joining{"run", {8, 9}};
+  regroup_ledgers({folder / "0", folder / "1"}, {3, 9}, folder / "some", joining);
+  regroup_ledgers({folder / "1"}, {9, 9}, folder / "alone", joining);
+  regroup_ledgers({folder / "1"}, {9, 9}, folder / "other", JoiningClients{"another", {8, 9}});
+  EXPECT_FALSE(read_whole_file(folder / "other"));
+  EXPECT_EQ(spent(folder / "some", 5), spent(folder / "1", 5));
+  EXPECT_TRUE(spent(folder / "some", 8).empty());
+  for (const char* name : {"some", "alone"}) {
+    Ledger ledger = Ledger::open(folder / name);
+    ledger.resume("run", "abc123");
+    EXPECT_EQ(ledger.reserved_through(9), 0) << name;
+    ledger.reserve(block_of(9, 0, 6));
+    EXPECT_EQ(ledger.reserved_through(9), 7) << name;
+    EXPECT_FALSE(read_ledger(folder / name).damage);
+  }
+  EXPECT_EQ(read_ledger(folder / "alone").book.entries()[0].find(8), nullptr);
+}
+
 TEST(LedgerRegrouping, GivesTheSameBackWhereRanksAreAsBefore) {
   const TemporaryFolder folder;
   const std::vector<std::string> before{folder / "0", folder / "1"};

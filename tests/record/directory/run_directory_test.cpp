@@ -235,6 +235,28 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   }
 }
 
+// The file run-id says what has become of the clients, in order.
+TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  if (world().rank() != 0) return;
+  Membership members(4);
+  members.lose(100, {1, 3});
+  members.join(200, 2, "a folder/new-{client}.csv");
+  members.lose(300, {4});
+  directory.begin({"id", "inputs", members.clients(), 3, members, "directed-ring"});
+  const RunIdentity identity = directory.identity();
+  EXPECT_EQ(identity.clients, 6);
+  EXPECT_EQ(identity.members.at_first(), 4);
+  EXPECT_EQ(identity.members.clients(), 6);
+  EXPECT_EQ(identity.members.lost(), (std::vector<Client>{1, 3, 4}));
+  ASSERT_EQ(identity.members.changes().size(), 3U);
+  EXPECT_EQ(identity.members.changes()[1].round, 200);
+  EXPECT_EQ(identity.members.changes()[1].clients, (std::vector<Client>{4, 5}));
+  EXPECT_EQ(identity.members.changes()[1].source, "a folder/new-{client}.csv");
+  EXPECT_EQ(identity.rewired, "directed-ring");
+}
+
 TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
   SharedFolder shared;
   const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());

@@ -44,17 +44,22 @@ struct Dataset {
   std::string digest;          ///< SHA-256 of a public source's description; empty for private ones
   std::string fingerprint;     ///< of the records read and of the partition; empty for generators and pipes
   std::vector<std::string> fingerprints =
-      {};               ///< of the records of each client; empty where all clients share a source
-  bool common = false;  ///< whether all ranks read one source, and so must have the same fingerprint
+      {};                                 ///< of the records of each client; empty where all clients share a source
+  bool common = false;                    ///< whether all ranks read one source, and so must have the same fingerprint
+  DataShape of_joined = {.empty = true};  ///< of clients that joined later; their rounds are those of the run
+  std::string joined_fingerprint;         ///< of their sources that all ranks read
 
   /// The most records that a client of this rank has in a pass; none if a stream has no known end.
   [[nodiscard]] std::optional<std::int64_t> most_records() const;
   /// All streams begin anew, with other batches and passes than those of the settings. `most_records` is that of all
   /// ranks, none without a known end.
   void plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records);
+  /// Adds the data of clients that join after `round` rounds, whose numbers follow. Their streams begin there.
+  void append(Dataset joined, Round round);
 };
 
-/// Opens the source for clients first … first + count − 1 out of `clients`. A source is a generator, one file or pair
+/// Opens the source for clients first … first + count − 1 out of `clients`, the `settings.earlier` first of which have
+/// other sources. A source is a generator, one file or pair
 /// of files that `settings.partition` deals out, one file or pipe per client, or standard input.
 ///
 /// A file is read through before the first round, so that bad input is found in time. In HDF5 and IDX files, which find

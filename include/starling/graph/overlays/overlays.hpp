@@ -59,6 +59,8 @@ class GraphOfSome final : public Schedule {
   [[nodiscard]] Links links(Client u, Round t) const override;
   [[nodiscard]] Attendance attendance(Client u, Round t) const override;
   [[nodiscard]] std::string digest() const override;
+  /// The graph, whose clients have the numbers 0, 1, …
+  [[nodiscard]] const Graph& graph() const { return *graph_; }
 
  private:
   std::unique_ptr<Graph> graph_;

@@ -28,6 +28,7 @@ struct ServedRounds {
   /// rounds, in ledgers too: a unit pays for the dearest release of each.
   std::int64_t uses = 1;
   bool lost = false;  ///< the client is gone for good: it releases nothing, and its ledger is not written
+  Round begin = 0;    ///< first round of the stream; `of_all` counts from round 0 of the run
   [[nodiscard]] auto operator<=>(const ServedRounds&) const = default;
 };
 
@@ -49,8 +50,12 @@ class Accounts {
   /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times, or one
   /// for all. They have begun (or taken up) the run and outlive this.
   void keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks);
-  /// One release per client before the first round, which stands in the ledgers already: losses of this run count it.
-  void count_before(const std::vector<SingleRelease>& releases);
+  /// Enters into the ledgers that clients whose streams begin later make no release before. They pay nothing for these
+  /// rounds.
+  void skip_to_begin();
+  /// One release per client, or none, before the first round, which stands in the ledgers already: losses of this run
+  /// count it.
+  void count_before(const std::vector<std::optional<SingleRelease>>& releases);
   /// One budget per client. Needs a ledger, in which losses are looked up.
   void limit(const std::vector<Budget>& budgets);
 
@@ -67,7 +72,8 @@ class Accounts {
     if (t >= client.reserved && !reach(k, t)) return std::nullopt;
     const Terms& terms = terms_[client.terms];
     const double price = terms.price ? *terms.price : price_of(k, t);
-    client.spending.add(price, terms.served.of_pass ? pass(*terms.served.of_pass, t) : client.feed);
+    client.spending.add(price,
+                        terms.served.of_pass ? pass(*terms.served.of_pass, t - terms.served.begin) : client.feed);
     client.paid = t + 1;
     return price;
   }
@@ -126,8 +132,8 @@ class Accounts {
     return t < of_pass ? 0 : t / std::max<Round>(of_pass, 1);
   }
   [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const {
-    const std::optional<Round>& of_pass = terms_of(client).served.of_pass;
-    return of_pass ? pass(*of_pass, t) : client.feed;
+    const ServedRounds& served = terms_of(client).served;
+    return served.of_pass ? pass(*served.of_pass, t - served.begin) : client.feed;
   }
   [[nodiscard]] double price_of(std::size_t k, Round t) const;
   [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;

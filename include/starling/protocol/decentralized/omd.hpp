@@ -81,9 +81,11 @@ class DecentralizedOmd final : public RoundView {
   /// Says which local clients are lost, for a run that goes on without them. Their attendance is `gone`.
   void set_lost(std::vector<char> lost) { lost_ = std::move(lost); }
   [[nodiscard]] bool is_lost(std::size_t k) const override { return !lost_.empty() && lost_[k] != 0; }
-  /// After persist(): the clients that are not lost begin anew at mass 1 with the models that they have. The others
-  /// have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
-  void go_on_without_lost();
+  /// After persist(), when clients have changed: those that are not lost begin anew at mass 1 with the models that they
+  /// have. The others have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
+  void begin_anew();
+  /// Local client k, which joins, begins with this model.
+  void begin_at(std::size_t k, const Released<Vector>& model);
   /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
   void leave_out(Round end);
 

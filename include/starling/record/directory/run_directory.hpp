@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
-#include "starling/core/lost_clients.hpp"
+#include "starling/core/membership.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/record/directory/private_place.hpp"
@@ -16,14 +16,14 @@ namespace starling {
 
 /// The identity of a run, which a resumed run must share. The file run-id has a line for each member.
 struct RunIdentity {
-  std::string run;     ///< id
-  std::string inputs;  ///< digest of inputs that neither the configuration nor a ledger identifies
-  Client clients = 0;  ///< number of clients
-  int ranks = 0;       ///< number of private folders: the ranks of the latest start
-  LostClients lost = {};
-  std::string rewired =
-      "";                   ///< spec of the graph of the clients that are left; empty for that of all, without the lost
-  std::string matter = "";  ///< digest of all that determines the releases of those that are left, once it is known
+  std::string run;                    ///< id
+  std::string inputs;                 ///< digest of inputs that neither the configuration nor a ledger identifies
+  Client clients = 0;                 ///< number of all clients that it has ever had
+  int ranks = 0;                      ///< number of private folders: the ranks of the latest start
+  Membership members = Membership();  ///< as read: with which clients it began, and which are lost or have joined
+  /// Spec of the graph of the clients that are there now; empty for that of all, without the lost ones.
+  std::string rewired = "";
+  std::string matter = "";  ///< digest of all that determines their releases since the last change, once it is known
 };
 
 /// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run. With own
@@ -67,12 +67,12 @@ class RunDirectory {
   void begin(const RunIdentity& identity) const { write_identity(identity, ""); }
   /// Marks the run as finished, once all results are written. On rank 0.
   void finish() const { write_identity(identity(), "finished"); }
-  /// A new private folder of a rank, for a run that goes on with other ranks or fewer clients. It is made empty.
+  /// A new private folder of a rank, for a run that goes on with other ranks or other clients. It is made empty.
   [[nodiscard]] std::string make_next_folder(int rank) const;
   /// Replaces all private folders by the next folders of `next.ranks` ranks, which are durable, and the identity by
   /// `next`. A crash leaves the old folders, or the new ones. On rank 0.
   void take_next_folders(const RunIdentity& next) const;
-  /// States what determines the releases of the clients that are left. On rank 0.
+  /// States what determines the releases of the clients that are there now. On rank 0.
   void settle_matter(const std::string& digest) const;
   /// The identity of the run; where the directory is not seen, as it was when the run was taken up. Throws UsageError
   /// if none has begun.

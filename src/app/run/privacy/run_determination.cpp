@@ -15,7 +15,7 @@ bool RunPrivacy::has_no_client_left() const {
 /// A client that is lost gets a key that nobody uses.
 std::vector<NoiseKey> RunPrivacy::make_keys() const {
   if (earlier_ && key_policy() == NoiseKeyPolicy::random) return read_stored_keys(first(), count(), *earlier_);
-  if (!any_lost()) return make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+  if (!clients_changed()) return make_noise_keys(options_.noise_key, facts_.seed, first(), count());
   std::vector<NoiseKey> keys;
   for (Client u = first(); u < first() + count(); ++u) {
     keys.push_back(is_lost(u) ? NoiseKey::random() : make_noise_keys(options_.noise_key, facts_.seed, u, 1).front());
@@ -39,12 +39,12 @@ std::string RunPrivacy::determination() const {
   agreement_.together([&] { matter += build_that_matters(); });
   std::vector<NoiseKey> keys;
   std::vector<std::string> data = facts_.data.size() == 1 ? facts_.data : std::vector<std::string>();
-  for (Client u = first(); any_lost() && u < first() + count(); ++u) {
+  for (Client u = first(); clients_changed() && u < first() + count(); ++u) {
     if (is_lost(u)) continue;
     keys.push_back(keys_[static_cast<std::size_t>(u - first())]);
     if (facts_.data.size() > 1) data.push_back(facts_.data[static_cast<std::size_t>(u - first())]);
   }
-  if (any_lost()) return determination_of(agreement_, matter, keys, data, facts_.replayable);
+  if (clients_changed()) return determination_of(agreement_, matter, keys, data, facts_.replayable);
   return determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
 }
 

@@ -65,6 +65,10 @@ void RunPrivacy::choose_prices() {
         "price. Give 0, or one price.",
         facts_.norm_share);
   for (std::size_t k = 0; k < facts_.served.size(); ++k) {
+    if (facts_.served[k].begin > 0) {  // no histogram had this client's records
+      histograms_.emplace_back();
+      continue;
+    }
     const double records = static_cast<double>(facts_.served[k].records.value_or(0));
     const double price = share.of_histogram(prices_->at(first() + static_cast<Client>(k), 0));
     SingleRelease histogram;
@@ -122,7 +126,7 @@ void RunPrivacy::take_up(Ledger& ledger) {
         "--ledger is found from the folder where the run was started",
         ledger.path(), run_id_);
   if (determined_by_.empty()) return ledger.go_on(run_id_);
-  if (!any_lost()) return ledger.resume(run_id_, determined_by_);
+  if (!clients_changed()) return ledger.resume(run_id_, determined_by_);
   const std::string parameters = entry->run.parameters + " ";
   check(parameters.starts_with(price_text() + " "),
         "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
@@ -132,7 +136,7 @@ void RunPrivacy::take_up(Ledger& ledger) {
         "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
         "bring their records back",
         correlation_text());
-  // What determined the releases of all clients needed the keys of those that are lost.
+  // What determined the releases at first needed the keys of all clients that there were.
   ledger.resume(run_id_, std::string(entry->run.determined_by));
 }
 
@@ -191,6 +195,7 @@ void RunPrivacy::start_accounts() {
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     if (no_client_left_) return;
     accounts_->keep_in(ledgers, blocks);
+    accounts_->skip_to_begin();
     if (!options_.budget) return;
     accounts_->limit(budgets_);
     if (options_.total_epsilon) stop = accounts_->will_stop_after();
@@ -200,7 +205,7 @@ void RunPrivacy::start_accounts() {
   agreement_.together([&] {
     std::vector<Budget>().swap(budgets_);
     // Taken up with other records, it is to say first how far releases may have come.
-    const bool any = accounts_->open(!taken_up_ || (!determined_by_.empty() && !any_lost()));
+    const bool any = accounts_->open(!taken_up_ || (!determined_by_.empty() && !clients_changed()));
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
   });
   require_some_budget(here);
@@ -277,7 +282,7 @@ double RunPrivacy::delta_of_claims() const {
 
 std::vector<std::string> RunPrivacy::notes() const {
   std::vector<std::string> notes;
-  if (taken_up_ && !any_lost()) {
+  if (taken_up_ && !clients_changed()) {
     notes.push_back(
         fmt::format("run {} is taken up again: rounds that it had entered into the ledger give the same bytes and cost "
                     "nothing more",

@@ -53,7 +53,7 @@ struct RunFacts {
   bool rounds_matter = true;      ///< whether a round would be another if the run had more rounds after it
   std::string public_inputs;      ///< whatever else it reads that all may know: topology, start models
   std::vector<std::string> data;  ///< digests of each client's records, or one of those that all clients share
-  bool any_lost = false;          ///< some client of the run is gone for good (ServedRounds::lost)
+  bool clients_changed = false;   ///< some client of the run is gone for good, or has joined (ServedRounds)
   bool persons_in_slots = false;  ///< of unit person: some rank's records come through pipes
   /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;
@@ -124,7 +124,7 @@ class RunPrivacy {
   [[nodiscard]] bool is_lost(Client u) const;
   /// Whether all of this rank's clients are lost, so that it has no ledger.
   [[nodiscard]] bool has_no_client_left() const;
-  [[nodiscard]] bool any_lost() const { return facts_.any_lost; }
+  [[nodiscard]] bool clients_changed() const { return facts_.clients_changed; }
   void count_units();
   void choose_prices();
   void count_histogram();
@@ -165,9 +165,9 @@ class RunPrivacy {
   bool no_client_left_ = false;         ///< no client of this rank releases anything more
   std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
-  std::vector<SingleRelease> histograms_;  // of this rank's clients, where there are any
-  std::optional<Prices> limits_;           // of all clients, where there is a budget
-  std::vector<Budget> budgets_;            // of this rank's
+  std::vector<std::optional<SingleRelease>> histograms_;  // of this rank's clients, where there are any
+  std::optional<Prices> limits_;                          // of all clients, where there is a budget
+  std::vector<Budget> budgets_;                           // of this rank's
   std::optional<BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;

@@ -1,7 +1,8 @@
-#include "starling/core/lost_clients.hpp"
+#include "starling/core/membership.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -52,17 +53,46 @@ std::string list_of_clients(const std::vector<Client>& clients) {
   return text;
 }
 
-void LostClients::add(Round round, std::vector<Client> clients) {
+void Membership::lose(Round round, std::vector<Client> clients) {
   std::vector<Client> all;
-  std::merge(all_.begin(), all_.end(), clients.begin(), clients.end(), std::back_inserter(all));
+  std::merge(lost_.begin(), lost_.end(), clients.begin(), clients.end(), std::back_inserter(all));
   check(std::adjacent_find(all.begin(), all.end()) == all.end(), "clients {} are lost twice (they are gone for good)",
         list_of_clients(clients));
-  all_ = std::move(all);
-  losses_.push_back({round, std::move(clients)});
+  lost_ = std::move(all);
+  changes_.push_back({Change::Kind::loss, round, std::move(clients), ""});
 }
 
-bool LostClients::has(Client u) const {
-  return std::binary_search(all_.begin(), all_.end(), u);
+void Membership::join(Round round, Client count, std::string source) {
+  std::vector<Client> clients(static_cast<std::size_t>(count));
+  std::iota(clients.begin(), clients.end(), clients_);
+  clients_ += count;
+  changes_.push_back({Change::Kind::join, round, std::move(clients), std::move(source)});
+}
+
+std::vector<Membership::Change> Membership::changes(Change::Kind kind) const {
+  std::vector<Change> some;
+  std::copy_if(changes_.begin(), changes_.end(), std::back_inserter(some),
+               [kind](const Change& each) { return each.kind == kind; });
+  return some;
+}
+
+std::vector<Client> Membership::present() const {
+  std::vector<Client> all(static_cast<std::size_t>(clients_));
+  std::iota(all.begin(), all.end(), Client{0});
+  std::vector<Client> present;
+  std::set_difference(all.begin(), all.end(), lost_.begin(), lost_.end(), std::back_inserter(present));
+  return present;
+}
+
+bool Membership::is_lost(Client u) const {
+  return std::binary_search(lost_.begin(), lost_.end(), u);
+}
+
+const Membership::Change* Membership::joined_with(Client u) const {
+  for (const Change& each : changes_) {
+    if (each.kind == Change::Kind::join && each.clients.front() <= u && u <= each.clients.back()) return &each;
+  }
+  return nullptr;
 }
 
 }  // namespace starling
