@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/console/command.hpp"
-#include "app/omd/omd_config.hpp"
 #include "app/settings/learning_config.hpp"
+#include "app/settings/tuned_config.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <optional>

@@ -68,7 +68,7 @@ void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) 
   played_.emplace(regrets() ? growth_marks(config_.omd.rounds) : std::vector<Round>(), regrets() ? clients : 0);
   observers.push_back(&*played_);
   parts.add("models", *omd_);
-  parts.add("choices", kept_choices_);
+  parts.add("choices", settings_.kept());
   parts.add("sums for regret", *played_);
   if (config_.average != Averaging::none) {
     observers.push_back(&average_.emplace(config_.average, config_.omd.rounds));
@@ -108,8 +108,7 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.deadline = config_.mixing.deadline;
-  summary.tuned = tuned_;
-  summary.signal_to_noise = signal_to_noise_;
+  settings_.describe(summary);
   LocalResults local = local_results(std::move(models), model_.get());
   local.debts.assign(omd_->debts().begin(), omd_->debts().end());
   local.edges = channel_->edge_traffic();

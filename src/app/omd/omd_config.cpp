@@ -103,74 +103,15 @@ void add_learning_options(Options& options, OmdConfig& config) {
                                .relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
                                                       "Give --queue-smoothing ALPHA instead.")}}),
       config.omd.step_offset);
-  options.add({.name = "step-decay",
-               .argument = "HOW",
-               .initial = "power",
-               .help = "how steps fall: power (as --step says) or linear (C (1 - (t-1)/T), to zero at the end of the "
-                       "T rounds)",
-               .relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
-                                      "Give --queue-smoothing ALPHA instead.")}},
-              config.linear_decay, {{"power", false}, {"linear", true}});
+  add_decay_option(options, config,
+                   {.relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
+                                           "Give --queue-smoothing ALPHA instead.")}});
   options.add(declared("step-cap"), config.step_cap);
 }
 
 /// Options that the rule chooses where they are left open.
 constexpr std::array tuned_options{"epochs",     "batch",    "clip",         "step",
                                    "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
-
-void add_tuning_options(Options& options, OmdConfig& config) {
-  options.group("Tuning");
-  options.add(
-      {.name = "tuning",
-       .argument = "WHETHER",
-       .help = fmt::format(
-           "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
-           "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
-           fmt::join(tuned_options, ", "))},
-      config.tune, {{"auto", true}, {"off", false}});
-  options.add(
-      {.name = "norm",
-       .argument = "R[,R1]",
-       .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
-               "Default: released under --scale-share, else 2; too low costs little, too high much",
-       .least = tiny,
-       .most = 1e12,
-       .example = "2 --tuning auto"},
-      config.norm);
-  options.add(
-      {.name = "label-size",
-       .argument = "Y",
-       .help = "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
-               "Default: released under --scale-share, else 1; half or twice the truth costs little",
-       .least = tiny,
-       .most = 1e12,
-       .example = "2 --loss squared --tuning auto"},
-      config.label_size);
-  options.add({.name = "scale-share",
-               .argument = "S",
-               .help = "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
-                       "releases a noisy "
-                       "histogram of the norms of its records (and of the sizes of their labels), which has the share "
-                       "S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
-                       "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
-               .least = 0,
-               .most = 0.5,
-               .unit = "share, 0 to 0.5",
-               .example = "0.01 --tuning auto"},
-              config.scale_share);
-  options.add({.name = "noise-correlation",
-               .argument = "HOW",
-               .initial = "auto",
-               .help = "blt:2: the noise of a client's later rounds takes back most of that of earlier ones (gaussian, "
-                       "for unit record); none: it is independent; auto: what --tuning chooses, none without it",
-               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt"),
-                             excludes("unit=component", "the loss of a record is counted").only_for("blt"),
-                             excludes("constraint", "its duals need noise of their own").only_for("blt")}},
-              config.correlation,
-              {{"auto", CorrelationChoice::automatic},
-               {"none", CorrelationChoice::none},
-               {"blt:2", CorrelationChoice::two_buffers}});
-}
 
 void add_regret_options(Options& options, OmdConfig& config) {
   options.group("Output");
@@ -213,7 +154,8 @@ Options omd_options(OmdConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
-  add_tuning_options(options, config);
+  add_tuning_options(options, config, tuned_options,
+                     {.relations = {excludes("constraint", "its duals need noise of their own").only_for("blt")}});
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
   add_regret_options(options, config);
@@ -244,11 +186,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::str
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
-  check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
-        config.norm.size());
-  for (const char* option : tuned_options) {
-    if (options.given(option)) config.given_options.emplace_back(option);
-  }
+  note_given_options(options, config, tuned_options);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);

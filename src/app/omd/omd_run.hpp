@@ -2,9 +2,8 @@
 #pragma once
 
 #include "app/run/learning_run.hpp"
-#include "app/run/privacy/norm_release.hpp"
 #include "app/run/start_models.hpp"
-#include "app/settings/tuned_settings.hpp"
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "omd_config.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
@@ -28,7 +27,7 @@
 namespace starling {
 
 /// One run of `starling omd` on one rank.
-class OmdRun final : public LearningRun {
+class OmdRun final : public LearningRun, private TunedCommand {
  public:
   OmdRun(World& world, std::string command_line) : LearningRun(world, "omd", std::move(command_line)) {}
 
@@ -80,17 +79,18 @@ class OmdRun final : public LearningRun {
   void check_graph(const Graph& graph);
   void open_constraints();
   void check_regret() const;
-  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
-  void take(const std::vector<TunedValue>& values);
-  /// **Collective.**
-  void choose_norms(const std::optional<std::int64_t>& most_records);
   void check_canaries(Round rounds) const;
-  void check_before_release(std::int64_t most_records);
-  /// **Collective.**
-  void release_norms(double share, std::int64_t most_records);
-  void take_norms(double share, const TypicalNorms& norms);
-  /// **Collective.**
-  void choose_correlation();
+
+  [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
+  void read_again(const std::vector<std::string>& words) override;
+  [[nodiscard]] double first_step() const override { return config_.omd.step; }
+  [[nodiscard]] std::string why_not_by_rule() const override { return why_not_tuned(config_); }
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
+                                        std::size_t parameters) const override;
+  [[nodiscard]] std::vector<TunedValue> own_choices() const override { return tuned_mixing(config_); }
+  void check_before_release(Round releases) override;
+  [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::omd_norm; }
+
   /// **Collective.**
   void choose_step_cap();
   [[nodiscard]] Learning make_learning();
@@ -105,10 +105,7 @@ class OmdRun final : public LearningRun {
 
   OmdConfig config_;
   std::vector<std::string> words_;  ///< of the command line
-  std::vector<TunedValue> tuned_;
-  KeptChoices kept_choices_{tuned_};
-  double signal_to_noise_ = 0;
-  std::optional<NoiseCorrelation> correlation_;
+  SettingsByRule settings_{*this};
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;
   std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run whose clients have changed, until the step cap is chosen

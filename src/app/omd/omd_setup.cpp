@@ -1,23 +1,8 @@
 // The data, model and privacy of `starling omd`.
-#include "app/run/privacy/norm_release.hpp"
-#include "app/run/start_models.hpp"
-#include "app/settings/tuned_settings.hpp"
-#include "norm_counts.hpp"
+#include "app/run/tuning/rule_settings.hpp"
 #include "omd_run.hpp"
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "starling/model/network/noise_norm.hpp"
 
 namespace starling {
-
-namespace {
-
-constexpr double usual_scale_share = 0.01;
-constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram; persons one by one
-
-}  // namespace
 
 std::string OmdRun::why_not_resumable() const {
   if (config_.mixing.deadline) return "its rounds are not in step, and cannot be played again";
@@ -51,66 +36,24 @@ void OmdRun::open_data() {
 }
 
 RuleFacts OmdRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
-  return rule_facts(config_, *loss_, *mirror_, *domain_, layout_->clients(), most_records, parameters);
-}
-
-/// Takes from the rule what the user left open. The values come from rank 0: processors may round differently.
-void OmdRun::choose_settings() {
-  if (!config_.tunes()) return;
-  if (const std::string why_not = why_not_tuned(config_); !why_not.empty()) {
-    if (first_rank()) {
-      fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
-                 open_defaults(config_));
-    }
-    config_.scale_share = 0;
-    return;
+  const Vector equal(static_cast<std::size_t>(layout_->clients()), 1.0);
+  RuleFacts facts = rule_facts(config_, *loss_, equal, most_records, parameters);
+  if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
+  if (config_.given("step")) facts.step = config_.omd.step;
+  facts.map = mirror_->scale_of_steps(parameters);
+  if (config_.correlation != CorrelationChoice::two_buffers) {
+    facts.room = facts.map.in_exponents ? 0 : domain_->room(parameters);
   }
-  const std::int64_t here = dataset_.most_records().value_or(std::numeric_limits<std::int64_t>::max());
-  const std::int64_t most = agreement_.max(declare_public(here));
-  const bool endless = most == std::numeric_limits<std::int64_t>::max();
-  const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
-  config_.data.epochs = tuned_passes(config_, most_records);
-  config_.privacy.passes = config_.data.uses_of_unit();
-  choose_norms(most_records);
-  std::vector<TunedValue> values;
-  agreement_.together([&] {
-    const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
-    RuleFacts facts = facts_of_rule(most_records, parameters);
-    if (config_.model.is_network()) {
-      facts.noise_norm = noise_norm(saved_model(config_.model, config_.loss, *loss_, dataset_.shape).architecture,
-                                    facts.norm.value_or(usual_norm), useful_shift(facts.scores), config_.data.seed);
-    }
-    if (endless && !facts.rounds) facts.rounds = rounds_of_endless_streams;
-    const LearningRule rule = learning_rule(facts);
-    values = tuned_values(config_, facts, rule);
-    for (TunedValue& each : values) keep_in_range(each);
-    signal_to_noise_ = signal_to_noise(facts, rule);
-    if (first_rank()) print_tuning(values, outlook(facts, rule));
-  });
-  for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
-  agreement_.together([&] {
-    take(values);
-    dataset_.plan(config_.data.batch, config_.data.epochs, most_records);
-  });
-  tuned_.insert(tuned_.end(), values.begin(), values.end());
+  return facts;
 }
 
-/// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
-void OmdRun::choose_norms(const std::optional<std::int64_t>& most_records) {
-  const double share = config_.scale_share.value_or(usual_scale_share);
-  const bool known = !config_.norm.empty() && (config_.label_size || !needs_label_size(config_, *loss_));
-  const bool settled = known || (config_.privacy.clip && config_.given("step"));
-  const bool wanted = share > 0 && config_.privacy.protects() && !settled && dataset_.replayable &&
-                      most_records.value_or(0) > 0 && *most_records <= NormHistogram::most_records;
-  config_.scale_share = 0;
-  if (agreement_.all(declare_public(wanted))) release_norms(share, *most_records);
+void OmdRun::choose_settings() {
+  if (config_.tunes()) settings_.choose(words_, to_tune());
 }
 
-/// Finds what would end the run later on, before anything is released and a directory is made.
-void OmdRun::check_before_release(std::int64_t most_records) {
+void OmdRun::check_before_release(Round releases) {
   static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
-  const LearningRule rule = learning_rule(facts_of_rule(most_records, 1));
-  check_canaries(rounds_of(rule.rounds_of_pass * config_.data.epochs));
+  check_canaries(rounds_of(releases));
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
@@ -118,85 +61,7 @@ void OmdRun::check_before_release(std::int64_t most_records) {
   check_regret();
 }
 
-void OmdRun::release_norms(double share, std::int64_t most_records) {
-  NormFacts facts;
-  std::vector<Secret<NormCounts>> counts;
-  agreement_.together([&] {
-    check_before_release(most_records);
-    RunFacts of_run = common_facts(1);
-    facts = {share,
-             config_.data.epochs,
-             of_run.seed,
-             of_run.configuration,
-             of_run.public_inputs,
-             of_run.data,
-             of_run.replayable,
-             {},
-             1};
-    facts.rounds_of_pass = most_rounds_of_pass(facts_of_rule(most_records, 1));
-    dataset_.plan(config_.data.person.empty() ? records_at_once : 1, 1, most_records);  // the rounds are planned later
-    facts.labels = needs_label_size(config_, *loss_);
-    const NormHistogram histogram(config_.privacy.mechanism_row().charge, 1, 0, facts.labels);
-    for (const auto& stream : dataset_.streams) {
-      facts.records.push_back(stream->records().value_or(0));
-      counts.push_back(count_norms(*stream, histogram, config_.model.intercept, config_.privacy.person_mean));
-    }
-  });
-  const std::string folder = private_folder_before_rounds();
-  NormRelease release(agreement_, *layout_, world_.rank(), config_.privacy, std::move(facts), folder);
-  if (!release.affordable()) {
-    notes_.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
-    return;
-  }
-  take_norms(share, release.release(ReleasePath::omd_norm, counts));
-}
-
-/// All ranks have the same bits. Four digits can be typed. What the user gave stands.
-void OmdRun::take_norms(double share, const TypicalNorms& norms) {
-  config_.scale_share = share;
-  const std::string cost = config_.privacy.mechanism_row().gaussian()
-                               ? fmt::format("{:.3g} of the square of its mu", share)
-                               : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
-  const auto tell = [&](const char* option, const std::string& value, const char* which) {
-    tuned_.push_back({option, value.empty() ? "unknown" : value,
-                      fmt::format("{} released histograms, which cost each {} {} once",
-                                  value.empty() ? "no bin stands out of the noise in" : which,
-                                  name_of(config_.privacy.unit), cost)});
-  };
-  if (config_.norm.empty()) {
-    std::string text;
-    if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);
-    if (norms.l2 && norms.l1) text += fmt::format(",{:.4g}", *norms.l1);
-    for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
-      if (norm && norms.l2) config_.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
-    }
-    tell("norm", text, "the median bin of the sum of");
-  }
-  if (needs_label_size(config_, *loss_) && !config_.label_size) {
-    const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
-    if (!text.empty()) config_.label_size = std::stod(text);
-    tell("label-size", text, "the upper end of the median bin of the sum of");
-  }
-  if (first_rank()) print_tuning(tuned_, "");
-}
-
-/// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
-/// `tuning = off` beside them they are what a repeated or resumed run has, even where they are defaults.
-void OmdRun::take(const std::vector<TunedValue>& values) {
-  std::vector<std::string> words = without_option(without_option(words_, "--tuning"), "--scale-share");
-  words.insert(words.end(), {"--tuning", "off"});
-  if (config_.privacy.protects()) {
-    words.insert(words.end(), {"--scale-share", fmt::format("{}", config_.scale_share.value_or(0))});
-  }
-  if (config_.scale_share.value_or(0) > 0) {
-    words = without_option(without_option(words, "--norm"), "--label-size");
-    if (!config_.norm.empty()) words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config_.norm, ","))});
-    if (config_.label_size) words.insert(words.end(), {"--label-size", fmt::format("{}", *config_.label_size)});
-  }
-  for (const TunedValue& each : values) {
-    words.push_back("--" + each.option);
-    words.push_back(each.value);
-  }
+void OmdRun::read_again(const std::vector<std::string>& words) {
   OmdConfig chosen = parse_omd_config(words, of_run_);
   DataSettings data = std::move(config_.data);
   data.batch = chosen.data.batch;
@@ -251,7 +116,7 @@ void OmdRun::check_canaries(Round rounds) const {
 
 void OmdRun::agree_on_model() {
   choose_step_cap();
-  choose_correlation();
+  if (config_.learns()) settings_.choose_correlation(config_.omd.rounds, to_tune());
   if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
 }
 
@@ -292,39 +157,6 @@ void OmdRun::open_constraints() {
         "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
 }
 
-/// The correlation of noise over the rounds that the run has. A record's uses are as far apart as the shortest pass of
-/// a client is long.
-void OmdRun::choose_correlation() {
-  if (config_.correlation != CorrelationChoice::two_buffers) return;
-  check(config_.data.person_rounds.value_or(1) == 1,
-        "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
-        "independent "
-        "noise. Use --noise-correlation none.",
-        config_.data.person_rounds.value_or(1));
-  constexpr Round never = std::numeric_limits<Round>::max();
-  Round shortest = never;
-  Round of_joined = never;
-  for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
-    Round& least = members_.joined_with(first_client() + static_cast<Client>(k)) == nullptr ? shortest : of_joined;
-    if (const Round pass = dataset_.streams[k]->rounds_of_pass().value_or(0); pass > 0) least = std::min(least, pass);
-  }
-  shortest = agreement_.min(declare_public(shortest));
-  of_joined = agreement_.min(declare_public(of_joined));
-  const bool passes = shortest != never && config_.data.epochs > 1;
-  std::string text;
-  agreement_.together([&] {
-    check(
-        !passes || of_joined >= shortest,
-        "--join: a pass of a new client has {} rounds, and the correlation of noise was made for {} (a record would be "
-        "used again too soon) give each new client {} records or more",
-        of_joined, shortest, shortest * static_cast<Round>(config_.data.batch));
-    const NoiseCorrelation best =
-        passes ? best_correlation(shortest, config_.data.epochs) : best_correlation(config_.omd.rounds, 1);
-    text = best.text();
-  });
-  correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
-}
-
 void OmdRun::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
   check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
@@ -351,10 +183,7 @@ RunFacts OmdRun::privacy_facts() {
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
   facts.public_inputs = digest_at_first_ + facts.public_inputs + digest_of(cap_at_first_);
   if (members_.has_changed()) facts.public_inputs += schedule_->digest() + digest_of(config_.omd.step_cap);
-  facts.correlation = correlation_;
-  if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
-  facts.norm_labels = loss_ && needs_label_size(config_, *loss_);
-  facts.norm_uses = config_.data.epochs;
+  settings_.describe(facts, loss_.get());
   if (constraints_) {
     facts.public_inputs += constraints_->text();
     facts.second = constraints_->second_part();

@@ -3,6 +3,7 @@
 
 #include "app/console/command.hpp"
 #include "app/run/privacy/run_privacy.hpp"
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/learning_config.hpp"
 #include "launch.hpp"
 #include "run_records.hpp"
@@ -112,6 +113,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string private_folder_before_rounds();
   /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
   void agree_on_data() override;
+  /// What the run lends to the choice of its settings, once it knows its loss and its data.
+  [[nodiscard]] RunToTune to_tune();
   /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
   virtual void check_start();
   /// Whether the start can be read as often as needed.

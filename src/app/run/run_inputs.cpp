@@ -258,6 +258,18 @@ std::vector<std::string> LearningRun::digests_of_data() const {
   return digests;
 }
 
+RunToTune LearningRun::to_tune() {
+  return {agreement_,
+          *layout_,
+          world_.rank(),
+          members_,
+          dataset_,
+          *loss_,
+          notes_,
+          [this] { return common_facts(1); },
+          [this] { return private_folder_before_rounds(); }};
+}
+
 RunFacts LearningRun::common_facts(Round rounds) const {
   RunFacts facts;
   facts.batch = common().data.batch;

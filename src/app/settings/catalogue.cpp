@@ -261,6 +261,11 @@ const std::vector<Option>& catalogue() {
        .most = infinity,
        .unit = "times the step of the first round",
        .no_value = "auto"},
+      {.name = "step-decay",
+       .argument = "HOW",
+       .initial = "power",
+       .help = "how steps fall: power (as --step says) or linear (C (1 - (t-1)/T), to zero at the end of the "
+               "T rounds)"},
       {.name = "step-offset",
        .argument = "I0",
        .help = "i0",

@@ -1,0 +1,48 @@
+/// Settings of a private run that its user left open, from public numbers.
+#pragma once
+
+#include "app/settings/tuned_config.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/loss/loss.hpp"
+#include "starling/protocol/decentralized/learning_rule.hpp"
+#include "starling/report/summary.hpp"
+
+namespace starling {
+
+/// Whether the rule may correlate the noise of a client over its releases.
+[[nodiscard]] bool may_correlate(const TunedConfig& config);
+
+/// Why no rule is known for this run, in any command; empty if there is one. Throws UsageError for an unknown loss or
+/// mechanism.
+[[nodiscard]] std::string why_no_rule(const TunedConfig& config);
+/// The defaults that decide most where there is no rule, of those that the user left open: " (--clip 1)"; empty
+/// without. `step` is that of --step.
+[[nodiscard]] std::string open_defaults(const TunedConfig& config, double step);
+
+/// Whether the rule asks how large labels are.
+[[nodiscard]] bool needs_label_size(const TunedConfig& config, const Loss& loss);
+
+/// The facts of the rule but for the number of rounds and the step that the user gave, and for what a domain or map
+/// adds. The mean model weighs the clients by `weights`, of which one at least is not 0. `most_records` is that of all
+/// clients, `parameters` the model's.
+[[nodiscard]] RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View weights,
+                                   std::optional<std::int64_t> most_records, std::size_t parameters);
+
+/// What the rule chooses of the options that are not given, with those that the command has alone. A client makes a
+/// release in each of its `steps`.
+[[nodiscard]] std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts& facts,
+                                                   const LearningRule& rule, std::vector<TunedValue> of_command,
+                                                   const std::string& steps);
+
+/// Passes over the data: sixteen where a total price is given, noise is Gaussian and records can be read again.
+[[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records);
+
+/// What the noise of a tuned run will cost and what would help, in a sentence or two.
+[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule);
+
+}  // namespace starling

@@ -1,0 +1,218 @@
+#include "settings_by_rule.hpp"
+
+#include "norm_counts.hpp"
+#include "rule_settings.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/ranges.h>
+
+#include "starling/model/network/noise_norm.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double usual_scale_share = 0.01;
+constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram; persons one by one
+
+}  // namespace
+
+/// The values come from rank 0: processors may round differently.
+void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run) {
+  if (!config().tunes()) return;
+  if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
+    return say_that_no_rule_is_known(why_not, run);
+  }
+  const std::int64_t here = run.dataset.most_records().value_or(std::numeric_limits<std::int64_t>::max());
+  const std::int64_t most = run.agreement.max(declare_public(here));
+  const bool endless = most == std::numeric_limits<std::int64_t>::max();
+  const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
+  config().data.epochs = tuned_passes(config(), most_records);
+  config().privacy.passes = config().data.uses_of_unit();
+  choose_norms(most_records, run);
+  std::vector<TunedValue> values;
+  run.agreement.together([&] { values = values_of_rule(most_records, run); });
+  for (TunedValue& each : values) each.value = run.agreement.broadcast(declare_public(each.value));
+  run.agreement.together([&] {
+    take(words, values);
+    run.dataset.plan(config().data.batch, config().data.epochs, most_records);
+  });
+  chosen_.insert(chosen_.end(), values.begin(), values.end());
+}
+
+void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const RunToTune& run) const {
+  if (run.rank == 0) {
+    fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
+               open_defaults(config(), command_.first_step()));
+  }
+  config().scale_share = 0;
+}
+
+/// Tells the choices and what to expect of them.
+std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records,
+                                                       const RunToTune& run) {
+  const TunedConfig& config = this->config();
+  const std::size_t parameters = make_model(config.model, run.loss, run.dataset.shape)->dimension();
+  RuleFacts facts = command_.facts_of_rule(most_records, parameters);
+  if (config.model.is_network()) {
+    facts.noise_norm = noise_norm(saved_model(config.model, config.loss, run.loss, run.dataset.shape).architecture,
+                                  facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
+  }
+  const LearningRule rule = learning_rule(facts);
+  std::vector<TunedValue> values = tuned_values(config, facts, rule, command_.own_choices(), command_.name_of_steps());
+  for (TunedValue& each : values) keep_in_range(each);
+  signal_to_noise_ = signal_to_noise(facts, rule);
+  if (run.rank == 0) print_tuning(values, outlook(facts, rule));
+  return values;
+}
+
+/// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
+void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records, const RunToTune& run) {
+  TunedConfig& config = this->config();
+  const double share = config.scale_share.value_or(usual_scale_share);
+  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, run.loss));
+  const bool settled = known || (config.privacy.clip && config.given("step"));
+  const bool wanted = share > 0 && config.privacy.protects() && !settled && run.dataset.replayable &&
+                      most_records.value_or(0) > 0 && *most_records <= NormHistogram::most_records;
+  config.scale_share = 0;
+  if (run.agreement.all(declare_public(wanted))) release_norms(share, *most_records, run);
+}
+
+void SettingsByRule::release_norms(double share, std::int64_t most_records, const RunToTune& run) {
+  const TunedConfig& config = this->config();
+  NormFacts facts;
+  std::vector<Secret<NormCounts>> counts;
+  run.agreement.together([&] {
+    const RuleFacts of_rule = command_.facts_of_rule(most_records, 1);
+    command_.check_before_release(learning_rule(of_rule).rounds_of_pass * config.data.epochs);
+    RunFacts of_run = run.facts();
+    facts = {share,
+             config.data.epochs,
+             of_run.seed,
+             of_run.configuration,
+             of_run.public_inputs,
+             of_run.data,
+             of_run.replayable,
+             {},
+             1};
+    facts.rounds_of_pass = most_rounds_of_pass(of_rule);
+    run.dataset.plan(config.data.person.empty() ? records_at_once : 1, 1,
+                     most_records);  // the rounds are planned later
+    facts.labels = needs_label_size(config, run.loss);
+    const NormHistogram histogram(config.privacy.mechanism_row().charge, 1, 0, facts.labels);
+    for (const auto& stream : run.dataset.streams) {
+      facts.records.push_back(stream->records().value_or(0));
+      counts.push_back(count_norms(*stream, histogram, config.model.intercept, config.privacy.person_mean));
+    }
+  });
+  const std::string folder = run.private_folder();
+  NormRelease release(run.agreement, run.layout, run.rank, config.privacy, std::move(facts), folder);
+  if (!release.affordable()) {
+    run.notes.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
+    return;
+  }
+  take_norms(share, release.release(command_.path_of_norms(), counts), run);
+}
+
+/// All ranks have the same bits. Four digits can be typed. What the user gave stands.
+void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const RunToTune& run) {
+  TunedConfig& config = this->config();
+  config.scale_share = share;
+  const std::string cost = config.privacy.mechanism_row().gaussian()
+                               ? fmt::format("{:.3g} of the square of its mu", share)
+                               : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
+  const auto tell = [&](const char* option, const std::string& value, const char* which) {
+    chosen_.push_back(
+        {option, value.empty() ? "unknown" : value,
+         fmt::format("{} released histograms, which cost each {} {} once",
+                     value.empty() ? "no bin stands out of the noise in" : which, name_of(config.privacy.unit), cost)});
+  };
+  if (config.norm.empty()) {
+    std::string text;
+    if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);
+    if (norms.l2 && norms.l1) text += fmt::format(",{:.4g}", *norms.l1);
+    for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
+      if (norm && norms.l2) config.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
+    }
+    tell("norm", text, "the median bin of the sum of");
+  }
+  if (needs_label_size(config, run.loss) && !config.label_size) {
+    const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
+    if (!text.empty()) config.label_size = std::stod(text);
+    tell("label-size", text, "the upper end of the median bin of the sum of");
+  }
+  if (run.rank == 0) print_tuning(chosen_, "");
+}
+
+/// Reads the command line again with these values. With `tuning = off` beside them they are what a repeated or resumed
+/// run has, even where they are defaults.
+void SettingsByRule::take(const std::vector<std::string>& given, const std::vector<TunedValue>& values) {
+  const TunedConfig& config = this->config();
+  std::vector<std::string> words = without_option(without_option(given, "--tuning"), "--scale-share");
+  words.insert(words.end(), {"--tuning", "off"});
+  if (config.privacy.protects()) {
+    words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
+  }
+  if (config.scale_share.value_or(0) > 0) {
+    words = without_option(without_option(words, "--norm"), "--label-size");
+    if (!config.norm.empty()) words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config.norm, ","))});
+    if (config.label_size) words.insert(words.end(), {"--label-size", fmt::format("{}", *config.label_size)});
+  }
+  for (const TunedValue& each : values) {
+    words = without_option(words, "--" + each.option);  // which may stand there as auto
+    words.insert(words.end(), {"--" + each.option, each.value});
+  }
+  command_.read_again(words);
+}
+
+/// A record's uses are as far apart as the shortest pass of a client is long.
+void SettingsByRule::choose_correlation(Round releases, RunToTune run) {
+  const TunedConfig& config = this->config();
+  if (config.correlation != CorrelationChoice::two_buffers) return;
+  check(config.data.person_rounds.value_or(1) == 1,
+        "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
+        "independent "
+        "noise. Use --noise-correlation none.",
+        config.data.person_rounds.value_or(1));
+  constexpr Round never = std::numeric_limits<Round>::max();
+  Round shortest = never;
+  Round of_joined = never;
+  for (std::size_t k = 0; k < run.dataset.streams.size(); ++k) {
+    const Client u = run.layout.first(run.rank) + static_cast<Client>(k);
+    Round& least = run.members.joined_with(u) == nullptr ? shortest : of_joined;
+    if (const Round pass = run.dataset.streams[k]->rounds_of_pass().value_or(0); pass > 0)
+      least = std::min(least, pass);
+  }
+  shortest = run.agreement.min(declare_public(shortest));
+  of_joined = run.agreement.min(declare_public(of_joined));
+  const bool passes = shortest != never && config.data.epochs > 1;
+  std::string text;
+  run.agreement.together([&] {
+    check(
+        !passes || of_joined >= shortest,
+        "--join: a pass of a new client has {} rounds, and the correlation of noise was made for {} (a record would be "
+        "used again too soon) give each new client {} records or more",
+        of_joined, shortest, shortest * static_cast<Round>(config.data.batch));
+    const NoiseCorrelation best =
+        passes ? best_correlation(shortest, config.data.epochs) : best_correlation(releases, 1);
+    text = best.text();
+  });
+  correlation_ = NoiseCorrelation::parse(run.agreement.broadcast(declare_public(text)));
+}
+
+void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
+  const TunedConfig& config = this->config();
+  facts.correlation = correlation_;
+  if (config.privacy.protects()) facts.norm_share = config.scale_share.value_or(0);
+  facts.norm_labels = loss != nullptr && needs_label_size(config, *loss);
+  facts.norm_uses = config.data.epochs;
+}
+
+void SettingsByRule::describe(Summary& summary) const {
+  summary.tuned = chosen_;
+  summary.signal_to_noise = signal_to_noise_;
+}
+
+}  // namespace starling

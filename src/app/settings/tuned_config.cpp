@@ -1,0 +1,71 @@
+#include "app/settings/tuned_config.hpp"
+
+#include "app/settings/catalogue.hpp"
+
+#include <fmt/ranges.h>
+
+#include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
+
+namespace starling {
+
+void add_decay_option(Options& options, TunedConfig& config, Option different) {
+  options.add(declared("step-decay", std::move(different)), config.linear_decay, {{"power", false}, {"linear", true}});
+}
+
+void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
+                        Option correlation) {
+  options.group("Tuning");
+  options.add(
+      {.name = "tuning",
+       .argument = "WHETHER",
+       .help = fmt::format(
+           "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
+           "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
+           fmt::join(chosen, ", "))},
+      config.tune, {{"auto", true}, {"off", false}});
+  options.add(
+      {.name = "norm",
+       .argument = "R[,R1]",
+       .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
+               "Default: released under --scale-share, else 2; too low costs little, too high much",
+       .least = tiny,
+       .most = 1e12,
+       .example = "2 --tuning auto"},
+      config.norm);
+  options.add(
+      {.name = "label-size",
+       .argument = "Y",
+       .help = "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
+               "Default: released under --scale-share, else 1; half or twice the truth costs little",
+       .least = tiny,
+       .most = 1e12,
+       .example = "2 --loss squared --tuning auto"},
+      config.label_size);
+  options.add({.name = "scale-share",
+               .argument = "S",
+               .help = "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
+                       "releases a noisy "
+                       "histogram of the norms of its records (and of the sizes of their labels), which has the share "
+                       "S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
+                       "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
+               .least = 0,
+               .most = 0.5,
+               .unit = "share, 0 to 0.5",
+               .example = "0.01 --tuning auto"},
+              config.scale_share);
+  options.add(declared("noise-correlation", std::move(correlation)), config.correlation,
+              {{"auto", CorrelationChoice::automatic},
+               {"none", CorrelationChoice::none},
+               {"blt:2", CorrelationChoice::two_buffers}});
+}
+
+void note_given_options(const Options& options, TunedConfig& config, std::span<const char* const> chosen) {
+  check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
+        config.norm.size());
+  for (const char* option : chosen) {
+    if (options.given(option)) config.given_options.emplace_back(option);
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,49 @@
+/// Options of commands whose settings `--tuning auto` may choose by the learning rule (docs/methods/learning-rule.md).
+#pragma once
+
+#include "app/settings/learning_config.hpp"
+#include "app/settings/model_choice.hpp"
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "starling/options/options.hpp"
+
+namespace starling {
+
+/// `--noise-correlation`; automatic leaves the choice to the rule of --tuning.
+enum class CorrelationChoice { automatic, none, two_buffers };
+
+struct TunedConfig : LearningConfig {
+  ModelChoice model;
+  bool linear_decay = false;         ///< steps fall to zero along a line
+  std::optional<bool> tune;          ///< none: where a mechanism protects
+  std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
+  std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
+  /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
+  std::optional<double> scale_share;
+  CorrelationChoice correlation = CorrelationChoice::automatic;
+  std::vector<std::string> given_options;  ///< of those that --tuning may choose
+
+  [[nodiscard]] bool learns() const { return loss != "none"; }
+  /// Whether the user gave an option that --tuning may choose.
+  [[nodiscard]] bool given(std::string_view option) const {
+    return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
+  }
+  /// Whether --tuning is to choose what the user left open, if there is a rule.
+  [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
+};
+
+/// --step-decay, `different` from its declaration in the catalogue.
+void add_decay_option(Options& options, TunedConfig& config, Option different);
+/// --tuning, --norm, --label-size, --scale-share and --noise-correlation. `chosen` are the options that the rule
+/// chooses where they are left open; `correlation` is what is different in the declaration of --noise-correlation.
+void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
+                        Option correlation = {});
+/// Notes which of the options the user gave. Throws UsageError for a norm of more than two numbers.
+void note_given_options(const Options& options, TunedConfig& config, std::span<const char* const> chosen);
+
+}  // namespace starling
