@@ -21,11 +21,23 @@ variance that the mean model explains, in percent, beside 0 of a constant; witho
   passes-norm  16 passes with that --norm
   laplace-norm laplace with that --norm, in both its norms
 
+and of federated averaging (starling fedavg, no graph), which are run where --only names them, or all of them by `averaging`:
+
+  jobs/learning.py --only averaging --runs 3 --epsilons 0.3,1,8
+
+  average          the rule, one pass
+  average-passes   the rule, sixteen passes
+  average-off      --tuning off: the defaults without the rule
+  average-by-hand  the best of six settings (batch and step), chosen on the test set
+  average-8        the rule with --local-steps 8
+  average-64       the rule with --local-steps 64
+
 Data sets of others are looked for in the folder --data (../shared/data beside the project): a9a/a9a.gz, a9a/a9a.t.gz,
 elec2/elec2_data.dat.gz, elec2/elec2_label.dat.gz, and vfl_fate/ with the tables default_credit and dvisits. What is missing is
 named, and the other sets are run. Writes learning.csv, learning.md (a table) and learning.svg (four of the sets).
 """
 
+import itertools
 import pathlib
 import shutil
 import sys
@@ -73,14 +85,21 @@ REGRESSIONS = ("linear-20", "linear-100", "huber", "demand", "visits-count")
 BOUNDED = ("simplex-20", "simplex-100", "simplex-euclidean", "a9a-ball", "a9a-signed")
 OF_NUMBERS = ["0.1.0", "rule", "passes", "laplace"]
 ONE_PASS, ALL = ["0.1.0", "rule", "norm"], ["0.1.0", "rule", "passes", "norm", "passes-norm"]
-VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm"],
+AVERAGING = ["average", "average-passes", "average-8", "average-64", "average-off", "average-by-hand"]
+GRID = [["--batch", batch, "--step", step] for batch, step in itertools.product((64, 512), (1, 4, 16))]
+VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm", *AVERAGING],
+            "isotropic-100": [*ALL, *AVERAGING], "credit": [*ALL, *AVERAGING],
             "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
             "units-known": ["0.1.0", "rule", "passes"], "shell": ["0.1.0", "rule", "passes"],
             **{name: OF_NUMBERS for name in REGRESSIONS}, **{name: ["0.1.0", "rule", "passes"] for name in BOUNDED}}
 TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent noise", "rule": "the rule, one pass",
           "passes": f"the rule, {PASSES} passes", "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
-          "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm"}
-HAVE_NO_NOISELESS_RUN = ("independent", "laplace", "laplace-norm")  # the rule's own is the same
+          "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm",
+          "average": "averaging by the rule, one pass", "average-passes": f"averaging by the rule, {PASSES} passes",
+          "average-off": "averaging, --tuning off", "average-by-hand": "averaging, the best of six settings",
+          "average-8": "averaging by the rule, 8 local steps", "average-64": "averaging by the rule, 64 local steps"}
+HAVE_NO_NOISELESS_RUN = ("independent", "laplace", "laplace-norm", "average-by-hand")  # the rule's own is the same
+UNTUNED = ("0.1.0", "average-off", "average-by-hand")
 DRAWN = ("0.1.0", "rule", "passes")
 PANELS = ("a9a", "isotropic-100", "credit", "elec2-scaled")
 
@@ -89,37 +108,50 @@ def variants_of(name):
     return VARIANTS.get(name, ALL)
 
 
+def has_passes(variant):
+    return variant.startswith(("passes", "average-passes"))
+
+
 def price(variant, data, epsilon):
     if epsilon is None and data.explains:  # nothing clips without a mechanism, and the squared loss wants its records clipped
         return ["--mechanism", "gaussian", "--delta", DELTA, "--mu", 1000]
     if epsilon is None:
-        return ["--mechanism", "none", *([] if variant == "0.1.0" else ["--tuning", "auto"])]
+        return ["--mechanism", "none", *([] if variant in UNTUNED else ["--tuning", "auto"])]
     if variant.startswith("laplace"):
         return ["--mechanism", "laplace", "--epsilon", epsilon]
-    option = "--total-epsilon" if variant.startswith("passes") else "--epsilon"
-    return ["--mechanism", "gaussian", "--delta", DELTA, option, epsilon, *(["--tuning", "off"] if variant == "0.1.0" else [])]
+    option = "--total-epsilon" if has_passes(variant) else "--epsilon"
+    return ["--mechanism", "gaussian", "--delta", DELTA, option, epsilon, *(["--tuning", "off"] if variant in UNTUNED else [])]
 
 
 def words_of(variant, data, epsilon):
-    words = ["--epochs", PASSES] if variant.startswith("passes") and epsilon is None else []
+    words = ["--epochs", PASSES] if has_passes(variant) and epsilon is None else []
     if variant == "independent":
         words += ["--noise-correlation", "none"]
     if variant == "opt-outs":
         words += ["--dropout", 0.2]
     if variant.endswith("norm"):
         words += ["--norm", f"{data.norm:.4g}" + (f",{data.norm_l1:.4g}" if variant.startswith("laplace") else "")]
+    if variant in ("average-8", "average-64"):
+        words += ["--local-steps", variant.split("-")[1]]
     return words
+
+
+def without_graph(words):
+    """Words of a set for a command whose clients have none."""
+    at = words.index("--topology")
+    return words[:at] + words[at + 2:]
 
 
 class Learning:
     def __init__(self, starling, scratch, options):
         self.options = options
-        self.runs = experiment.Runs(starling, scratch, summary="--json")
+        self.runs = {command: experiment.Runs(starling, scratch, command, "--json") for command in ("omd", "fedavg")}
 
-    def accuracy(self, label, words, data):
+    def accuracy(self, command, label, words, data):
         """(accuracy in percent, epsilon that a record paid; None without noise)."""
-        summary = self.runs.run(label, words)
-        shutil.rmtree(self.runs.scratch / label)
+        runs = self.runs[command]
+        summary = runs.run(label, words)
+        shutil.rmtree(runs.scratch / label)
         metrics, paid = summary["metrics"], summary["privacy"] or {}
         if data.explains:
             return 100 * metrics["test"]["r2"], paid.get("epsilon")
@@ -127,11 +159,16 @@ class Learning:
 
     def measure(self, name, data, variant, epsilon):
         """A line of learning.csv."""
-        base = [*data.words, *words_of(variant, data, epsilon), *price(variant, data, epsilon),
-                *(data.noiseless if epsilon is None and variant != "0.1.0" else [])]
-        found = experiment.in_parallel(self.options.workers, [
-            lambda seed=seed: self.accuracy(f"{name}-{variant}-{epsilon}-{seed}", [*base, "--seed", seed], data)
-            for seed in range(1, self.options.runs + 1)])
+        averages = variant in AVERAGING
+        base = [*(without_graph(data.words) if averages else data.words), *words_of(variant, data, epsilon),
+                *price(variant, data, epsilon), *(data.noiseless if epsilon is None and variant not in UNTUNED else [])]
+        settings = GRID if variant == "average-by-hand" else [[]]
+        jobs = [lambda k=k, seed=seed: self.accuracy("fedavg" if averages else "omd", f"{name}-{variant}-{epsilon}-{k}-{seed}",
+                                                     [*base, *settings[k], "--seed", seed], data)
+                for k in range(len(settings)) for seed in range(1, self.options.runs + 1)]
+        every = experiment.in_parallel(self.options.workers, jobs)
+        found = max((every[k:k + self.options.runs] for k in range(0, len(every), self.options.runs)),
+                    key=lambda runs: mean([accuracy for accuracy, _ in runs]))
         accuracies = [accuracy for accuracy, _ in found]
         paid = max((paid for _, paid in found if paid is not None), default=None)
         centre, least = (None, None) if self.options.quick else EXPECTED.get((name, variant), {}).get(epsilon, (None, None))
@@ -142,7 +179,7 @@ class Learning:
     def set(self, name, data, variants, epsilons):
         for variant in variants:
             for epsilon in epsilons:
-                if epsilon is not None or not (variant in HAVE_NO_NOISELESS_RUN or data.explains and variant == "0.1.0"):
+                if epsilon is not None or not (variant in HAVE_NO_NOISELESS_RUN or data.explains and variant in UNTUNED):
                     yield self.measure(name, data, variant, epsilon)
 
 
@@ -182,7 +219,7 @@ def table(lines, epsilons):
 def disappointments(lines):
     """What disappoints: means below the expected ones, and below the larger class."""
     for line in lines:
-        if line["variant"] == "0.1.0":
+        if line["variant"] in UNTUNED:
             continue
         where = f"{line['data']}, {TITLES[line['variant']]}, epsilon {shown(line['epsilon'])}: {line['mean']:.1f}"
         if line["expected_mean"] is not None and line["mean"] < line["expected_mean"] - 0.5:
@@ -204,7 +241,7 @@ def panel(lines, name):
         plots.append(f"{block} with linespoints pt 7 ps 0.4 lw 2 lc {k + 1} title '{TITLES[variant]}'")
     if not plots:
         return ""
-    noiseless = [line["mean"] for line in mine if line["epsilon"] is None and line["variant"] != "0.1.0"]
+    noiseless = [line["mean"] for line in mine if line["epsilon"] is None and line["variant"] not in UNTUNED]
     if noiseless:
         plots.append(f"{max(noiseless):.2f} with lines dt 2 lc 'black' title 'no noise'")
     plots.append(f"{mine[0]['larger_class']:.2f} with lines dt 3 lc 'black' title 'larger class'")
@@ -227,12 +264,14 @@ def draw(folder, lines):
 
 
 def chosen(asked):
-    """(sets, variants) of --only: words of both kinds, in any order; none of a kind is all of it."""
-    words = [word for word in asked.split(",") if word]
+    """(sets, variants) of --only: words of both kinds, in any order; none of a kind is all of it, without averaging."""
+    words = [each for word in asked.split(",") if word for each in (AVERAGING if word == "averaging" else [word])]
     unknown = [word for word in words if word not in SETS and word not in TITLES]
     if unknown:
         experiment.fail(f"--only {', '.join(unknown)}: unknown (sets: {', '.join(SETS)}; variants: {', '.join(TITLES)})")
-    return [word for word in SETS if word in words] or list(SETS), [word for word in TITLES if word in words] or list(TITLES)
+    variants = [word for word in TITLES if word in words] or [word for word in TITLES if word not in AVERAGING]
+    having = [name for name in SETS if any(variant in variants for variant in variants_of(name))]
+    return [word for word in SETS if word in words] or having, variants
 
 
 def made(names, place):
@@ -249,7 +288,7 @@ def write(folder, lines):
 
 
 def collect(options, folder, names, variants, starling, scratch):
-    epsilons = QUICK if options.quick else EPSILONS
+    epsilons = QUICK if options.quick else options.epsilons or EPSILONS
     learning, lines = Learning(starling, scratch, options), []
     for name, data in made(names, Place(pathlib.Path(options.data).resolve(), pathlib.Path(scratch), starling, options.quick)):
         for line in learning.set(name, data, [v for v in variants_of(name) if v in variants], epsilons):
@@ -265,6 +304,8 @@ def main():
                         help="where the data sets of others are (../shared/data beside the project)")
     parser.add_argument("--only", metavar="WORDS", default="", help="sets and variants to run, separated by commas")
     parser.add_argument("--runs", metavar="N", type=experiment.positive, default=5, help="of each case (5)")
+    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
+                        help="of the columns, separated by commas, in place of 0.1, 0.3, 1, 3, 8 and none")
     parser.add_argument("--quick", action="store_true", help="small sets, one run, epsilon 1 alone: figures mean nothing")
     options = parser.parse_args()
     options.runs = 1 if options.quick else options.runs

@@ -112,12 +112,12 @@ class Mnist:
 
 
 def settings(command, preset):
-    """Those of jobs/PRESET.ini; an aggregator has no graph, and nothing that a rule chooses."""
+    """Those of jobs/PRESET.ini; an aggregator has no graph."""
     lines = (experiment.PROJECT / "jobs" / f"{preset}.ini").read_text().splitlines()
     found = dict(line.split(" = ", 1) for line in lines if line and not line.startswith("#"))
     if "topology" in found:
         found["topology"] = str((experiment.PROJECT / "jobs" / found["topology"]).resolve())
-    return {key: value for key, value in found.items() if command == "omd" or key not in ("topology", "gossip-steps", "tuning")}
+    return {key: value for key, value in found.items() if command == "omd" or key not in ("topology", "gossip-steps")}
 
 
 def verdict(ours, prototype):

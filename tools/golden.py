@@ -30,7 +30,7 @@ SHARED = ROOT.parent / "shared" / "data"
 SEED = "--noise-key seed --seed 5"
 LAPLACE = f"--mechanism laplace --epsilon 2 {SEED}"
 GAUSSIAN = f"--mechanism gaussian --mu 1 {SEED}"
-OMD_LAPLACE, OMD_GAUSSIAN = f"{LAPLACE} --tuning off", f"{GAUSSIAN} --tuning off"
+UNTUNED_LAPLACE, UNTUNED_GAUSSIAN = f"{LAPLACE} --tuning off", f"{GAUSSIAN} --tuning off"
 NONE = f"--mechanism none {SEED}"
 DRIFT = "--source synthetic:drift:informative=1,n=120"
 GAUSSIANS = "--source synthetic:two-gaussians:p=4,n=200 --batch 20 --loss dwd"
@@ -39,23 +39,24 @@ LINEAR = "--source synthetic:linear:p=3 --loss huber:1.345"
 # name: (ranks, words); {top} is the folder of ready topologies.
 CASES = {
     "omd-tuned": (2, f"omd {DRIFT} {GAUSSIAN} --clients 4 --epochs 3"),
-    "omd-ring": (3, f"omd {DRIFT} {OMD_LAPLACE}"),
-    "omd-unbalanced": (2, f"omd {DRIFT} {OMD_LAPLACE} --topology {{top}}/unbalanced-5.topo --clients 5 --domain ball:3 --average tail"),
-    "omd-plain": (2, f"omd {DRIFT} {OMD_LAPLACE} --topology {{top}}/metropolis-path-4.topo --clients 4 --mixing plain"),
-    "omd-entropic": (2, f"omd {DRIFT} {OMD_GAUSSIAN} --clients 4 --mirror entropic --step 0.2"),
+    "omd-ring": (3, f"omd {DRIFT} {UNTUNED_LAPLACE}"),
+    "omd-unbalanced": (2, f"omd {DRIFT} {UNTUNED_LAPLACE} --topology {{top}}/unbalanced-5.topo --clients 5 --domain ball:3 --average tail"),
+    "omd-plain": (2, f"omd {DRIFT} {UNTUNED_LAPLACE} --topology {{top}}/metropolis-path-4.topo --clients 4 --mixing plain"),
+    "omd-entropic": (2, f"omd {DRIFT} {UNTUNED_GAUSSIAN} --clients 4 --mirror entropic --step 0.2"),
     "omd-regret": (2, f"omd {DRIFT} {NONE} --clients 4 --regret both --metrics shared --domain ball:3"),
-    "omd-troubled": (2, f"omd {DRIFT} {OMD_LAPLACE} --clients 6 --dropout 0.2 --link-loss 0.1 --gossip-steps 2"),
-    "omd-unacknowledged": (2, f"omd {DRIFT} {OMD_LAPLACE} --clients 5 --link-loss 0.1 --link-loss-model unacknowledged"),
-    "omd-changing": (2, f"omd {DRIFT} {OMD_GAUSSIAN} --topology {{top}}/endless-matching-8.topo --clients 8 --batch 3"),
+    "omd-troubled": (2, f"omd {DRIFT} {UNTUNED_LAPLACE} --clients 6 --dropout 0.2 --link-loss 0.1 --gossip-steps 2"),
+    "omd-unacknowledged": (2, f"omd {DRIFT} {UNTUNED_LAPLACE} --clients 5 --link-loss 0.1 --link-loss-model unacknowledged"),
+    "omd-changing": (2, f"omd {DRIFT} {UNTUNED_GAUSSIAN} --topology {{top}}/endless-matching-8.topo --clients 8 --batch 3"),
     "omd-constraints": (2, f"omd {LINEAR} --rounds 60 {NONE} --clients 4 --domain ball:2 "
                            "--constraint box:low=-0.5,high=0.5+energy:cost=1,budget=0.7 --regret static --metrics shared"),
-    "omd-queue": (2, f"omd {LINEAR} --rounds 60 {OMD_GAUSSIAN} --clients 4 --domain ball:2 --dual queue "
+    "omd-queue": (2, f"omd {LINEAR} --rounds 60 {UNTUNED_GAUSSIAN} --clients 4 --domain ball:2 --dual queue "
                      "--constraint data:column=1,max=0.1"),
-    "omd-mlp": (2, f"omd {DRIFT} {OMD_GAUSSIAN} --clients 3 --model mlp:5-4-1 --batch 4"),
+    "omd-mlp": (2, f"omd {DRIFT} {UNTUNED_GAUSSIAN} --clients 3 --model mlp:5-4-1 --batch 4"),
     "omd-averages": (2, "omd --loss none --rounds 40 --seed 3 --clients 3 --start {starts} --topology {top}/unbalanced-3.topo"),
-    "omd-checkpoints": (2, f"omd {DRIFT} {OMD_LAPLACE} --checkpoint-every 50 --record-every 7 --json-models"),
+    "omd-checkpoints": (2, f"omd {DRIFT} {UNTUNED_LAPLACE} --checkpoint-every 50 --record-every 7 --json-models"),
     "omd-dissertation": (2, f"omd {DRIFT} --mechanism dissertation --epsilon 2 --unit component {SEED}"),
-    "fedavg": (3, f"fedavg {DRIFT} {GAUSSIAN}"),
+    "fedavg": (3, f"fedavg {DRIFT} {UNTUNED_GAUSSIAN}"),
+    "fedavg-tuned": (2, f"fedavg {DRIFT} {GAUSSIAN} --clients 4 --epochs 3 --local-steps 2"),
     "renewable-open": (3, f"renewable {GAUSSIANS} {NONE}"),
     "renewable-offline": (3, f"renewable {GAUSSIANS} {NONE} --variant offline"),
     "renewable-paper": (3, f"renewable {GAUSSIANS} {GAUSSIAN} --variant private --trust central --l2 0.1"),

@@ -74,6 +74,7 @@ CASES = {
     "omd-budget": ["omd", *FILE, *LAPLACE, "--epochs", 2, "--budget", 20, "--ledger", "private/ledger"],
     "omd-audit": ["omd", "--source", "data.csv", "--clients", CLIENTS, *GAUSSIAN, "--audit"],
     "fedavg": ["fedavg", *FILE, *GAUSSIAN, "--local-steps", 2],
+    "fedavg-norm": ["fedavg", *FILE, *GAUSSIAN, "--tuning", "auto", "--client-weights", "equal"],
     "infer": [*INFER],
     "infer-topology": [*INFER, "--topology", "graph.topo"],
     "infer-plug-in": [*INFER, "--intervals", "plug-in"],
@@ -128,7 +129,7 @@ class NeighbourTest(TestCase):
         every record once, come before the rounds."""
         mine, yours = ({place: q for place, _, q in self.releases(each)} for each in (name, other))
         self.assertEqual(set(mine), set(yours))
-        return {int(place[3]) for place in mine if mine[place] != yours[place] and place[0] != "omd-norm"}
+        return {int(place[3]) for place in mine if mine[place] != yours[place] and not place[0].endswith("-norm")}
 
     def releases(self, name):
         """(path, mechanism, client, round, index, block), scale and integers of each release of a run, before noise was added."""

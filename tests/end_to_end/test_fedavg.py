@@ -15,7 +15,8 @@ GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--n
 # Three clients with ten batches each.
 STREAM = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=100", "--batch", "10"]
 OPTIONS = """clients clients-per-rank source format label drop dimension partition save-partition batch epochs rounds test seed
-    local-steps client-weights intercept model precision loss l2 start average step step-power step-offset mechanism epsilon mu delta clip unit
+    local-steps client-weights intercept model precision loss l2 start average step step-power step-offset step-decay tuning norm label-size
+    scale-share noise-correlation mechanism epsilon mu delta clip unit
     budget budget-unit noise-key ledger ledger-block memory id encode positive ignore scale standardise features delimiter header metrics output record-every record-clients progress json json-models watchdog config
     checkpoint-every resume print-config help""".split()
 SUMMARY = """command command_line clients ranks rounds rounds_planned dimension average aggregated loss accuracy metrics privacy

@@ -154,7 +154,7 @@ class Claimed(Pictures):
         words = ["fedavg", "--config", "jobs/mnist-cnn.ini", "--rounds", "1", "--source", self.pair("train"), "--test",
                  self.pair("test"), "--clip", "2", "--json", "--progress", "off", "--output", self.folder / "run"]
         config = (SOURCE / "jobs" / "mnist-cnn.ini").read_text()
-        for line in ("topology = ../topologies/fifth-10.topo\n", "gossip-steps = 8\n", "tuning = off\n"):
+        for line in ("topology = ../topologies/fifth-10.topo\n", "gossip-steps = 8\n"):
             self.assertIn(line, config)
             config = config.replace(line, "")
         words[2] = str(self.folder / "fedavg.ini")

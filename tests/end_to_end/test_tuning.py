@@ -1,5 +1,6 @@
 """`--tuning auto`: what it chooses, what it leaves alone, and that tuned runs repeat, resume and keep their bits."""
 
+import math
 import pathlib
 import random
 import signal
@@ -284,6 +285,130 @@ class Tuning(TestCase):
         falling = self.run_ranks(1, [*self.words, "--tuning", "off", "--noise-correlation", "blt:2", "--epsilon",
                                      "schedule:harmonic:1"])
         self.assertEqual(falling.code, 2, falling)
+
+
+class Averaging(TestCase):
+    """The same of `starling fedavg`."""
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.write("x.csv", "a,b,c,y\n" + "\n".join(csv_rows(520)) + "\n")
+        self.words = ["--source", self.source, "--clients", "4", *PRIVATE]
+
+    def run_fedavg(self, words, output, ranks=1):
+        result = self.run_command(ranks, ["fedavg", "--progress", "off", *words, "--output", output, "--json"])
+        self.assertEqual(result.code, 0, result)
+        return result
+
+    def averaged(self, words, output, ranks=1):
+        return self.run_fedavg(words, output, ranks).summary()
+
+    def test_chooses_from_public_numbers_and_says_why(self):
+        result = self.run_fedavg([*self.words, "--epochs", "2", "--local-steps", "4"], "r")
+        summary = result.summary()
+        values = chosen(summary)
+        self.assertEqual(set(values), {"batch", "clip", "step", "step-decay", "noise-correlation"})
+        self.assertEqual((values["batch"], values["clip"], values["noise-correlation"]), ("2", "1", "blt:2"))
+        self.assertIn("130 records of the client with most, in 65 local steps a pass of 2", result.err)
+        self.assertIn("signal to noise", result.err)
+        self.assertEqual((summary["rounds"], summary["privacy"]["releases"]), (33, 130))
+        self.assertGreater(summary["tuning"]["signal_to_noise"], 0)
+        written = settings(self.folder / "r")
+        for option, value in values.items():
+            self.assertIn(f"tuning: {option} {value}: ", result.err)
+            self.assertEqual(written[option], value)
+        self.assertEqual(written["tuning"], "off")
+        again = self.averaged(["--config", str(self.folder / "r" / "config.ini")], "again")
+        self.assertEqual(bits(again["final_model"]), bits(summary["final_model"]))
+        self.assertEqual(chosen(again), {})
+
+    def test_one_local_step_is_the_rule_of_omd(self):
+        """Where clients mix with the mean, and count alike, both commands have one step, and nearly one model."""
+        ours = self.averaged([*self.words, "--client-weights", "equal"], "fedavg")
+        theirs = self.summary_of(1, [*self.words, "--topology", self.write("all.topo", topology(4, [
+            (1, [(i, j) for i in range(4) for j in range(4) if i != j])]))], "omd")
+        for option in ("batch", "clip", "step", "noise-correlation"):
+            self.assertEqual(chosen(ours)[option], chosen(theirs)[option], option)
+        for one, other in zip(ours["final_model"], theirs["final_model"]):
+            self.assertAlmostEqual(one, other, delta=1e-6 * (1 + abs(other)))
+
+    def test_rounds_by_hand_count_local_steps(self):
+        summary = self.averaged([*self.words, "--rounds", "5", "--local-steps", "2"], "r")
+        self.assertEqual((summary["rounds"], chosen(summary)["batch"]), (5, "13"))
+
+    def test_unequal_weights_are_fewer_clients(self):
+        for k, count in enumerate((400, 40, 40, 40)):
+            self.write(f"{k}.csv", "a,b,c,y\n" + "\n".join(csv_rows(count, seed=k)) + "\n")
+        words = ["--source", "{client}.csv", "--clients", "4", *PRIVATE[:6], "--scale-share", "0", "--tuning", "auto", "--epsilon", "0.1"]
+        step = {weights: float(chosen(self.averaged([*words, "--client-weights", weights], weights))["step"])
+                for weights in ("equal", "records")}
+        effective = 520**2 / (400**2 + 3 * 40**2)
+        self.assertAlmostEqual(step["records"] / step["equal"], math.sqrt(effective / 4), delta=1e-3)
+
+    def test_same_bits_on_any_number_of_ranks(self):
+        words = [word for word in self.words if word not in ("--scale-share", "0")]
+        runs = [self.averaged([*words, "--local-steps", "3"], f"ranks-{ranks}", ranks) for ranks in (1, 2, 4)]
+        for run in runs[1:]:
+            self.assertEqual(bits(run["final_model"]), bits(runs[0]["final_model"]))
+            self.assertEqual(chosen(run), chosen(runs[0]))
+        self.assertIn("norm", chosen(runs[0]))
+
+    def test_a_stopped_run_goes_on_with_its_noise(self):
+        words = [*self.words, "--epochs", "40", "--batch", "1", "--local-steps", "3"]
+        whole = self.averaged(words, "whole")
+        self.assertEqual(settings(self.folder / "whole")["noise-correlation"], "blt:2")
+        job = self._start([(1, ["fedavg", *words, "--output", "cut", "--progress", "off", "--checkpoint-every", "100"], [])], RANK_SCRIPT)
+        rank, = job.pids(1)
+        wait_until(lambda: checkpoints_in(self.folder / "cut" / "private" / "0"), "there is a checkpoint")
+        os.kill(rank, signal.SIGKILL)
+        job.finish()
+        self.assertLess(max(checkpoints_in(self.folder / "cut" / "private" / "0")), 1734, "the run was over too soon")
+        resumed = self.run_command(1, ["fedavg", "--resume", "cut", "--json"])
+        self.assertEqual(resumed.code, 0, resumed)
+        self.assertEqual(bits(resumed.summary()["final_model"]), bits(whole["final_model"]))
+        self.assertEqual(resumed.summary()["tuning"]["chosen"], whole["tuning"]["chosen"])
+        more = self.run_command(1, ["fedavg", "--resume", "cut", "--rounds", "6000"])
+        self.assertEqual(more.code, 2, more)
+
+    def test_a_ledger_charges_a_chain_as_one(self):
+        """A record pays its price in all, under either noise; a whole client pays more where noise is taken back."""
+        words = [*self.words, "--noise-key", "random", "--epochs", "2", "--local-steps", "3"]
+        paid = {}
+        for noise in ("blt:2", "none"):
+            ledger = noise[:3] + "-{client}"
+            privacy = self.averaged([*words, "--ledger", ledger, "--noise-correlation", noise, "--batch", "2"], noise[:3])["privacy"]
+            verdict = self.run_alone(["privacy", "ledger", ledger.replace("{client}", "0"), "--verify", "--json"])
+            self.assertEqual(verdict.code, 0, verdict)
+            paid[noise] = (privacy["mu"], privacy["client_epsilon"])
+        self.assertAlmostEqual(paid["blt:2"][0], paid["none"][0], delta=1e-3 * paid["none"][0])
+        self.assertGreater(paid["blt:2"][1], 1.5 * paid["none"][1])
+
+    def test_a_total_price_is_what_a_record_pays_in_all(self):
+        total = [word if word != "--epsilon" else "--total-epsilon" for word in self.words]
+        for name, words, passes in (("gaussian", [], 16), ("norms", ["--scale-share", "0.01", "--local-steps", "5"], 16),
+                                    ("laplace", ["--mechanism", "laplace"], 1)):
+            with self.subTest(name):
+                summary = self.averaged([*total, *words], name)
+                self.assertEqual(summary["privacy"]["participations"], passes)
+                self.assertAlmostEqual(summary["privacy"]["epsilon"], 2, delta=1e-6)
+                again = self.averaged(["--config", str(self.folder / name / "config.ini")], name + "-again")
+                self.assertEqual(bits(again["final_model"]), bits(summary["final_model"]))
+
+    def test_learns_better_than_the_defaults(self):
+        words = ["--source", self.write("big.csv", "a,b,c,y\n" + "\n".join(csv_rows(6000)) + "\n"),
+                 "--test", self.write("test.csv", "a,b,c,y\n" + "\n".join(csv_rows(2000, seed=7)) + "\n"), "--clients", "4",
+                 "--mechanism", "gaussian", "--epsilon", "0.1", "--noise-key", "seed", "--partition", "iid"]
+        tuned = self.averaged([*words, "--tuning", "auto"], "tuned")
+        default = self.averaged([*words, "--tuning", "off"], "default")
+        self.assertGreater(tuned["metrics"]["test_accuracy"], 0.93)
+        self.assertGreater(tuned["metrics"]["test_accuracy"], default["metrics"]["test_accuracy"] + 0.02)
+
+    def test_says_where_no_rule_is_known(self):
+        result = self.run_fedavg([*self.words, "--unit", "component"], "component")
+        self.assertIn("no rule is known for --unit component", result.err)
+        self.assertEqual(chosen(result.summary()), {})
+        off = self.averaged([*self.words[:-2], "--unit", "component", "--tuning", "off"], "off")
+        self.assertEqual(bits(result.summary()["final_model"]), bits(off["final_model"]))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ void FedAvgRun::build_protocol() {
 
 void FedAvgRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   AggregatedRun::add_observers(observers, parts);
+  parts.add("choices", settings_.kept());
   if (config_.average == Averaging::none) return;
   observers.push_back(&average_.emplace(config_.average, planned_rounds()));
   parts.add("mean models", *average_);
@@ -26,6 +27,7 @@ Released<Columns> FedAvgRun::final_models() {
 
 void FedAvgRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = name_of(config_.average);
+  settings_.describe(summary);
   AggregatedRun::summarise(summary, std::move(models), end);
 }
 

@@ -1,6 +1,7 @@
 #include "fedavg_config.hpp"
 
 #include "app/settings/source_options.hpp"
+#include <array>
 
 #include "starling/core/limits.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -47,7 +48,14 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
               config.fedavg.step);
   options.add(declared("step-power"), config.fedavg.step_power);
   options.add(declared("step-offset", {.initial = "0"}), config.fedavg.step_offset);
+  add_decay_option(
+      options, config,
+      {.help = "how steps fall: power (as --step says) or linear (local step s of the S that a client makes "
+               "in all is C (1 - (s-1)/S))"});
 }
+
+/// Options that the rule chooses where they are left open.
+constexpr std::array options_of_rule{"epochs", "batch", "clip", "step", "step-decay", "noise-correlation"};
 
 Options fedavg_options(FedAvgConfig& config) {
   Options options("fedavg");
@@ -56,6 +64,7 @@ Options fedavg_options(FedAvgConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
+  add_tuning_options(options, config, options_of_rule);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
   add_output_options(options, config, "fedavg");
   add_checkpoint_options(options, config);
@@ -75,6 +84,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
         config.rounds.value_or(0), config.fedavg.local_steps);
+  note_given_options(options, config, options_of_rule);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
@@ -97,7 +107,8 @@ Manual fedavg_manual() {
           "rounds, privacy counts local steps: each uses a clipped and noised gradient, one release at the price of "
           "--epsilon or --mu (a schedule goes by local steps), and local models are made of nothing else. Rank 0 sees "
           "all local models, clients see the means. For the same passes epsilon does not depend on E; with --rounds, E "
-          "times as many batches are read. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's "
+          "times as many batches are read. What --tuning auto plans are local steps, in which noise may be correlated "
+          "across rounds. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's "
           "budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
       .examples = {
           "mpirun -n 5 starling fedavg --source site-{client}.csv --local-steps 5 --mechanism gaussian --epsilon 1"}};

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "app/console/command.hpp"
-#include "app/settings/learning_config.hpp"
-#include "app/settings/model_choice.hpp"
+#include "app/settings/tuned_config.hpp"
 #include <string>
 #include <vector>
 
@@ -15,8 +14,7 @@ namespace starling {
 /// What clients' models count for in the mean.
 enum class ClientWeights { equal, records };
 
-struct FedAvgConfig : LearningConfig {
-  ModelChoice model;
+struct FedAvgConfig : TunedConfig {
   FedAvgSettings fedavg;
   ClientWeights weights = ClientWeights::records;
   Averaging average = Averaging::none;

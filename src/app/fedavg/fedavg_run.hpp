@@ -2,6 +2,8 @@
 #pragma once
 
 #include "app/run/aggregated_run.hpp"
+#include "app/run/tuning/rule_settings.hpp"
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "fedavg_config.hpp"
 #include <memory>
 #include <optional>
@@ -11,7 +13,7 @@
 namespace starling {
 
 /// One run of `starling fedavg` on one rank.
-class FedAvgRun final : public AggregatedRun {
+class FedAvgRun final : public AggregatedRun, private TunedCommand {
  public:
   FedAvgRun(World& world, std::string command_line) : AggregatedRun(world, "fedavg", std::move(command_line)) {}
 
@@ -19,17 +21,20 @@ class FedAvgRun final : public AggregatedRun {
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
   [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
   [[nodiscard]] Round releases_of_round() const override { return config_.fedavg.local_steps; }
-  [[nodiscard]] std::string why_no_more_rounds() const override {
-    return config_.average == Averaging::tail ? "the mean over the last half of the rounds has begun" : "";
-  }
+  [[nodiscard]] std::string why_no_more_rounds() const override;
   [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
 
   [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
-  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_fedavg_config(words); }
+  void read_configuration(const std::vector<std::string>& words) override {
+    config_ = parse_fedavg_config(words);
+    words_ = words;
+  }
   void open_data() override;
+  void choose_settings() override;
   void open_model() override;
+  void agree_on_model() override { settings_.choose_correlation(releases_, to_tune()); }
   [[nodiscard]] RunFacts privacy_facts() override;
   void build_protocol() override;
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
@@ -39,14 +44,30 @@ class FedAvgRun final : public AggregatedRun {
     return saved_model(config_.model, config_.loss, *loss_, dataset_.shape);
   }
 
+  [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
+  void read_again(const std::vector<std::string>& words) override;
+  [[nodiscard]] double first_step() const override { return config_.fedavg.step; }
+  [[nodiscard]] std::string why_not_by_rule() const override { return why_no_rule(config_); }
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
+                                        std::size_t parameters) const override;
+  [[nodiscard]] std::string name_of_steps() const override {
+    return config_.fedavg.local_steps == 1 ? "rounds" : "local steps";
+  }
+  void check_before_release(Round releases) override;
+  [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::fedavg_norm; }
+
   void weigh_clients();
+  [[nodiscard]] Round rounds_for(Round releases) const;
   void choose_rounds();
 
   FedAvgConfig config_;
+  std::vector<std::string> words_;  ///< of the command line
+  SettingsByRule settings_{*this};
   std::unique_ptr<Model> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
   Vector weights_;      ///< of local clients
+  Vector all_weights_;  ///< of all clients, once the rule asks
   Round releases_ = 0;  ///< most releases of a client
   std::optional<AggregatedClients> clients_;
   std::unique_ptr<FedAvg> protocol_;

@@ -1,4 +1,5 @@
 // The data, model and privacy of `starling fedavg`.
+#include "app/run/privacy/noise_keys.hpp"
 #include "fedavg_run.hpp"
 #include <algorithm>
 
@@ -24,22 +25,69 @@ void FedAvgRun::weigh_clients() {
   }
 }
 
+std::string FedAvgRun::why_no_more_rounds() const {
+  if (config_.linear_decay) return "steps fall to zero at the end";
+  return config_.average == Averaging::tail ? "the mean over the last half of the rounds has begun" : "";
+}
+
+void FedAvgRun::choose_settings() {
+  if (!config_.tunes()) return;
+  for (const Vector& each : agreement_.all_gather(declare_public(weights_))) {
+    all_weights_.insert(all_weights_.end(), each.begin(), each.end());
+  }
+  settings_.choose(words_, to_tune());
+}
+
+/// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n: its noise is that of 1/Σ p_k² clients that
+/// count alike.
+RuleFacts FedAvgRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
+  RuleFacts facts = rule_facts(config_, *loss_, all_weights_, most_records, parameters);
+  if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
+  if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
+  if (config_.given("step")) facts.step = config_.fedavg.step;
+  return facts;
+}
+
+void FedAvgRun::check_before_release(Round releases) {
+  static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
+  static_cast<void>(rounds_of(rounds_for(releases)));
+  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
+  dimension_ = model->dimension();
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  static_cast<void>(start_model(model->initial(config_.data.seed)));
+}
+
+void FedAvgRun::read_again(const std::vector<std::string>& words) {
+  FedAvgConfig chosen = parse_fedavg_config(words);
+  DataSettings data = std::move(config_.data);
+  data.batch = chosen.data.batch;
+  data.epochs = chosen.data.epochs;
+  chosen.data = std::move(data);
+  config_ = std::move(chosen);
+}
+
 void FedAvgRun::open_model() {
   model_ = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model_->dimension();
-  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   start_ = start_model(model_->initial(config_.data.seed));
   choose_rounds();
 }
 
 /// The last round may have fewer local steps than the others.
+Round FedAvgRun::rounds_for(Round releases) const {
+  const Round steps = config_.fedavg.local_steps;
+  return releases / steps + (releases % steps > 0 ? 1 : 0);
+}
+
 void FedAvgRun::choose_rounds() {
   FedAvgSettings& settings = config_.fedavg;
   std::optional<Round> available = dataset_.shape.rounds;
-  if (available) available = *available / settings.local_steps + (*available % settings.local_steps > 0 ? 1 : 0);
+  if (available) available = rounds_for(*available);
   settings.rounds = rounds_of(available);
   releases_ = settings.rounds * settings.local_steps;
   if (dataset_.shape.rounds) releases_ = std::min(releases_, *dataset_.shape.rounds);
+  if (config_.linear_decay) settings.zero_at = releases_;
   if (settings.local_steps == 1) return;
   notes_.push_back(fmt::format("{} rounds of {} local steps: each client makes up to {} releases", settings.rounds,
                                settings.local_steps, releases_));
@@ -49,6 +97,7 @@ RunFacts FedAvgRun::privacy_facts() {
   RunFacts facts = common_facts(releases_);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
   facts.sends_models = true;
+  settings_.describe(facts, loss_.get());
   return facts;
 }
 

@@ -12,6 +12,7 @@ const std::vector<ReleasePathRow>& release_paths() {
       {omd_norm, "omd-norm"},
       {omd_constraint, "omd-constraint"},
       {fedavg_gradient, "fedavg-gradient"},
+      {fedavg_norm, "fedavg-norm"},
       {infer_moments, "infer-moments"},
       {infer_direction, "infer-direction"},
       {infer_curvature, "infer-curvature"},

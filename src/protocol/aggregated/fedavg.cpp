@@ -50,13 +50,13 @@ const Released<Vector>& FedAvg::weighted_update(std::size_t k) {
 /// ClientUpdate(k, θ_t): E local steps from θ_t, or as many as the stream and the budget allow. Whether there was one;
 /// the result is local_.
 bool FedAvg::update_client(std::size_t k) {
-  const double eta = settings_.power_step_at(done_);
   local_ = theta_;
   bool stepped = false;
   for (Round e = 0; e < settings_.local_steps; ++e) {
     const Round step = done_ * settings_.local_steps + e;
     const std::optional<double> price = clients_.begin(k, step);
     if (!price) break;
+    const double eta = settings_.length(done_, step);
     const ReleaseAddress address{ReleasePath::fedavg_gradient, root_.first() + static_cast<Client>(k), step, 0};
     const Secret<Vector>& gradient = naming_client(
         address.client, step, [&]() -> auto& { return clients_.gradient(k, local_.value(), mechanism_.clip()); });
@@ -86,6 +86,17 @@ void FedAvg::average(const Vector& total) {
       "round {}: the model is not finite or has numbers beyond {:g}: steps are too long for these records. Take a "
       "smaller --step, fewer --local-steps, or standardise the features.",
       done_ + 1, clients_.largest_parameter());
+}
+
+void FedAvg::persist(Snapshot& snapshot) {
+  AggregatedRounds::persist(snapshot);
+  snapshot(mechanism_);
+}
+
+/// Other records follow: old noise must not be taken back from them.
+void FedAvg::leave_out(Round end) {
+  AggregatedRounds::leave_out(end);
+  mechanism_.begin_chains();
 }
 
 }  // namespace starling

@@ -38,13 +38,17 @@ std::vector<Vector> serial_path(const FedAvgSettings& settings, const std::vecto
                                 const std::function<bool(std::size_t u, Round s, double eta, Vector& w)>& step) {
   std::vector<Vector> path{four_coefficients().value()};
   for (Round t = 0; t < settings.rounds; ++t) {
-    const double eta = length(settings, t);
     Vector total(path.back().size());
     double weight = 0;
     for (std::size_t u = 0; u < weights.size(); ++u) {
       Vector w = path.back();
       Round e = 0;
-      while (e < settings.local_steps && step(u, t * settings.local_steps + e, eta, w)) ++e;
+      while (e < settings.local_steps) {
+        const Round s = t * settings.local_steps + e;
+        const double eta = settings.zero_at > 0 ? settings.step_at(s) : length(settings, t);
+        if (!step(u, s, eta, w)) break;
+        ++e;
+      }
       if (e == 0) continue;
       for (std::size_t j = 0; j < w.size(); ++j) total[j] += weights[u] * w[j];
       weight += weights[u];
@@ -177,6 +181,58 @@ TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
     });
     EXPECT_EQ(path.models, plain) << name;
   }
+}
+
+// Noise is taken back by a client's own later local steps, within a round and in later ones, and steps fall with each.
+TEST(FedAvg, WithCorrelatedNoiseHasTheSameBitsOnAnyLayout) {
+  const auto loss = make_curved_loss("huber:1.345");
+  MallowsModel model(*loss, p, true, RowWeights::mallows);
+  const auto records = regression(unequal_lengths, p, m);
+  FedAvgSettings settings = settings_of(3);
+  settings.zero_at = rounds * 3;
+  const auto made = [&] {
+    ReleaseSettings terms = release_of("gaussian", model, m, PriceRange::of(1));
+    terms.correlation = best_correlation(settings.zero_at, 1);
+    return mechanism_table().make("gaussian", terms);
+  };
+  const auto mechanism = made();
+  RegressionRank rank(world(), records, model, *mechanism, rounds * 3, m);
+  FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *mechanism, local(rank, by_records));
+  Path path;
+  fedavg.run({&path});
+
+  const auto again = made();
+  const auto plain = serial_path(settings, by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
+    if (!has_batch(u, s)) return false;
+    const auto client = static_cast<Client>(u);
+    const Batch& batch = records[u][static_cast<std::size_t>(s)];
+    axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, client, s, 0}, rank.prices.at(client, s), w), w);
+    return true;
+  });
+  EXPECT_EQ(path.models, plain);
+}
+
+// A mechanism that has released before the gap does as a fresh one: no noise from before it is taken back.
+TEST(FedAvg, BeginsNewChainsAfterRoundsThatAreLeftOut) {
+  const auto loss = make_curved_loss("huber:1.345");
+  MallowsModel model(*loss, p, true, RowWeights::mallows);
+  const auto records = regression(unequal_lengths, p, m);
+  FedAvgSettings settings = settings_of(3);
+  ReleaseSettings terms = release_of("gaussian", model, m, PriceRange::of(1));
+  terms.correlation = best_correlation(rounds * 3, 1);
+  const auto model_after_gap = [&](Round before) {
+    const auto mechanism = mechanism_table().make("gaussian", terms);
+    settings.rounds = before;
+    RegressionRank first(world(), records, model, *mechanism, rounds * 3, m);
+    FedAvg(first.root, *first.clients, settings, four_coefficients(), *mechanism, local(first, by_records)).run({});
+    settings.rounds = rounds;
+    RegressionRank second(world(), records, model, *mechanism, rounds * 3, m);
+    FedAvg fedavg(second.root, *second.clients, settings, four_coefficients(), *mechanism, local(second, by_records));
+    fedavg.leave_out(4);
+    fedavg.run({});
+    return fedavg.theta().value();
+  };
+  EXPECT_EQ(model_after_gap(2), model_after_gap(0));
 }
 
 // Client 1 can pay for 7 local steps, two rounds and one step, and client 4 for none, while their streams go on.

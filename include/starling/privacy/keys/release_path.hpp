@@ -16,6 +16,7 @@ enum class ReleasePath {
   omd_norm,                     ///< histogram of the norms of all records, once before the first round (--scale-share)
   omd_constraint,               ///< a constraint's data vectors, or its values under `composite`
   fedavg_gradient,              ///< gradient of a local step's batch
+  fedavg_norm,                  ///< as omd_norm
   infer_moments,                ///< second moments of the first records, once: `--warmup-share`
   infer_direction,              ///< mean estimating function of a batch
   infer_curvature,              ///< curvature (and squared directions) of a batch: plug-in `local`, `--bias remove`

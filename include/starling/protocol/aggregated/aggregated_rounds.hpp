@@ -45,7 +45,7 @@ class AggregatedRounds : public RoundView {
     snapshot.of_first_rank(root_.aggregates(), stepped_);
   }
   /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
-  void leave_out(Round end) { done_ = std::max(done_, end); }
+  virtual void leave_out(Round end) { done_ = std::max(done_, end); }
 
  protected:
   /// Starts the run for these observers. Shows them the start, unless the run is resumed.

@@ -6,6 +6,7 @@
 ///
 ///   w ← w − η_t (ĝ(w) + λw),      η_t = c (t + i0)^{−p}, t from 1.
 ///
+/// Steps that fall along a line fall with each local step: local step s of S in all, from 0, has c (1 − s/S).
 /// ĝ is the noisy mean of the clipped gradients of a batch; each is a release and has a price. Only the local model,
 /// which is made of releases, leaves the client. Rank 0 forms θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a
 /// step.
@@ -27,6 +28,9 @@ struct FedAvgSettings : StepSchedule {
   Round rounds = 1;
   Round local_steps = 1;  ///< E
   double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
+
+  /// Length of a local step, counted from 0 over the run, in round t >= 0. `zero_at` counts local steps.
+  [[nodiscard]] double length(Round t, Round step) const { return zero_at > 0 ? step_at(step) : power_step_at(t); }
 };
 
 /// Federated averaging of the clients of all ranks. Construct, then call run() once.
@@ -38,6 +42,10 @@ class FedAvg final : public AggregatedRounds {
          Mechanism& mechanism, Vector weights);
   /// Throws DataError naming the round in which the model ceases to be finite.
   void run(const std::vector<Observer*>& observers) override;
+
+  /// With the noise that later releases take back.
+  void persist(Snapshot& snapshot) override;
+  void leave_out(Round end) override;
 
  private:
   [[nodiscard]] const Released<Vector>& weighted_update(std::size_t k);
