@@ -122,7 +122,12 @@ void Snapshot::entries(Columns& columns) {
   open(SectionKind::clients);
   const std::size_t count = length(columns.size(), 1);
   if (reading_ && (rows != columns.rows() || count != columns.size())) {
-    const std::size_t whole = lost_entries(count).empty() ? std::max<std::size_t>(count, 1) : 1;
+    const std::vector<char> lost = lost_entries(count);
+    if (!lost.empty() && std::count(lost.begin(), lost.end(), 0) == 0) {  // nothing says how large they should be
+      at_ = end_;
+      return close();
+    }
+    const std::size_t whole = lost.empty() ? std::max<std::size_t>(count, 1) : 1;
     if (rows > (end_ - at_) / sizeof(double) / whole) refuse(fmt::format("{} x {} numbers", rows, count));
     columns = Columns(rows, count);
   }

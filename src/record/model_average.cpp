@@ -18,17 +18,17 @@ void ModelAverage::after(const RoundView& view) {
   if (weights_.empty()) weights_.assign(masses.size(), 0.0);
   for (std::size_t k = 0; k < masses.size(); ++k) weights_[k] += masses[k];
   const Released<Columns> models = view.models();
-  if (counted_++ == 0)
-    sums_.update([](Columns& sums, const Columns& now) { sums = Columns(now.rows(), now.size()); }, models);
+  ++counted_;
   sums_.update(
       [&](Columns& sums, const Columns& now) {
+        if (sums.size() != now.size()) sums = Columns(now.rows(), now.size());
         for (std::size_t k = 0; k < now.size(); ++k) axpy(masses[k], now[k], sums[k]);
       },
       models);
 }
 
 Released<Columns> ModelAverage::models(const RoundView& view) const {
-  if (counted_ == 0) return view.models();
+  if (counted_ == 0 || sums_.value().size() == 0) return view.models();
   const auto without_mass = [](double weight) { return !(weight > 0); };
   Released<Columns> means = post_process(
       [&](const Columns& sums) {

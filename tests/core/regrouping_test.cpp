@@ -166,6 +166,18 @@ TEST(Regrouping, MakesAGroupOfLostClientsFromAnyPart) {
   EXPECT_EQ(state.messages, 0);
 }
 
+// Columns that are made when they are needed stay unmade.
+TEST(Regrouping, LeavesColumnsThatOnlyLostClientsHaveAsTheyAre) {
+  Columns columns(2, 2);
+  Snapshot writing;
+  writing.of_clients(columns);
+  Snapshot reading(regroup({{{0, 2}, writing.content()}}, {2, 3}, {2, 3, 4}));
+  Columns later;
+  reading.of_clients(later);
+  reading.require_end();
+  EXPECT_EQ(later.size(), 0U);
+}
+
 TEST(Regrouping, MissesOnlyLostClients) {
   const std::vector<GroupSnapshot> left{part_of({0, 2}), part_of({4, 2})};
   EXPECT_NE(message_of<DataError>([&] {

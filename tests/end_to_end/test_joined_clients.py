@@ -59,7 +59,7 @@ class JoinedClients(ChangingClients):
                 self.assertIn("has played all its rounds", result.err)
 
     def test_any_number_of_ranks_gives_the_same_bits(self):
-        self.give_the_same_bits(CORRELATED)
+        self.give_the_same_bits([*CORRELATED, "--average", "all"])
 
     @slow
     def test_so_they_do_under_other_noise(self):
@@ -219,6 +219,25 @@ class JoinedClients(ChangingClients):
         self.remove(1)
         result = self.resume(*JOIN, "--rewire", "exponential")
         self.assertEqual(result.code, 2, result)
+
+    def test_records_that_do_not_suit_the_run_are_refused_before_anything_changes(self):
+        def unchanged(join, code, text):
+            before = tree(self.folder / "run")
+            result = self.resume(*join)
+            self.assertEqual(result.code, code, result)
+            self.assertIn(text, result.err)
+            self.assertEqual(tree(self.folder / "run"), before)
+
+        self.begin(CORRELATED)
+        self.write("short.csv", "x1,x2,x3,y\n" + "1,2,3,4\n" * 4)
+        unchanged(["--join", 1, "--source", "short.csv"], 2, "a pass of a new client has 2 rounds, and the correlation of noise")
+        shutil.rmtree(self.folder / "run")
+        for client in range(2):
+            self.write(f"sparse-{client}.svm", "1 1:1 3:2\n-1 2:1 3:-2\n")
+        self.write("sparse-2.svm", "1 1:1 9:2\n")
+        self.begin(["omd", "--source", "sparse-{client}.svm", "--clients", "2", "--mechanism", "none", "--epochs", "60",
+                    "--checkpoint-every", "4", "--output", "run"])
+        unchanged(["--join", 1], 3, "records of new clients have feature 9, and the run's model has 3")
 
     def test_runs_whose_clients_stay_say_so(self):
         cases = {

@@ -67,7 +67,7 @@ Options options_of(Toy& toy) {
        .argument = "FILE",
        .help = "where from",
        .files = [](const std::string& value,
-                   const std::filesystem::path& /*folder*/) { return value.starts_with('/') ? value : "/in/" + value; },
+                   const std::filesystem::path& /*folder*/) { return (std::filesystem::path("/in") / value).string(); },
        .aside_with = "more"},
       toy.source);
   options.add({.name = "more", .argument = "N", .help = "how many", .about_configuration = true});

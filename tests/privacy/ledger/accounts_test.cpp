@@ -68,8 +68,8 @@ TEST(Accounts, PayTheScheduledPriceWithoutALedger) {
 TEST(Accounts, CountWhatWasReleasedBeforeTheRounds) {
   const auto mechanism = laplace(0.5, 0.5, 2);
   Accounts accounts(*mechanism, fixed(0.5), 10, 0, std::vector<ServedRounds>(3));
-  accounts.count_before(
-      {{Charge::laplace(0.25), 2, 8}, {Charge::laplace(0.25), 4, 16}, {Charge::laplace(0.125), 5, 30}});
+  accounts.count_before({SingleRelease{Charge::laplace(0.25), 2, 8}, SingleRelease{Charge::laplace(0.25), 4, 16},
+                         SingleRelease{Charge::laplace(0.125), 5, 30}});
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(paid(accounts, k, 10), 10);
   EXPECT_EQ(accounts.losses(0, 0.0).record.epsilon, 0.75);
   EXPECT_EQ(accounts.losses(0, 0.0).client.epsilon, 10 * 2 * 0.5 + 8 * 0.25);
