@@ -140,6 +140,7 @@ class JoinedClients(ChangingClients):
         self.assertIn("Client(s) 5,6 joined after round",
                       " ".join((self.folder / "run/privacy.txt").read_text().split()))
 
+    @slow
     def test_clients_may_join_and_leave_again_and_again(self):
         self.begin(MIXED_WELL)
         self.resume(*JOIN, ranks=2, fault="checkpoint:3")
@@ -239,6 +240,7 @@ class JoinedClients(ChangingClients):
                     "--checkpoint-every", "4", "--output", "run"])
         unchanged(["--join", 1], 3, "records of new clients have feature 9, and the run's model has 3")
 
+    @slow
     def test_runs_whose_clients_stay_say_so(self):
         cases = {
             "fedavg": (["fedavg", "--rounds", "40", "--epochs", "40"], "only runs of omd go on without clients or with more"),

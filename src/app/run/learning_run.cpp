@@ -161,7 +161,7 @@ void LearningRun::open_privacy() {
   if (goes_on_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
-  settle_matter();
+  settle_determination();
   if (*reads_pipes_) return;  // rounds of a resumed run have other records
   for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }

@@ -223,7 +223,7 @@ class LearningRun : public RunSteps {
                                                     const Layout& before) const;
   [[nodiscard]] std::vector<Client> named_as_lost(const std::vector<Client>& missing, const Layout& before) const;
   [[nodiscard]] std::string source_of_joining() const;
-  void settle_matter();
+  void settle_determination();
   void begin_with_members();
   void tell_of_changes();
   void append_joined(const DataSettings& data);

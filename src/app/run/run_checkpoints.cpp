@@ -173,7 +173,7 @@ void LearningRun::make_other_folders(const FolderRegrouping& regrouping) {
     next.clients = layout_->clients();
     if (members_.has_changed()) next.members = members_;
     next.rewired = rewired_;
-    if (changes_) next.matter.clear();  // the keys of others determine the releases
+    if (changes_) next.determined_by.clear();  // the keys of others determine the releases
     directory_->take_next_folders(next);
   });
   if (before == world_.size()) return;

@@ -190,16 +190,16 @@ std::string LearningRun::source_of_joining() const {
 }
 
 /// All that determines releases must be what it was after the last change of clients. **Collective.**
-void LearningRun::settle_matter() {
+void LearningRun::settle_determination() {
   if (!members_.has_changed()) return;
   agreement_.together([&] {
-    const std::string before = directory_->identity().matter;
+    const std::string before = directory_->identity().determined_by;
     const std::string& now = privacy_->determined_by();
     check(before.empty() || before == now,
           "--resume '{}': its data, configuration, keys or build are not those with which it went on when its clients "
           "had changed (it would be another run) put them back",
           directory_->path());
-    if (first_rank() && before != now) directory_->settle_matter(now);
+    if (first_rank() && before != now) directory_->settle_determination(now);
   });
 }
 

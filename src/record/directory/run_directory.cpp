@@ -32,7 +32,7 @@ constexpr std::string_view moving_word = "moving";
 constexpr std::string_view lost_word = "lost-after";
 constexpr std::string_view joined_word = "joined-after";
 constexpr std::string_view graph_word = "graph";
-constexpr std::string_view matter_word = "determined-by";
+constexpr std::string_view determined_by_word = "determined-by";
 constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
 constexpr const char* released_folder = "/released";
 constexpr auto between_looks_for_it = std::chrono::milliseconds(100);
@@ -283,9 +283,9 @@ void RunDirectory::take_next_folders(const RunIdentity& next) const {
   settle_folders();
 }
 
-void RunDirectory::settle_matter(const std::string& digest) const {
+void RunDirectory::settle_determination(const std::string& digest) const {
   RunIdentity now = identity();
-  now.matter = digest;
+  now.determined_by = digest;
   write_identity(now, "");
 }
 
@@ -373,7 +373,7 @@ void RunDirectory::write_identity(const RunIdentity& identity, const std::string
       fmt::format("{}\n{}\n{} clients on {} ranks\n", identity.run, identity.inputs, identity.clients, identity.ranks);
   text += changes_text(identity.members);
   if (!identity.rewired.empty()) text += fmt::format("{} {}\n", graph_word, identity.rewired);
-  if (!identity.matter.empty()) text += fmt::format("{} {}\n", matter_word, identity.matter);
+  if (!identity.determined_by.empty()) text += fmt::format("{} {}\n", determined_by_word, identity.determined_by);
   if (!state.empty()) text += state + "\n";
   const int error = replace_file(file, text, readable_by_all);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
@@ -402,7 +402,7 @@ RunIdentity RunDirectory::identity() const {
   for (std::string word; lines >> word;) {
     if (word == lost_word || word == joined_word) changes.push_back(read_change(word, lines, identity.clients));
     if (word == graph_word) lines >> identity.rewired;
-    if (word == matter_word) lines >> identity.matter;
+    if (word == determined_by_word) lines >> identity.determined_by;
   }
   identity.members = members_after(changes, identity.clients);
   return identity;

@@ -23,7 +23,7 @@ struct RunIdentity {
   Membership members = Membership();  ///< as read: with which clients it began, and which are lost or have joined
   /// Spec of the graph of the clients that are there now; empty for that of all, without the lost ones.
   std::string rewired = "";
-  std::string matter = "";  ///< digest of all that determines their releases since the last change, once it is known
+  std::string determined_by = "";  ///< digest of all that determines their releases since the last change, once it is known
 };
 
 /// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run. With own
@@ -73,7 +73,7 @@ class RunDirectory {
   /// `next`. A crash leaves the old folders, or the new ones. On rank 0.
   void take_next_folders(const RunIdentity& next) const;
   /// States what determines the releases of the clients that are there now. On rank 0.
-  void settle_matter(const std::string& digest) const;
+  void settle_determination(const std::string& digest) const;
   /// The identity of the run; where the directory is not seen, as it was when the run was taken up. Throws UsageError
   /// if none has begun.
   [[nodiscard]] RunIdentity identity() const;
