@@ -23,7 +23,8 @@ struct RunIdentity {
   Membership members = Membership();  ///< as read: with which clients it began, and which are lost or have joined
   /// Spec of the graph of the clients that are there now; empty for that of all, without the lost ones.
   std::string rewired = "";
-  std::string determined_by = "";  ///< digest of all that determines their releases since the last change, once it is known
+  std::string determined_by =
+      "";  ///< digest of all that determines their releases since the last change, once it is known
 };
 
 /// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run. With own
