@@ -119,6 +119,31 @@ class OwnFolders(TestCase):
         self.assertEqual(sorted(path.name for path in a.iterdir()), ["0"])
         self.same_as_whole()
 
+    def test_a_host_that_is_lost_with_its_disk(self):
+        """The run goes on where all folders that are left are, to the bits of a run that loses the same clients in its own folder."""
+        lost = ["--lost", "missing", "--rewire", "exponential"]
+        self.begun()
+        with interrupted("checkpoint:2"):
+            self.assertNotEqual(self.run_as_a_user(2, [*WORDS, "--output", "inside"]).code, 0)
+        shutil.rmtree(self.folder / "disks/b")
+        shutil.rmtree(self.folder / "inside/private/1")
+        self.refused(["omd", "--resume", "run"], ["a"], "the private folder of rank 1 is not on a")
+        result = self.play(["omd", "--resume", "run", *lost], ["a", "b"])
+        self.assertEqual(result.code, USAGE, result)
+        self.assertIn("start all ranks on one host that has all of them", result.err)
+        self.played(["omd", "--resume", "run", *lost], ["a"])
+        self.good(1, ["--resume", "inside", *lost])
+        ours, theirs = [json.loads((self.folder / name / "summary.json").read_text()) for name in ("run", "inside")]
+        self.assertEqual(ours["lost"], theirs["lost"])
+        self.assertEqual(bits(ours["final_model"]), bits(theirs["final_model"]))
+        self.assertAlmostEqual(ours["mass"], 2, 9)
+        self.assertEqual(self.charged("disks/*/run/*/ledger"), self.charged("inside/private/*/ledger"))
+
+    def charged(self, ledgers):
+        trial = other_ranks.Trial()
+        trial.folder = self.folder
+        return trial.charges(self.folder.glob(ledgers))
+
     @slow
     def test_a_folder_of_another_run(self):
         self.played([*OWN, "--output", "run"], ["a", "b"])

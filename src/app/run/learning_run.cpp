@@ -108,9 +108,6 @@ void LearningRun::configure(const std::vector<std::string>& words) {
     return;
   }
   agreement_.together([&] {
-    check(!common().lost || common().private_place.empty(),
-          "--lost with --private: a loss moves the folders of all ranks, and each host sees its own alone. Bring the "
-          "lost folder back, or start a run of its own with fewer --clients, from the last model: --start");
     check(!common().join || common().private_place.empty(),
           "--join with --private: clients that join move the folders of all ranks, and each host sees its own alone. "
           "Start a run of its own with more --clients, from the last model: --start");

@@ -248,7 +248,7 @@ void PrivatePlace::require(const Index& index, int ranks, int rank, bool other_r
   }
 }
 
-void PrivatePlace::find(Agreement& agreement, int ranks) {
+void PrivatePlace::find(Agreement& agreement, int ranks, bool lost) {
   if (!own_) return;
   const std::vector<std::string> hosts = agreement.all_gather(declare_public(host_));
   const auto speaker = std::find(hosts.begin(), hosts.end(), host_) - hosts.begin();
@@ -262,13 +262,19 @@ void PrivatePlace::find(Agreement& agreement, int ranks) {
   const std::vector<Sight> all = sights_in(agreement.all_gather(declare_public(speaks ? seen : std::string())));
   agreement.together([&] { refuse_copies(run_, all); });
   const bool other_ranks = ranks != agreement.ranks();
-  agreement.together([&] { require(index, ranks, agreement.rank(), other_ranks); });
+  agreement.together([&] {
+    if (!lost) require(index, ranks, agreement.rank(), other_ranks);
+  });
   std::string ids;
   for (const Sight& sight : sights_in({seen})) ids += sight.id + " ";
   const bool one_place = agreement.alike(declare_public(ids + path_));
   agreement.together([&] {
+    check(one_place || !lost,
+          "--lost '{}': private folders that are left are on disks of several hosts (clients move only between ranks "
+          "that see one folder, under one name) start all ranks on one host that has all of them",
+          run_);
     check(
-        !other_ranks || one_place,
+        one_place || !other_ranks,
         "--resume '{}': the run had {} ranks, and private folders are on disks of several hosts (clients move only "
         "between ranks that see one folder, under one name). Start {} ranks on the hosts that '{}{}' names, or all on "
         "one host that has all folders.",

@@ -156,6 +156,7 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
                            Agreement& agreement, int rank, const std::string& place)
     : path_(path), place_(path, place) {
   place_.clear(agreement, before == Before::a_run_that_never_began);
+  bool never_began = false;
   agreement.together([&] {
     if (rank != 0) return;
     std::error_code error;
@@ -163,16 +164,14 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
           "--output '{}' is not a directory (a run needs one of its own) name another", path);
     make_folder(path);
     held_.emplace(hold(path));
+    never_began = before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path);
+    check(never_began || fs::is_empty(path, error),
+          "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
   });
   look(agreement);
   agreement.together([&] {
     if (rank != 0) return;
-    if (before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path)) {
-      fs::remove_all(path + "/private");
-    } else {
-      check(fs::is_empty(path),
-            "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
-    }
+    if (never_began) fs::remove_all(path + "/private");
     static_cast<void>(Descriptor(path + beginning, O_CREAT | O_WRONLY, readable_by_all));
     write_configuration(path, configuration);
     make_folder(place_.path());
@@ -215,7 +214,7 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
   });
   directory.identity_elsewhere_ =
       agreement.broadcast(declare_public(rank == 0 ? directory.identity_text() : std::string()));
-  directory.place_.find(agreement, directory.identity().ranks);
+  directory.place_.find(agreement, directory.identity().ranks, lost);
   agreement.together([&] { directory.require_folders(lost); });
   return directory;
 }

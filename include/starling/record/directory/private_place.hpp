@@ -44,8 +44,9 @@ class PrivatePlace {
   /// Marks a folder as one of the run's. Not collective.
   void mark(const std::string& folder) const;
   /// Finds the folders of the `ranks` ranks of an earlier start. Throws UsageError if this rank would lack one that it
-  /// needs, or if there are copies of different age.
-  void find(Agreement& agreement, int ranks);
+  /// needs, or if there are copies of different age. With `lost` no host may have some of them; all ranks must see the
+  /// others.
+  void find(Agreement& agreement, int ranks, bool lost);
   /// Notes where the folders of all ranks are from now on.
   void note(Agreement& agreement) const;
 
