@@ -3,6 +3,7 @@
 #include "app/settings/model_choice.hpp"
 #include "app/settings/schedule_options.hpp"
 #include "infer_run.hpp"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -71,7 +72,9 @@ void InferRun::open_model() {
         dataset_.shape.features, most_joint);
   look_at_columns();
   if (config_.replications > 0) check_truth();
-  if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step()) {
+  const bool by_rule =
+      std::any_of(tuned_.begin(), tuned_.end(), [](const TunedValue& each) { return each.option == "step"; });
+  if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
     notes_.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
         "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
