@@ -54,7 +54,7 @@ OptionValues values_of(std::string title, const Family& family) {
 /// The declaration of one option. Members that are left out have the defaults below.
 struct Option {
   enum class Kind { flag, text, number, whole, word, list };
-  /// What another value changes of a run.
+  /// The part of a run that another value of the option changes.
   enum class Effect {
     results,  ///< what is computed
     length,   ///< how long it goes on; a resumed run may have another value

@@ -48,7 +48,7 @@ class CanaryMechanism final : public MechanismDecorator {
  private:
   std::size_t coordinate_;
   CanaryLog& log_;
-  /// Of the independent noise behind a correlated release at a price of 1, in clips.
+  /// Standard deviation of the independent noise from which a correlated release is made, at a price of 1, in clips.
   double deviation_ = 0;
 };
 

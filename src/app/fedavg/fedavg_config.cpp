@@ -85,6 +85,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const st
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
         config.rounds.value_or(0), config.fedavg.local_steps);
   note_given_options(options, config, options_of_rule);
+  check_norm(config);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);

@@ -58,12 +58,7 @@ void FedAvgRun::check_before_release(Round releases) {
 }
 
 void FedAvgRun::read_again(const std::vector<std::string>& words) {
-  FedAvgConfig chosen = parse_fedavg_config(words, of_run_);
-  DataSettings data = std::move(config_.data);
-  data.batch = chosen.data.batch;
-  data.epochs = chosen.data.epochs;
-  chosen.data = std::move(data);
-  config_ = std::move(chosen);
+  take_settings(config_, parse_fedavg_config(words, of_run_));
 }
 
 void FedAvgRun::open_model() {

@@ -118,10 +118,7 @@ void add_tuning_options(Options& options, InferConfig& config) {
                              excludes("unit=person", "a person may have records in both shares"),
                              excludes("start", "the share gives the start")}},
               config.warmup_share);
-  options.add(declared("noise-correlation"), config.correlation,
-              {{"auto", CorrelationChoice::automatic},
-               {"none", CorrelationChoice::none},
-               {"blt:2", CorrelationChoice::two_buffers}});
+  add_correlation_option(options, config.correlation);
 }
 
 void add_interval_options(Options& options, InferConfig& config) {
@@ -326,9 +323,7 @@ InferConfig parse_infer_config(const std::vector<std::string>& words, const std:
   read_intervals(config);
   check_method(config);
   check_shape(config, options);
-  for (const char* option : tuned_options) {
-    if (options.given(option)) config.given_options.emplace_back(option);
-  }
+  note_given_options(options, config, tuned_options);
   config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
   config.json = config.json || config.json_models;

@@ -4,11 +4,9 @@
 #include "app/console/command.hpp"
 #include "app/settings/learning_config.hpp"
 #include "app/settings/tuned_config.hpp"
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
@@ -21,7 +19,7 @@ enum class PlugInTrust { local, central };
 /// Of the curvature bias of averages.
 enum class BiasChoice { keep, remove };
 
-struct InferConfig : LearningConfig {
+struct InferConfig : LearningConfig, TuningChoices {
   // clients and graph
   std::optional<std::string> topology;
   MixingSettings mixing;
@@ -40,10 +38,7 @@ struct InferConfig : LearningConfig {
   bool joint = false;
   PlugInTrust trust = PlugInTrust::local;
   BiasChoice bias = BiasChoice::keep;
-  double warmup_share = 0;  ///< of the steps, whose records make the preconditioner
-  CorrelationChoice correlation = CorrelationChoice::automatic;
-  std::optional<bool> tune;                ///< none: where the rule is known to help
-  std::vector<std::string> given_options;  ///< of those that are tuned
+  double warmup_share = 0;   ///< of the steps, whose records make the preconditioner
   double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
   /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
   std::int64_t replications = 0;
@@ -63,9 +58,6 @@ struct InferConfig : LearningConfig {
   [[nodiscard]] bool may_correlate() const {
     return privacy.mechanism_row().gaussian() && !plug_in && bias == BiasChoice::keep && data.epochs == 1 &&
            data.person_rounds.value_or(1) == 1;
-  }
-  [[nodiscard]] bool given(std::string_view option) const {
-    return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
   /// Whether what the user left open of the tuned options is chosen. Long steps over a graph keep clients apart, so
   /// that there it has to be asked for.

@@ -79,7 +79,6 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::pair<double, std::string> step_of_rule(double begin, double end, std::int64_t batch,
                                                             std::optional<std::int64_t> records) const;
   [[nodiscard]] std::vector<TunedValue> values_of_rule(std::optional<std::int64_t> records) const;
-  void take_settings(const std::vector<TunedValue>& values);
   [[nodiscard]] SecondPart warm_up_part() const;
   [[nodiscard]] MomentSums moment_sums() const;
   /// **Collective.** Plays the rounds of the warm-up, and makes the preconditioner.

@@ -1,11 +1,11 @@
 // `--tuning auto` of `starling infer`: settings that its user left open, from public numbers
 // (docs/methods/inference.md, "Settings from public numbers").
 #include "app/run/privacy/run_prices.hpp"
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/tuned_settings.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace starling {
@@ -64,8 +64,10 @@ std::pair<double, std::string> InferRun::step_of_rule(double begin, double end, 
   std::string reason = fmt::format("{:g} effective steps, if features are of one scale", effective_steps);
   if (unprotected() || curved_->is_symmetric() || !records) return {settling, reason};
   const auto clients = static_cast<double>(layout_->clients());
-  const double price = prices_of(config_.privacy, 1, layout_->clients()).at(0, 0);
-  const double deviation = 2 * std::numbers::sqrt2 * curved_->most_slope() / (price * static_cast<double>(batch));
+  const double price = price_of_mean(config_.privacy, Vector(static_cast<std::size_t>(layout_->clients()), 1.0));
+  const MallowsModel model(*curved_, dataset_.shape.features, config_.intercept, RowWeights::mallows);
+  const double influence = config_.privacy.clip.value_or(model.most_influence());
+  const double deviation = 2 * influence / (price * static_cast<double>(batch));
   std::optional<NoiseCorrelation> correlation;
   if (rule_correlates() || config_.correlation == CorrelationChoice::two_buffers) {
     correlation = best_correlation(std::max<Round>(1, std::llround(end - begin)), 1);
@@ -82,9 +84,7 @@ void InferRun::choose_settings() {
     notes_.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
   }
   if (!config_.tunes()) return;
-  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t most_records = agreement_.max(declare_public(dataset_.most_records().value_or(endless)));
-  const std::optional<std::int64_t> records = most_records == endless ? std::nullopt : std::optional(most_records);
+  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
   std::vector<TunedValue> values;
   agreement_.together([&] {
     values = values_of_rule(records);
@@ -93,13 +93,15 @@ void InferRun::choose_settings() {
   });
   for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
   agreement_.together([&] {
-    take_settings(values);
+    std::vector<std::string> words = without_option(words_, "--tuning");
+    words.insert(words.end(), {"--tuning", "off"});
+    take_settings(config_, parse_infer_config(with_choices(std::move(words), values), of_run_));
     if (dataset_.replayable) dataset_.plan(config_.data.batch, config_.data.epochs, records);
   });
   tuned_ = std::move(values);
 }
 
-/// What the rule chooses of the options that are not given.
+/// The rule's values of those options that are not given.
 std::vector<TunedValue> InferRun::values_of_rule(std::optional<std::int64_t> records) const {
   std::vector<TunedValue> values;
   const auto choose = [&](const char* option, double value, std::string reason) {
@@ -136,21 +138,6 @@ std::vector<TunedValue> InferRun::values_of_rule(std::optional<std::int64_t> rec
     values.push_back({"noise-correlation", "blt:2", "the average has little of noise that later steps take back"});
   }
   return values;
-}
-
-/// Reads the command line again with these values, and keeps what opening the data has put into the configuration.
-void InferRun::take_settings(const std::vector<TunedValue>& values) {
-  std::vector<std::string> words = without_option(words_, "--tuning");
-  words.insert(words.end(), {"--tuning", "off"});
-  for (const TunedValue& each : values) {
-    words = without_option(words, "--" + each.option);  // which may stand there as auto
-    words.insert(words.end(), {"--" + each.option, each.value});
-  }
-  InferConfig chosen = parse_infer_config(words, of_run_);
-  DataSettings data = std::move(config_.data);
-  data.batch = chosen.data.batch;
-  chosen.data = std::move(data);
-  config_ = std::move(chosen);
 }
 
 }  // namespace starling

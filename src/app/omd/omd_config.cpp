@@ -187,6 +187,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::str
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
   note_given_options(options, config, tuned_options);
+  check_norm(config);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);

@@ -62,12 +62,7 @@ void OmdRun::check_before_release(Round releases) {
 }
 
 void OmdRun::read_again(const std::vector<std::string>& words) {
-  OmdConfig chosen = parse_omd_config(words, of_run_);
-  DataSettings data = std::move(config_.data);
-  data.batch = chosen.data.batch;
-  data.epochs = chosen.data.epochs;
-  chosen.data = std::move(data);
-  config_ = std::move(chosen);
+  take_settings(config_, parse_omd_config(words, of_run_));
 }
 
 void OmdRun::open_model() {

@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// Who speaks, in front of messages, where ranks are on several hosts. **Collective.**
+/// The rank and its host, to stand before its messages; empty if all ranks are on one host. **Collective.**
 std::string speaker_of(World& world) {
   const std::string host = host_name();
   return Agreement(world).alike(declare_public(host)) ? "" : fmt::format("rank {} on {}: ", world.rank(), host);

@@ -113,7 +113,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string private_folder_before_rounds();
   /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
   void agree_on_data() override;
-  /// What the run lends to the choice of its settings, once it knows its loss and its data.
+  /// The parts of the run by which its settings are chosen. They are there once the data are open.
   [[nodiscard]] RunToTune to_tune();
   /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
   virtual void check_start();

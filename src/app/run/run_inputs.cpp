@@ -68,7 +68,7 @@ void LearningRun::append_joined(const DataSettings& data) {
         "--join: records come through a pipe (the run must find all records again whenever it goes on). Give files.");
 }
 
-/// What joined brings no feature that the others lack: the model has its size. **Collective.**
+/// Records of clients that joined are the same on all ranks that read them, and fit the model. **Collective.**
 void LearningRun::agree_on_joined() {
   if (!members_.any_joined()) return;
   if (world_.size() > 1) {

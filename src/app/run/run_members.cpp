@@ -27,7 +27,7 @@ std::vector<Client> clients_of_ranks(const Layout& before, Is&& is) {
   return clients;
 }
 
-/// Those of the clients that are not lost.
+/// The clients of the list that are not lost.
 std::vector<Client> present_of(const std::vector<Client>& clients, const Membership& members) {
   std::vector<Client> present;
   std::copy_if(clients.begin(), clients.end(), std::back_inserter(present),

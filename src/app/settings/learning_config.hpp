@@ -68,7 +68,7 @@ void add_checkpoint_options(Options& options, LearningConfig& config);
 void add_rewire_option(Options& options, LearningConfig& config);
 /// --exchange.
 void add_exchange_option(Options& options, ExchangeWay& way);
-/// What another value of the option changes of a run. Options that are one command's own change its results.
+/// The effect of the option that has this name. Options of a single command change its results.
 [[nodiscard]] Option::Effect effect_of(const std::string& option);
 /// Throws UsageError for --audit, in commands without canaries.
 void refuse_audit(const LearningConfig& config);

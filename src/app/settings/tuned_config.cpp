@@ -54,18 +54,25 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                .unit = "share, 0 to 0.5",
                .example = "0.01 --tuning auto"},
               config.scale_share);
-  options.add(declared("noise-correlation", std::move(correlation)), config.correlation,
+  add_correlation_option(options, config.correlation, std::move(correlation));
+}
+
+void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different) {
+  options.add(declared("noise-correlation", std::move(different)), correlation,
               {{"auto", CorrelationChoice::automatic},
                {"none", CorrelationChoice::none},
                {"blt:2", CorrelationChoice::two_buffers}});
 }
 
-void note_given_options(const Options& options, TunedConfig& config, std::span<const char* const> chosen) {
+void note_given_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen) {
+  for (const char* option : chosen) {
+    if (options.given(option)) choices.given_options.emplace_back(option);
+  }
+}
+
+void check_norm(const TunedConfig& config) {
   check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
         config.norm.size());
-  for (const char* option : chosen) {
-    if (options.given(option)) config.given_options.emplace_back(option);
-  }
 }
 
 }  // namespace starling

@@ -17,22 +17,27 @@ namespace starling {
 /// `--noise-correlation`; automatic leaves the choice to the rule of --tuning.
 enum class CorrelationChoice { automatic, none, two_buffers };
 
-struct TunedConfig : LearningConfig {
-  ModelChoice model;
-  bool linear_decay = false;         ///< steps fall to zero along a line
-  std::optional<bool> tune;          ///< none: where a mechanism protects
-  std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
-  std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
-  /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
-  std::optional<double> scale_share;
+/// `--tuning`, and what the user left to it.
+struct TuningChoices {
+  std::optional<bool> tune;  ///< none: where the rule is known to help
   CorrelationChoice correlation = CorrelationChoice::automatic;
   std::vector<std::string> given_options;  ///< of those that --tuning may choose
 
-  [[nodiscard]] bool learns() const { return loss != "none"; }
   /// Whether the user gave an option that --tuning may choose.
   [[nodiscard]] bool given(std::string_view option) const {
     return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
+};
+
+struct TunedConfig : LearningConfig, TuningChoices {
+  ModelChoice model;
+  bool linear_decay = false;         ///< steps fall to zero along a line
+  std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
+  std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
+  /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
+  std::optional<double> scale_share;
+
+  [[nodiscard]] bool learns() const { return loss != "none"; }
   /// Whether --tuning is to choose what the user left open, if there is a rule.
   [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
 };
@@ -43,7 +48,11 @@ void add_decay_option(Options& options, TunedConfig& config, Option different);
 /// chooses where they are left open; `correlation` is what is different in the declaration of --noise-correlation.
 void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
                         Option correlation = {});
-/// Notes which of the options the user gave. Throws UsageError for a norm of more than two numbers.
-void note_given_options(const Options& options, TunedConfig& config, std::span<const char* const> chosen);
+/// --noise-correlation, `different` from its declaration in the catalogue.
+void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different = {});
+/// Notes which of these options the user gave.
+void note_given_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen);
+/// Throws UsageError for a norm of more than two numbers.
+void check_norm(const TunedConfig& config);
 
 }  // namespace starling

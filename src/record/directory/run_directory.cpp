@@ -29,10 +29,6 @@ namespace {
 constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
 constexpr std::string_view moving_word = "moving";
-constexpr std::string_view lost_word = "lost-after";
-constexpr std::string_view joined_word = "joined-after";
-constexpr std::string_view graph_word = "graph";
-constexpr std::string_view determined_by_word = "determined-by";
 constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
 constexpr const char* released_folder = "/released";
 constexpr auto between_looks_for_it = std::chrono::milliseconds(100);
@@ -75,12 +71,6 @@ bool is_of_a_run_that_never_began(const std::string& path) {
   return fs::exists(path + beginning) && fs::is_regular_file(path + "/config.ini") && !has_traces_of_rounds(path);
 }
 
-void make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  check<FailureError>(!error, "cannot make '{}' ({})", path, error.message());
-}
-
 /// The last line of a config.ini. One that is cut off lacks it: options that are lost would be options not given.
 constexpr std::string_view last_line = "# the end";
 
@@ -102,47 +92,6 @@ void require_whole_configuration(const std::string& path) {
   const std::string text = read_whole_file(path + "/config.ini").value_or("");
   check(text.ends_with(fmt::format("{}\n", last_line)),
         "'{}/config.ini' is cut off: its last line is not '{}'. Bring the whole file back", path, last_line);
-}
-
-/// A line for each change.
-std::string changes_text(const Membership& members) {
-  std::string text;
-  for (const auto& [kind, round, clients, source] : members.changes()) {
-    if (kind == Membership::Change::Kind::loss) {
-      text += fmt::format("{} {} {}\n", lost_word, round, list_of_clients(clients));
-    } else {
-      text += fmt::format("{} {} {} {}\n", joined_word, round, list_of_clients(clients), source);
-    }
-  }
-  return text;
-}
-
-/// The change that a line states, after its first word.
-Membership::Change read_change(const std::string& word, std::istream& lines, Client clients) {
-  Membership::Change change;
-  std::string list;
-  check(static_cast<bool>(lines >> change.round >> list), "run-id is cut off in its line '{}'. Restore the file", word);
-  change.clients = parse_clients(list, clients);
-  if (word == lost_word) return change;
-  change.kind = Membership::Change::Kind::join;
-  lines.ignore();
-  std::getline(lines, change.source);
-  return change;
-}
-
-Membership members_after(const std::vector<Membership::Change>& changes, Client clients) {
-  for (const Membership::Change& each : changes) {
-    if (each.kind == Membership::Change::Kind::join) clients -= static_cast<Client>(each.clients.size());
-  }
-  Membership members(clients);
-  for (const auto& [kind, round, some, source] : changes) {
-    if (kind == Membership::Change::Kind::loss) {
-      members.lose(round, some);
-    } else {
-      members.join(round, static_cast<Client>(some.size()), source);
-    }
-  }
-  return members;
 }
 
 void write_configuration(const std::string& path, const std::string& configuration) {
@@ -368,12 +317,7 @@ void RunDirectory::forget_results() const {
 
 void RunDirectory::write_identity(const RunIdentity& identity, const std::string& state) const {
   const std::string file = path_ + "/run-id";
-  std::string text =
-      fmt::format("{}\n{}\n{} clients on {} ranks\n", identity.run, identity.inputs, identity.clients, identity.ranks);
-  text += changes_text(identity.members);
-  if (!identity.rewired.empty()) text += fmt::format("{} {}\n", graph_word, identity.rewired);
-  if (!identity.determined_by.empty()) text += fmt::format("{} {}\n", determined_by_word, identity.determined_by);
-  if (!state.empty()) text += state + "\n";
+  const std::string text = identity.text() + (state.empty() ? "" : state + "\n");
   const int error = replace_file(file, text, readable_by_all);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
@@ -383,75 +327,11 @@ std::string RunDirectory::identity_text() const {
 }
 
 RunIdentity RunDirectory::identity() const {
-  std::istringstream lines(identity_text());
-  RunIdentity identity;
-  std::getline(lines, identity.run);
-  check(std::getline(lines, identity.inputs) && !identity.run.empty(),
-        "'{}' has no run to resume (none had come to its first round, or it is of a kind that cannot be resumed, "
-        "or its file run-id is damaged) start one in another directory",
-        path_);
-  std::string clients;
-  std::string on;
-  lines >> identity.clients >> clients >> on >> identity.ranks;
-  check(lines && clients == "clients" && on == "on" && identity.clients > 0 && identity.ranks > 0,
-        "'{}/run-id' does not say how many clients are on how many ranks (an earlier version wrote it, or it is "
-        "damaged) resume the run with the version that began it",
-        path_);
-  std::vector<Membership::Change> changes;
-  for (std::string word; lines >> word;) {
-    if (word == lost_word || word == joined_word) changes.push_back(read_change(word, lines, identity.clients));
-    if (word == graph_word) lines >> identity.rewired;
-    if (word == determined_by_word) lines >> identity.determined_by;
-  }
-  identity.members = members_after(changes, identity.clients);
-  return identity;
+  return RunIdentity::parse(identity_text(), path_);
 }
 
 std::string RunDirectory::clients_name(int rank) {
   return fmt::format("clients/{}.h5", rank);
-}
-
-void make_folder_of(const std::string& file) {
-  make_folder(fs::path(file).parent_path().string());
-}
-
-std::int64_t settle_file(const std::string& path) {
-  const Descriptor file(path, O_WRONLY);
-  struct stat status {};
-  const bool settled = file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0;
-  check<FailureError>(settled, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(errno));
-  return status.st_size;
-}
-
-void cut_file(const std::string& path, std::int64_t size) {
-  const std::int64_t now = settle_file(path);
-  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
-                   path, now, size);
-  const bool cut = truncate(path.c_str(), static_cast<off_t>(size)) == 0;
-  check<FailureError>(cut, "cannot write '{}' ({})", path, std::strerror(errno));
-}
-
-OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
-  append_text("");
-}
-
-void OwnersFile::replace(const std::string& path, const Secret<std::string>& content) {
-  const int error = replace_file(path, content.open(OpenKey()));
-  check<FailureError>(error == 0, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(error));
-}
-
-Secret<std::string> OwnersFile::read(std::int64_t from, std::int64_t bytes) const {
-  const Descriptor file(path_, O_RDONLY);
-  std::string text(static_cast<std::size_t>(bytes), '\0');
-  const int error = file.get() < 0 ? errno : read_all(file.get(), text, from);
-  check<FailureError>(error == 0, "cannot read '{}' ({})", path_, std::strerror(error));
-  return Secret<std::string>(std::move(text));
-}
-
-void OwnersFile::append_text(const std::string& text) const {
-  const Descriptor file(path_, O_WRONLY | O_CREAT | O_APPEND);
-  const int error = file.get() < 0 ? errno : write_all(file.get(), text);
-  check<FailureError>(error == 0, "cannot write '{}' ({})", path_, std::strerror(error));
 }
 
 }  // namespace starling

@@ -105,15 +105,11 @@ std::string tics_of(double first, double last) {
   for (const double factor : {2.0, 2.5, 2.0}) {  // to 2, 5 and 10 times a power of ten
     if ((last - first) / step > most) step *= factor;
   }
-  const double unit = last < 1e6 ? 1e3 : last < 1e9 ? 1e6 : 1e9;
+  using Unit = std::pair<double, const char*>;
+  const auto [unit, sign] = last < 1e6 ? Unit(1e3, "k") : last < 1e9 ? Unit(1e6, "M") : Unit(1e9, "G");
   std::vector<std::string> tics;
   for (double k = std::ceil(first / step); k * step <= last; ++k) {
-    tics.push_back(fmt::format("'{:g}{}' {:.10g}", k * step / unit,
-                               k == 0        ? ""
-                               : unit == 1e3 ? "k"
-                               : unit == 1e6 ? "M"
-                                             : "G",
-                               k * step));
+    tics.push_back(fmt::format("'{:g}{}' {:.10g}", k * step / unit, k == 0 ? "" : sign, k * step));
   }
   return fmt::format("set xtics nomirror ({})\n", fmt::join(tics, ", "));
 }

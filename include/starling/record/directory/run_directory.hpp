@@ -7,25 +7,13 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
-#include "starling/core/membership.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/directory/owners_file.hpp"
 #include "starling/record/directory/private_place.hpp"
+#include "starling/record/directory/run_identity.hpp"
 
 namespace starling {
-
-/// The identity of a run, which a resumed run must share. The file run-id has a line for each member.
-struct RunIdentity {
-  std::string run;                    ///< id
-  std::string inputs;                 ///< digest of inputs that neither the configuration nor a ledger identifies
-  Client clients = 0;                 ///< number of all clients that it has ever had
-  int ranks = 0;                      ///< number of private folders: the ranks of the latest start
-  Membership members = Membership();  ///< as read: with which clients it began, and which are lost or have joined
-  /// Spec of the graph of the clients that are there now; empty for that of all, without the lost ones.
-  std::string rewired = "";
-  std::string determined_by =
-      "";  ///< digest of all that determines their releases since the last change, once it is known
-};
 
 /// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run. With own
 /// private folders (PrivatePlace) other ranks need not see it: their files of it lie below their private folders, until
@@ -111,33 +99,6 @@ class RunDirectory {
   bool seen_ = true;
   std::string identity_elsewhere_;  ///< the text of run-id, where the directory is not seen
   bool goes_on_ = false;
-};
-
-/// Makes the folder of a file, if there is none. Throws FailureError.
-void make_folder_of(const std::string& file);
-/// Makes the file durable and returns its length in bytes. Throws FailureError.
-[[nodiscard]] std::int64_t settle_file(const std::string& path);
-/// Truncates the file to `size` bytes. Throws DataError for a shorter file, FailureError.
-void cut_file(const std::string& path, std::int64_t size);
-
-/// A file for the owner of the data alone, created with mode 0600 in a private folder. Members throw FailureError.
-class OwnersFile {
- public:
-  explicit OwnersFile(std::string path);
-  /// Replaces the content of a file. A crash leaves the old content or the new, whole.
-  static void replace(const std::string& path, const Secret<std::string>& content);
-  /// Appends text that depends on private records.
-  void append(const Secret<std::string>& text) const { append_text(text.open(OpenKey())); }
-  /// Appends text that does not depend on private records, such as a header.
-  void append_text(const std::string& text) const;
-  [[nodiscard]] std::int64_t settle() const { return settle_file(path_); }
-  void go_back(std::int64_t size) const { cut_file(path_, size); }
-  /// Reads `bytes` bytes, which the file must have.
-  [[nodiscard]] Secret<std::string> read(std::int64_t from, std::int64_t bytes) const;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 }  // namespace starling

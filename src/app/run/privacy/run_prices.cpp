@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "starling/core/limits.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 
@@ -73,6 +74,16 @@ NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_
   check(share == 0 || is_whole(options.unit),
         "--scale-share {} with --unit component: a histogram of norms protects records. Give 0.", share);
   return {noise, share, uses};
+}
+
+double price_of_mean(const PrivacyOptions& options, View weights) {
+  const Prices prices = prices_of(options, 1, static_cast<Client>(weights.size()));
+  double noise = 0;
+  for (std::size_t u = 0; u < weights.size(); ++u) {
+    const double price = prices.at(static_cast<Client>(u), 0);
+    noise += weights[u] * weights[u] / (price * price);
+  }
+  return std::sqrt(dot(weights, weights) / noise);
 }
 
 }  // namespace starling

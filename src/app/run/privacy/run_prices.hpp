@@ -13,6 +13,10 @@ namespace starling {
 /// times `factor` if that is a μ and no total. Throws UsageError.
 [[nodiscard]] Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor = 1);
 
+/// The price of the first round at which equal clients would give the mean model the noise that it has:
+/// 1/√(mean of 1/price²), the mean by squares of the clients' `weights`. Throws UsageError.
+[[nodiscard]] double price_of_mean(const PrivacyOptions& options, View weights);
+
 /// The shares of a histogram of norms, which has `share`, and of `uses` uses of a record in gradients. Throws
 /// UsageError unless `share` is 0 or the mechanism's noise is Gaussian or Laplace and the unit is a record.
 [[nodiscard]] NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses);

@@ -136,7 +136,7 @@ void RunPrivacy::take_up(Ledger& ledger) {
         "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
         "bring their records back",
         correlation_text());
-  // What determined the releases at first needed the keys of all clients that there were.
+  // The digest at first was made with the keys of all clients, and some clients are gone or new.
   ledger.resume(run_id_, std::string(entry->run.determined_by));
 }
 

@@ -35,18 +35,6 @@ double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double la
   return in_l1 ? norm1(slope) : norm2(slope);
 }
 
-/// The price at which equal clients would give the mean model the noise that it has: 1/√(mean of 1/price²), the mean by
-/// squares of weights.
-double mean_price(const TunedConfig& config, View weights) {
-  const Prices prices = prices_of(config.privacy, 1, static_cast<Client>(weights.size()));
-  double noise = 0;
-  for (std::size_t u = 0; u < weights.size(); ++u) {
-    const double price = prices.at(static_cast<Client>(u), 0);
-    noise += weights[u] * weights[u] / (price * price);
-  }
-  return std::sqrt(dot(weights, weights) / noise);
-}
-
 /// (Σ w)²/Σ w²: as many equal clients would give the mean model as much noise.
 double effective_clients(View weights) {
   double sum = 0;
@@ -144,7 +132,7 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View weights,
   facts.most_records = most_records;
   facts.dimension = parameters;
   facts.noise = config.privacy.mechanism_row().charge;
-  facts.price = config.privacy.protects() ? mean_price(config, weights) : 1;
+  facts.price = config.privacy.protects() ? price_of_mean(config.privacy, weights) : 1;
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
     facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
   }

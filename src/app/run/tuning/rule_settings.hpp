@@ -33,8 +33,8 @@ namespace starling {
 [[nodiscard]] RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View weights,
                                    std::optional<std::int64_t> most_records, std::size_t parameters);
 
-/// What the rule chooses of the options that are not given, with those that the command has alone. A client makes a
-/// release in each of its `steps`.
+/// The rule's values of those options that are not given, and then of those that a single command has. `steps` is the
+/// name of what makes a release of a client.
 [[nodiscard]] std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts& facts,
                                                    const LearningRule& rule, std::vector<TunedValue> of_command,
                                                    const std::string& steps);

@@ -19,16 +19,19 @@ constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogra
 
 }  // namespace
 
+std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset) {
+  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = agreement.max(declare_public(dataset.most_records().value_or(endless)));
+  return most == endless ? std::nullopt : std::optional(most);
+}
+
 /// The values come from rank 0: processors may round differently.
 void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run) {
   if (!config().tunes()) return;
   if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
     return say_that_no_rule_is_known(why_not, run);
   }
-  const std::int64_t here = run.dataset.most_records().value_or(std::numeric_limits<std::int64_t>::max());
-  const std::int64_t most = run.agreement.max(declare_public(here));
-  const bool endless = most == std::numeric_limits<std::int64_t>::max();
-  const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
+  const std::optional<std::int64_t> most_records = most_records_of_clients(run.agreement, run.dataset);
   config().data.epochs = tuned_passes(config(), most_records);
   config().privacy.passes = config().data.uses_of_unit();
   choose_norms(most_records, run);
@@ -160,11 +163,7 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
     if (!config.norm.empty()) words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config.norm, ","))});
     if (config.label_size) words.insert(words.end(), {"--label-size", fmt::format("{}", *config.label_size)});
   }
-  for (const TunedValue& each : values) {
-    words = without_option(words, "--" + each.option);  // which may stand there as auto
-    words.insert(words.end(), {"--" + each.option, each.value});
-  }
-  command_.read_again(words);
+  command_.read_again(with_choices(std::move(words), values));
 }
 
 /// A record's uses are as far apart as the shortest pass of a client is long.

@@ -49,7 +49,7 @@ class TunedCommand {
   ~TunedCommand() = default;
 };
 
-/// What a run lends to the choice of its settings. References are not kept.
+/// The parts of a run by which its settings are chosen. References are not kept.
 struct RunToTune {
   Agreement& agreement;
   const Layout& layout;
@@ -61,6 +61,9 @@ struct RunToTune {
   std::function<RunFacts()> facts;              ///< of a run of one round
   std::function<std::string()> private_folder;  ///< LearningRun::private_folder_before_rounds. **Collective.**
 };
+
+/// Records of the client that has most; none for a source without end. **Collective.**
+[[nodiscard]] std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset);
 
 /// The settings of one run.
 class SettingsByRule {

@@ -1,0 +1,30 @@
+/// The file run-id of a run directory.
+#pragma once
+
+#include <string>
+
+#include "starling/core/links.hpp"
+#include "starling/core/membership.hpp"
+
+namespace starling {
+
+/// The identity of a run, which a resumed run must share. The file run-id has a line for each member.
+struct RunIdentity {
+  std::string run;                    ///< id
+  std::string inputs;                 ///< digest of inputs that neither the configuration nor a ledger identifies
+  Client clients = 0;                 ///< number of all clients that it has ever had
+  int ranks = 0;                      ///< number of private folders: the ranks of the latest start
+  Membership members = Membership();  ///< as read: with which clients it began, and which are lost or have joined
+  /// Spec of the graph of the clients that are there now; empty for that of all, without the lost ones.
+  std::string rewired = "";
+  /// Digest of all that determines their releases since the last change, once it is known.
+  std::string determined_by = "";
+
+  /// The text of run-id.
+  [[nodiscard]] std::string text() const;
+  /// Reads such a text, and passes over other lines. Throws UsageError; `directory` is that of the run, for its
+  /// messages.
+  [[nodiscard]] static RunIdentity parse(const std::string& text, const std::string& directory);
+};
+
+}  // namespace starling

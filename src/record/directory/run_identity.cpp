@@ -1,0 +1,97 @@
+#include "starling/record/directory/run_identity.hpp"
+
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::string_view lost_word = "lost-after";
+constexpr std::string_view joined_word = "joined-after";
+constexpr std::string_view graph_word = "graph";
+constexpr std::string_view determined_by_word = "determined-by";
+
+/// A line for each change.
+std::string changes_text(const Membership& members) {
+  std::string text;
+  for (const auto& [kind, round, clients, source] : members.changes()) {
+    if (kind == Membership::Change::Kind::loss) {
+      text += fmt::format("{} {} {}\n", lost_word, round, list_of_clients(clients));
+    } else {
+      text += fmt::format("{} {} {} {}\n", joined_word, round, list_of_clients(clients), source);
+    }
+  }
+  return text;
+}
+
+/// The change that a line states, after its first word.
+Membership::Change read_change(const std::string& word, std::istream& lines, Client clients) {
+  Membership::Change change;
+  std::string list;
+  check(static_cast<bool>(lines >> change.round >> list), "run-id is cut off in its line '{}'. Restore the file", word);
+  change.clients = parse_clients(list, clients);
+  if (word == lost_word) return change;
+  change.kind = Membership::Change::Kind::join;
+  lines.ignore();
+  std::getline(lines, change.source);
+  return change;
+}
+
+Membership members_after(const std::vector<Membership::Change>& changes, Client clients) {
+  for (const Membership::Change& each : changes) {
+    if (each.kind == Membership::Change::Kind::join) clients -= static_cast<Client>(each.clients.size());
+  }
+  check(clients > 0, "run-id has more clients that joined than clients (it is damaged) restore the file");
+  Membership members(clients);
+  for (const auto& [kind, round, some, source] : changes) {
+    if (kind == Membership::Change::Kind::loss) {
+      members.lose(round, some);
+    } else {
+      members.join(round, static_cast<Client>(some.size()), source);
+    }
+  }
+  return members;
+}
+
+}  // namespace
+
+std::string RunIdentity::text() const {
+  std::string text = fmt::format("{}\n{}\n{} clients on {} ranks\n", run, inputs, clients, ranks);
+  text += changes_text(members);
+  if (!rewired.empty()) text += fmt::format("{} {}\n", graph_word, rewired);
+  if (!determined_by.empty()) text += fmt::format("{} {}\n", determined_by_word, determined_by);
+  return text;
+}
+
+RunIdentity RunIdentity::parse(const std::string& text, const std::string& directory) {
+  std::istringstream lines(text);
+  RunIdentity identity;
+  std::getline(lines, identity.run);
+  check(std::getline(lines, identity.inputs) && !identity.run.empty(),
+        "'{}' has no run to resume (none had come to its first round, or it is of a kind that cannot be resumed, "
+        "or its file run-id is damaged) start one in another directory",
+        directory);
+  std::string clients;
+  std::string on;
+  lines >> identity.clients >> clients >> on >> identity.ranks;
+  check(lines && clients == "clients" && on == "on" && identity.clients > 0 && identity.ranks > 0,
+        "'{}/run-id' does not say how many clients are on how many ranks (an earlier version wrote it, or it is "
+        "damaged) resume the run with the version that began it",
+        directory);
+  std::vector<Membership::Change> changes;
+  for (std::string word; lines >> word;) {
+    if (word == lost_word || word == joined_word) changes.push_back(read_change(word, lines, identity.clients));
+    if (word == graph_word) lines >> identity.rewired;
+    if (word == determined_by_word) lines >> identity.determined_by;
+  }
+  identity.members = members_after(changes, identity.clients);
+  return identity;
+}
+
+}  // namespace starling
