@@ -13,8 +13,7 @@
 #include "starling/core/check.hpp"
 #include "starling/options/help.hpp"
 
-namespace starling {
-namespace {
+namespace starling::program_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -205,5 +204,4 @@ TEST(Program, EffectsOfOptionsAreKnownByName) {
   EXPECT_EQ(effect_of("verbose"), Option::Effect::none);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::program_test

@@ -8,8 +8,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::codec_test {
 
 using testing::HasSubstr;
 using testing_support::message_of;
@@ -160,5 +159,4 @@ TEST(Codec, RefusesOtherTexts) {
               HasSubstr("packed, float32, quantised"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::codec_test

@@ -10,8 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::quantiser_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -509,5 +508,4 @@ TEST(ScalarQuantiser, ErrsByATwelfthOfItsSquaredWidth) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::quantiser_test

@@ -2,8 +2,7 @@
 
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::batch_test {
 
 using Index = std::vector<std::int32_t>;
 
@@ -124,5 +123,4 @@ TEST(Batch, ClearKeepsTheMemory) {
   EXPECT_EQ(batch.row(0).values.data(), place);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::batch_test

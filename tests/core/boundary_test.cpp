@@ -3,8 +3,7 @@
 
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::boundary_test {
 
 /// Smuggles a value out through a capture, which boundary.hpp says that only review can prevent.
 template <class T>
@@ -87,5 +86,4 @@ static_assert(!std::is_default_constructible_v<ReleaseKey>);
 static_assert(!std::is_aggregate_v<OpenKey>);
 static_assert(!std::is_aggregate_v<ReleaseKey>);
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::boundary_test

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::check_test {
 
 TEST(Check, MessagesHoldNoControlCharacters) {
   EXPECT_EQ(one_line("x.csv: 'α'"), "x.csv: 'α'");
@@ -20,5 +19,4 @@ TEST(Check, LongMessagesAreCutBetweenCharacters) {
   EXPECT_EQ(one_line(std::string(3'999, 'x') + "αβ"), std::string(3'999, 'x') + "…");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::check_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::columns_test {
 
 TEST(Columns, MayLieInStorageThatIsLent) {
   Vector storage{1, 2, 3, 4, 5, 6};
@@ -42,5 +41,4 @@ TEST(Columns, KeepTheirPlaceWhenTheyMove) {
   EXPECT_EQ(moved[2][1], 7);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::columns_test

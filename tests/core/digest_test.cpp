@@ -5,8 +5,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::digest_test {
 
 // FIPS 180-4's examples.
 TEST(Digest, IsSha256) {
@@ -47,5 +46,4 @@ TEST(Digest, HexHasTwoDigitsPerByte) {
   EXPECT_EQ(to_hex(""), "");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::digest_test

@@ -2,8 +2,7 @@
 
 #include "starling/core/links.hpp"
 
-namespace starling {
-namespace {
+namespace starling::layout_test {
 
 class AnyLayout : public testing::TestWithParam<Client> {};
 
@@ -70,5 +69,4 @@ TEST(Layout, KeepsACentreAndTheOthersTogetherOnOneRank) {
   EXPECT_EQ(layout.rank_of(4), 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::layout_test

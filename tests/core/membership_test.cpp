@@ -4,8 +4,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::membership_test {
 
 using testing_support::message_of;
 
@@ -49,5 +48,4 @@ TEST(Membership, NumbersClientsThatJoinAfterAllOthers) {
   EXPECT_EQ(members.changes().size(), 3);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::membership_test

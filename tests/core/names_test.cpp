@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::names_test {
 
 using Names = std::vector<std::string>;
 
@@ -37,5 +36,4 @@ TEST(Names, MessagesSayWhatIsKnownAndWhatToDo) {
   EXPECT_EQ(did_you_mean("q", {"epsilon"}, "--", "No."), "No.");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::names_test

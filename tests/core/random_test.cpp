@@ -6,8 +6,7 @@
 #include <array>
 #include <functional>
 
-namespace starling {
-namespace {
+namespace starling::random_test {
 
 using namespace testing_support;
 
@@ -182,5 +181,4 @@ TEST(AddressedRandom, BelowHasNoBias) {
   EXPECT_LT(chi_square(observed, std::vector<double>(3, draws / 3.0)), chi_square_limit(2));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::random_test

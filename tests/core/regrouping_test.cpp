@@ -4,8 +4,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::regrouping_test {
 
 using testing_support::message_of;
 
@@ -219,5 +218,4 @@ TEST(Regrouping, ReadsNothingThatIsNotThere) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::regrouping_test

@@ -3,8 +3,7 @@
 
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::round_set_test {
 
 std::vector<Round> list_of(const RoundSet& set) {
   std::vector<Round> rounds;
@@ -38,5 +37,4 @@ TEST(RoundSet, TheFirstRoundsAreOneSpan) {
   EXPECT_EQ(RoundSet::first(0), RoundSet());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::round_set_test

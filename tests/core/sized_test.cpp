@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::sized_test {
 
 template <class Size>
 constexpr bool is_known = !std::is_same_v<Size, std::size_t>;
@@ -33,5 +32,4 @@ TEST(Sized, LoopsAreTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::sized_test

@@ -6,8 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/round_set.hpp"
 
-namespace starling {
-namespace {
+namespace starling::snapshot_test {
 
 using testing_support::message_of;
 
@@ -124,5 +123,4 @@ TEST(Snapshot, SaysWhatItMisses) {
   EXPECT_NE(message_of<DataError>([&] { again.require_end(); }).find("20 bytes are left"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::snapshot_test

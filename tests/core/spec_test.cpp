@@ -5,8 +5,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::spec_test {
 
 using testing_support::message_of;
 
@@ -137,5 +136,4 @@ TEST(Spec, ErrorsInNumbersNameTheSpecAndTheKey) {
             "'box:low=x,high=1.5', high: '1.5' is not a whole number");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::spec_test

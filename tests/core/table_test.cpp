@@ -2,8 +2,7 @@
 
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::table_test {
 
 using testing_support::message_of;
 
@@ -56,5 +55,4 @@ TEST(Table, HelpNamesEveryMemberAndItsKeys) {
   EXPECT_EQ(shapes().names(), "circle, point");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::table_test

@@ -28,8 +28,7 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   return result;
 }
 
-namespace starling {
-namespace {
+namespace starling::durable_file_test {
 
 using testing_support::TemporaryFolder;
 
@@ -83,5 +82,4 @@ TEST(DurableFile, TellsWhyItCannot) {
   EXPECT_EQ(replace_file(folder / "folder", "text"), EISDIR);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::durable_file_test

@@ -5,8 +5,7 @@
 #include "starling/core/check.hpp"
 #include "starling/files/number_pairs.hpp"
 
-namespace starling {
-namespace {
+namespace starling::round_values_test {
 
 using testing_support::message_of;
 
@@ -80,5 +79,4 @@ TEST(RoundValues, RefusesWhatIsNoSchedule) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::round_values_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::text_test {
 
 using namespace std::string_literals;
 using namespace testing_support;
@@ -81,5 +80,4 @@ TEST(Text, FilesThatCannotBeReadAreUsageErrors) {
             "cannot read --start 'none': No such file or directory. Check the path and its permissions");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::text_test

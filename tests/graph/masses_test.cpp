@@ -7,8 +7,7 @@
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/graph/overlays/overlays.hpp"
 
-namespace starling {
-namespace {
+namespace starling::masses_test {
 
 Topology unequal_pair() {
   return {2, WeightRule::explicit_weights, {{0, 0, .95}, {0, 1, .05}, {1, 0, .95}, {1, 1, .05}}, {}};
@@ -82,5 +81,4 @@ TEST(LeastMeanMass, OfManyClientsTakesFewRounds) {
   EXPECT_NEAR(least_mean_mass(*graph, {1'000'000'000}), 1, 1e-9);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::masses_test

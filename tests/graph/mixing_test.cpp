@@ -6,8 +6,7 @@
 
 #include "starling/graph/topology.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mixing_test {
 
 using Values = std::vector<double>;
 constexpr double tolerance = 1e-12;
@@ -124,5 +123,4 @@ TEST(Mixing, MetropolisPath) {
   expect_near(mixing.w(), {1, 1, 1, 1});
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mixing_test

@@ -4,8 +4,7 @@
 
 #include "starling/graph/graph.hpp"
 
-namespace starling {
-namespace {
+namespace starling::parents_test {
 
 // Client u hears u - 1. Clients 2 to 4 join one after the other, each from the one before.
 TEST(Parents, AreTheInNeighboursThatHaveModels) {
@@ -33,5 +32,4 @@ TEST(Parents, MustBeSomebody) {
   EXPECT_THROW(static_cast<void>(parents_of(*ring, {0, 1, 2}, 0)), FailureError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::parents_test

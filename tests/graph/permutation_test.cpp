@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::permutation_test {
 
 using namespace testing_support;
 
@@ -80,5 +79,4 @@ TEST(Permutation, OfManyNumbersScattersNeighbours) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::permutation_test

@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::topology_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -211,5 +210,4 @@ TEST(Topology, ForgetsItsLinksForGood) {
   EXPECT_THROW(static_cast<void>(topology.text()), std::logic_error);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::topology_test

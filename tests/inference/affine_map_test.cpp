@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace starling {
-namespace {
+namespace starling::affine_map_test {
 
 /// (θ_0, θ_1) to (2 θ_0, 5 − 3 θ_0 + θ_1).
 AffineMap example() {
@@ -43,5 +42,4 @@ TEST(AffineMap, BoundsDeviationsWhateverTheCorrelation) {
   EXPECT_EQ(example().deviation_bounds(Vector{2, 3}), (Vector{4, 9}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::affine_map_test

@@ -8,8 +8,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::curvature_bias_test {
 
 Vector packed(const Eigen::MatrixXd& matrix) {
   Vector triangle;
@@ -139,5 +138,4 @@ TEST(CurvatureBias, WarnsBeyondAQuarterOfTheHalfWidth) {
   EXPECT_FALSE(curvature_bias_warning({{0.08, 0}, {0.041, 0}}, spread, 2, names).has_value());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::curvature_bias_test

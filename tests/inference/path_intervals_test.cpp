@@ -13,8 +13,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::path_intervals_test {
 
 /// n models of d numbers, one after the other: stationary AR(1) of coefficient `memory` and variance 1 about `centre`.
 Vector autoregression(std::size_t d, std::size_t n, double memory, double centre, std::uint64_t stream) {
@@ -313,5 +312,4 @@ TEST(BatchMeans, TooFewStepsAreRefusedWithTheNumberNeeded) {
   EXPECT_THROW(BatchMeans(1, 5, 1.0, 1000), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::path_intervals_test

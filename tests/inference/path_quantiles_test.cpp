@@ -9,8 +9,7 @@
 #include "starling/core/random.hpp"
 #include "starling/inference/path_intervals.hpp"
 
-namespace starling {
-namespace {
+namespace starling::path_quantiles_test {
 
 /// Draws of W(1)' {∫ W̄ W̄'}⁻¹ W(1) from random walks of `steps` steps in p dimensions.
 Vector draws_of_joint(Eigen::Index p, int steps, std::uint64_t draws) {
@@ -82,5 +81,4 @@ TEST(JointQuantile, GrowsWithLevelAndCoordinates) {
   EXPECT_THROW((void)joint_quantile(3, 1.5), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::path_quantiles_test

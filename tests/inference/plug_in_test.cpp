@@ -10,8 +10,7 @@
 #include "starling/core/numerics/gram.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::plug_in_test {
 
 Vector packed(const Eigen::MatrixXd& matrix) {
   Vector triangle;
@@ -142,5 +141,4 @@ TEST(PlugIn, WhatIsNoMatrixIsRefused) {
   EXPECT_THROW((void)plug_in(Vector(2), {Vector{1, std::nan(""), 1}}, {three}, 10), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::plug_in_test

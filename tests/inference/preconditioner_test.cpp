@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::preconditioner_test {
 
 constexpr std::size_t features = 3;
 
@@ -123,5 +122,4 @@ TEST(Preconditioner, ComesBackFromItsNumbers) {
   EXPECT_EQ(image, again);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::preconditioner_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::settling_test {
 
 /// A path of descent from `start` to 0 on a quadratic whose directions make these effective steps in all, with noise of
 /// variance 1 in each step; rotated by `angle` in the plane of its first two coordinates.
@@ -121,5 +120,4 @@ TEST(Settling, NeedsEnoughBlocks) {
   EXPECT_TRUE(settling_of(Descent{std::vector<double>(8, 10.0), 128}.path(0)));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::settling_test

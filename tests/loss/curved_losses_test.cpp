@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace starling {
-namespace {
+namespace starling::curved_losses_test {
 
 using namespace testing_support;
 
@@ -161,5 +160,4 @@ TEST_P(AnyCurvedLoss, MostSlopeIsTheLeastUpperBound) {
 INSTANTIATE_TEST_SUITE_P(Table, AnyCurvedLoss, testing::ValuesIn(curved_examples()),
                          [](const auto& row) { return testing_support::test_name(row.param.spec); });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::curved_losses_test

@@ -5,8 +5,7 @@
 
 #include "starling/loss/loss.hpp"
 
-namespace starling {
-namespace {
+namespace starling::dwd_test {
 
 using testing::HasSubstr;
 using testing_support::message_of;
@@ -158,5 +157,4 @@ TEST(Dwd, RefusesWhatItCannotBe) {
   EXPECT_THAT(error("dwd:power=2"), HasSubstr("unknown key 'power'"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::dwd_test

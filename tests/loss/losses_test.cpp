@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::losses_test {
 
 using namespace testing_support;
 
@@ -337,5 +336,4 @@ TEST(Softmax, NeedsTwoClassesOrMore) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::losses_test

@@ -7,8 +7,7 @@
 #include "starling/core/check.hpp"
 #include "starling/loss/loss.hpp"
 
-namespace starling {
-namespace {
+namespace starling::target_loss_test {
 
 using testing::HasSubstr;
 using testing_support::message_of;
@@ -83,5 +82,4 @@ TEST(TargetLoss, RefusesWhatDoesNotGoTogether) {
               HasSubstr("known: mse, logistic, dwd"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::target_loss_test

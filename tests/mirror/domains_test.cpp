@@ -3,8 +3,7 @@
 #include "support/testing.hpp"
 #include <limits>
 
-namespace starling {
-namespace {
+namespace starling::domains_test {
 
 using namespace testing_support;
 
@@ -188,5 +187,4 @@ TEST(DomainTable, RefusesEmptySets) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::domains_test

@@ -7,8 +7,7 @@
 
 #include "starling/mirror/positive_coordinates.hpp"
 
-namespace starling {
-namespace {
+namespace starling::maps_test {
 
 using namespace testing_support;
 
@@ -386,5 +385,4 @@ TEST(Entropic, ReachesCoordinatesOfTinyMass) {
   EXPECT_LE(domain->violation(state), 1e-15);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::maps_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::clipping_test {
 
 using namespace testing_support;
 
@@ -234,5 +233,4 @@ TEST(Clipping, LeavesOutGradientsThatAreNoNumbers) {
   EXPECT_EQ(gradient, (Vector{0, 6}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::clipping_test

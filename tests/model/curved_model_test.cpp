@@ -9,8 +9,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::curved_model_test {
 
 using namespace testing_support;
 using Weight = CurvedModel::Weight;
@@ -332,5 +331,4 @@ TEST(CurvedModels, RefuseWhatTheyCannotBe) {
   for (const double raw : {-1.0, 3.0, 0.5, std::nan("")}) EXPECT_THROW(static_cast<void>(all->label(raw)), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::curved_model_test

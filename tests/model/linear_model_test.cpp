@@ -6,8 +6,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::linear_model_test {
 
 using namespace testing_support;
 
@@ -193,5 +192,4 @@ TEST_P(AnyLinearModel, EvaluatesARecordAlikeWhereverItStands) {
 INSTANTIATE_TEST_SUITE_P(Table, AnyLinearModel, testing::ValuesIn(testing_support::linear_cases()),
                          [](const auto& row) { return testing_support::case_name(row.param); });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::linear_model_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::location_model_test {
 
 using namespace testing_support;
 
@@ -183,5 +182,4 @@ TEST(LocationModel, RefusesLossesThatClassify) {
   EXPECT_GT(refused, 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::location_model_test

@@ -9,8 +9,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mallows_model_test {
 
 using namespace testing_support;
 
@@ -386,5 +385,4 @@ TEST(MallowsModels, TakeNothingFromContributionsThatCannotBeClipped) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mallows_model_test

@@ -9,8 +9,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::row_arithmetic_test {
 
 std::uint64_t bits(double number) {
   return std::bit_cast<std::uint64_t>(number);
@@ -93,5 +92,4 @@ TEST_P(RowsOfAnyLength, AreAddedAsByTheKernels) {
 
 INSTANTIATE_TEST_SUITE_P(Lengths, RowsOfAnyLength, testing::Range<std::size_t>(0, 20));
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::row_arithmetic_test

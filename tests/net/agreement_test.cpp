@@ -6,8 +6,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::agreement_test {
 
 using testing::HasSubstr;
 using testing_support::world;
@@ -181,5 +180,4 @@ TEST(AgreementDoorFailing, ADifferenceNamesTheRank) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::agreement_test

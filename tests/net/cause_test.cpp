@@ -4,8 +4,7 @@
 
 #include "starling/net/neighbours/neighbours.hpp"
 
-namespace starling {
-namespace {
+namespace starling::cause_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -42,5 +41,4 @@ TEST(Cause, OfASilenceIsNamedByTheRankNextToIt) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::cause_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::edge_counts_test {
 
 using Edge = EdgeCounts::Edge;
 
@@ -128,5 +127,4 @@ TEST(EdgeCounts, AreTheSameFromASnapshot) {
   EXPECT_EQ(as_map(again).at({0, 9}), 3);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::edge_counts_test

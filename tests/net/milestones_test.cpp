@@ -6,8 +6,7 @@
 
 #include "starling/net/agreement.hpp"
 
-namespace starling {
-namespace {
+namespace starling::milestones_test {
 
 using testing_support::world;
 
@@ -53,5 +52,4 @@ TEST(Milestones, DoNotWaitForRanksThatPassNone) {
   EXPECT_EQ(milestones.passed_by_all(), 1);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::milestones_test

@@ -6,8 +6,7 @@
 
 #include "starling/net/agreement.hpp"
 
-namespace starling {
-namespace {
+namespace starling::uncollected_report_test {
 
 using testing_support::world;
 
@@ -20,5 +19,4 @@ TEST(Report, ThatNobodyCollectsHoldsNobodyUp) {
   alarm(20);  // kills a process that does not end: the world's end is what is tested, and it calls this off
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::uncollected_report_test

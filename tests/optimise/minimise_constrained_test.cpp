@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::minimise_constrained_test {
 
 using testing_support::expect_near;
 
@@ -149,5 +148,4 @@ TEST(MinimiseConstrained, TheGapHoldsAgainstRandomAllowedPoints) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::minimise_constrained_test

@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::minimise_test {
 
 using testing_support::expect_near;
 using Ending = Minimum::Ending;
@@ -228,5 +227,4 @@ TEST(Minimise, KinksAreCutOut) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::minimise_test

@@ -10,8 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/options/help.hpp"
 
-namespace starling {
-namespace {
+namespace starling::options_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -195,5 +194,4 @@ TEST(Options, ADeclarationTakesWhatAnotherStates) {
   EXPECT_EQ(other.most, 5);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::options_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::toml_file_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -89,5 +88,4 @@ TEST(TomlFile, SaysInWhichLineWhatIsWrong) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::toml_file_test

@@ -9,8 +9,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::clip_rows_test {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -115,5 +114,4 @@ TEST(ClipRows, NeedsWholeRows) {
   EXPECT_THROW(clipped({1, 2, 3}, 0, {ClipKind::l2, 1}), FailureError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::clip_rows_test

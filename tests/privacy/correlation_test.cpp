@@ -7,8 +7,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::correlation_test {
 
 using testing_support::message_of;
 
@@ -216,5 +215,4 @@ TEST(NoiseCorrelation, RefusesWhatIsNoCorrelation) {
   EXPECT_THROW(static_cast<void>(norm_of_all_rounds(best_correlation(8, 1), 0)), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::correlation_test

@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace starling {
-namespace {
+namespace starling::metrics_policy_test {
 
 using Sharing = MetricsPolicy::Sharing;
 
@@ -44,5 +43,4 @@ TEST(SharedFigureTable, StandsInTheDocumentationRowByRow) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::metrics_policy_test

@@ -4,8 +4,7 @@
 
 #include "starling/loss/loss.hpp"
 
-namespace starling {
-namespace {
+namespace starling::canary_test {
 
 /// Two records with two features.
 Batch two_records() {
@@ -95,5 +94,4 @@ TEST(CanaryMechanism, NotesAllReleasesUnderCorrelatedNoise) {
   EXPECT_DOUBLE_EQ(log.noise, 2 * noise_factor(*settings.correlation) / 0.5);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::canary_test

@@ -11,8 +11,7 @@
 #include "starling/model/network/network_model.hpp"
 #include "starling/protocol/canary.hpp"
 
-namespace starling {
-namespace {
+namespace starling::person_model_test {
 
 constexpr std::size_t features = 5;
 
@@ -196,5 +195,4 @@ TEST_F(PersonModels, ACanaryTakesThePlaceOfAPerson) {
   EXPECT_EQ(gradient, expected);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::person_model_test

@@ -5,8 +5,7 @@
 
 #include "starling/graph/overlays/overlays.hpp"
 
-namespace starling {
-namespace {
+namespace starling::round_view_test {
 
 using namespace testing_support;
 
@@ -92,5 +91,4 @@ INSTANTIATE_TEST_SUITE_P(Geometries, RoundViews,
                            return testing_support::test_name(row.param.mirror + "_" + row.param.domain);
                          });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::round_view_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::step_schedule_test {
 
 class StepSchedules : public testing::TestWithParam<StepSchedule> {};
 
@@ -43,5 +42,4 @@ TEST(StepSchedule, MayFallToZeroAlongALine) {
   EXPECT_EQ(schedule.steps_between(1000, 5000), 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::step_schedule_test

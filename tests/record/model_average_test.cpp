@@ -4,8 +4,7 @@
 #include "fake_view.hpp"
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::model_average_test {
 
 /// Two clients of one coordinate; a test says their models and masses.
 class Told final : public testing_support::FakeView {
@@ -78,5 +77,4 @@ TEST(ModelAverage, OfAClientWithoutMassIsItsLastModel) {
   EXPECT_EQ(all.models(view).value()[1][0], 7);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::model_average_test

@@ -17,8 +17,7 @@
 #include "starling/report/pictures/network_picture.hpp"
 #include "starling/report/view/run_reading.hpp"
 
-namespace starling {
-namespace {
+namespace starling::model_recorder_test {
 
 using hdf5::File;
 using testing::ElementsAre;
@@ -230,5 +229,4 @@ TEST(ModelRecorder, TellsReadersWhoseFiguresThereAre) {
   EXPECT_EQ(some.masses.size(), 4U * (rounds + 1));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::model_recorder_test

@@ -8,8 +8,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace starling {
-namespace {
+namespace starling::network_reporter_test {
 
 using testing_support::world;
 
@@ -113,5 +112,4 @@ TEST(NetworkReporter, TellsHowFarModelsAreApart) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::network_reporter_test

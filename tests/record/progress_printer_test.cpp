@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace starling {
-namespace {
+namespace starling::progress_printer_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -68,5 +67,4 @@ TEST(LinePace, IsDueOnceAfterAnyTime) {
   EXPECT_TRUE(pace.due(1002));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::progress_printer_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::recorded_test {
 
 using testing::HasSubstr;
 
@@ -88,5 +87,4 @@ TEST(RecordedClients, RefuseWhatIsNoChoice) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::recorded_test

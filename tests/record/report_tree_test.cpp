@@ -4,8 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace starling {
-namespace {
+namespace starling::report_tree_test {
 
 constexpr std::size_t head = ReportTree::figures + 1;
 
@@ -64,5 +63,4 @@ TEST(ReportTree, KeepsAsFewNodesAsTheLayoutAllows) {
   EXPECT_EQ(counts, (std::vector<double>{1, 4, 8, 1}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::report_tree_test

@@ -5,8 +5,7 @@
 
 #include "starling/report/run_file.hpp"
 
-namespace starling {
-namespace {
+namespace starling::rounds_test {
 
 std::vector<Round> due_rounds(std::optional<Round> every, Round last) {
   RecordRounds rounds(every);
@@ -86,5 +85,4 @@ TEST(LastLoss, LeavesUnknownLinesOut) {
   EXPECT_EQ(last_loss({}, 100), std::nullopt);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::rounds_test

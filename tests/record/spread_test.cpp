@@ -6,8 +6,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 
-namespace starling {
-namespace {
+namespace starling::spread_test {
 
 using testing::DoubleEq;
 using testing::ElementsAre;
@@ -34,5 +33,4 @@ TEST(Spread, IsThatOfTheValuesInAnyOrder) {
   EXPECT_THAT(spread_of(values), ElementsAre(1001, DoubleEq(500), 0, 250, 500, 750, 1000));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::spread_test

@@ -4,8 +4,7 @@
 #include "evaluation.hpp"
 #include <cmath>
 
-namespace starling {
-namespace {
+namespace starling::constrained_regret_test {
 
 using namespace testing_support;
 
@@ -86,5 +85,4 @@ TEST(ConstrainedRegret, SaysWhereNoModelKeepsTheConstraint) {
   EXPECT_NE(remark_on(all[0]).find("violates"), std::string::npos) << remark_on(all[0]);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::constrained_regret_test

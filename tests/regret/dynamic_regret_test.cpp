@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/regret/regret.hpp"
 
-namespace starling {
-namespace {
+namespace starling::dynamic_regret_test {
 
 using namespace testing_support;
 
@@ -183,5 +182,4 @@ TEST(Regret, OfClientsAddUpToThatOfAll) {
   EXPECT_NEAR(regret.per_client[0].fixed + regret.per_client[1].fixed, regret.fixed->total(), 1e-9);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::dynamic_regret_test

@@ -8,8 +8,7 @@
 #include "starling/core/random.hpp"
 #include "starling/regret/regret.hpp"
 
-namespace starling {
-namespace {
+namespace starling::growth_test {
 
 TEST(GrowthMarks, RiseByThirtyPercentToTheLast) {
   EXPECT_EQ(growth_marks(20), (std::vector<Round>{1, 2, 3, 4, 6, 8, 11, 15, 20}));
@@ -116,5 +115,4 @@ TEST(RegretCurve, IsReadAsItWasWritten) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::growth_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::static_regret_test {
 
 using namespace testing_support;
 
@@ -153,5 +152,4 @@ TEST(StaticRegret, LeavesOutTheRoundsThatAClientSatOut) {
   EXPECT_NEAR(regret.comparator.x[0], 4, 1e-5);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::static_regret_test

@@ -7,8 +7,7 @@
 
 #include "starling/report/view/summary_view.hpp"
 
-namespace starling {
-namespace {
+namespace starling::prediction_report_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -73,5 +72,4 @@ TEST(PredictionReport, HasARowForNumbers) {
   EXPECT_THAT(calibration_rows(view_of(metrics), "metrics"), IsEmpty());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::prediction_report_test

@@ -8,8 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace starling {
-namespace {
+namespace starling::summary_test {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -396,5 +395,4 @@ TEST(SummaryTable, SaysNothingOfLearningWhereThereIsNone) {
     EXPECT_EQ(text.find(part), std::string::npos) << part;
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::summary_test

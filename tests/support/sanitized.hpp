@@ -1,12 +1,10 @@
-/// Whether tests are built with sanitizers.
+/// Whether the modules that are tested are built with the address sanitizer.
 #pragma once
 
 namespace starling::testing_support {
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef STARLING_SANITIZED
 inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-inline constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif

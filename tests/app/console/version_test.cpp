@@ -7,8 +7,7 @@
 
 #include "starling/core/digest.hpp"
 
-namespace starling {
-namespace {
+namespace starling::version_test {
 
 /// The linker's note as it stands in the program's file: sizes of name and digest, kind, name, digest.
 std::string note_in_file() {
@@ -26,5 +25,4 @@ TEST(BuildDigest, IsTheLinkersNoteOrThatOfTheFile) {
   EXPECT_EQ(build_digest(), build_digest());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::version_test

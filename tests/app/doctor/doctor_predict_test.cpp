@@ -8,8 +8,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::doctor_predict_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -176,5 +175,4 @@ TEST(Predictions, SayWhatMessagesCostOnlyWhereThereAreAny) {
   EXPECT_THAT(table("clients=8"), Not(HasSubstr("end of a message")));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::doctor_predict_test

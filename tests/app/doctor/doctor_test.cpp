@@ -10,8 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/record/directory/disk_trial.hpp"
 
-namespace starling {
-namespace {
+namespace starling::doctor_test {
 
 using testing::HasSubstr;
 using testing_support::message_of;
@@ -251,5 +250,4 @@ TEST(DiskTrial, FindsWhatIsDamaged) {
   EXPECT_THAT(message_of<FailureError>([&] { read_trial(path); }), HasSubstr("does not hold what was written"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::doctor_test

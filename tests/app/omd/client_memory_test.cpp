@@ -41,8 +41,7 @@ std::atomic<long> most{0};
   operator delete(memory);
 }
 
-namespace starling {
-namespace {
+namespace starling::client_memory_test {
 
 using namespace testing_support;
 
@@ -160,5 +159,4 @@ TEST(ClientMemory, IsAFewHundredBytesBesideModels) {
   EXPECT_LE(each(&Bytes::most), 450) << "plans are made from one client's links at a time";
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::client_memory_test

@@ -19,8 +19,7 @@
 #include "starling/report/pictures/picture.hpp"
 #include "starling/report/summary.hpp"
 
-namespace starling {
-namespace {
+namespace starling::report_test {
 
 namespace fs = std::filesystem;
 using namespace testing_support;
@@ -613,5 +612,4 @@ TEST(MutationOfFiles, OfTheHistoryGivesLinesOrADataError) {
   EXPECT_GT(refused, 100);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::report_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/digest.hpp"
 
-namespace starling {
-namespace {
+namespace starling::rank_key_test {
 
 using testing_support::world;
 
@@ -35,5 +34,4 @@ TEST(RankKey, BringsRankZerosTextsToAll) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::rank_key_test

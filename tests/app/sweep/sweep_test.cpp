@@ -10,8 +10,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::sweep_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -117,5 +116,4 @@ TEST(ChildEnvironment, HasNoVariablesOfALaunch) {
   EXPECT_FALSE(is_of_launch("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", true));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::sweep_test

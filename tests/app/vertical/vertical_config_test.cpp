@@ -9,8 +9,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::vertical_config_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -172,5 +171,4 @@ TEST(VerticalConfig, RefusesHeldOutRecordsOfAnotherKind) {
   EXPECT_THAT(refusal({"--parties", "a.csv,b.csv", "--test-label-source", "c.csv"}), HasSubstr("--test-label-source"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::vertical_config_test

@@ -9,8 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::heap_test {
 
 /// Whether the page of this byte takes up memory.
 bool takes_memory(const char* memory) {
@@ -39,5 +38,4 @@ TEST(Heap, GivesBackWhatWasFreedBeforeOtherThings) {
 #endif
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::heap_test

@@ -12,8 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::huge_pages_test {
 
 constexpr std::size_t least_mapped = 2 * huge_page / sizeof(double);
 
@@ -106,5 +105,4 @@ TEST(HugePages, AreRefusedAsOtherMemoryIs) {
   EXPECT_EQ(map_block(more_than_there_is), nullptr);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::huge_pages_test

@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::wipe_test {
 
 TEST(Wipe, LeavesZerosInAllThatItIsGiven) {
   std::vector<std::int64_t> numbers(100, -1);
@@ -24,5 +23,4 @@ TEST(Wipe, TakesNothing) {
   EXPECT_TRUE(nothing.empty());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::wipe_test

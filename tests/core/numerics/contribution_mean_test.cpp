@@ -5,8 +5,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::contribution_mean_test {
 
 constexpr double u = 0x1p-53;
 
@@ -62,5 +61,4 @@ TEST(ContributionMean, KeepsTermsThatCancel) {
   EXPECT_DOUBLE_EQ(mean.mean()[0], 1.0 / 3);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::contribution_mean_test

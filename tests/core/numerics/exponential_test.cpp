@@ -11,8 +11,7 @@
 #include "starling/core/columns.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::exponential_test {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -76,5 +75,4 @@ TEST(Exponential, HasTheSameBitsInALoopAndAlone) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::exponential_test

@@ -10,8 +10,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gram_test {
 
 struct Problem {
   std::size_t n;
@@ -156,5 +155,4 @@ TEST(Gram, AllocatesNothingOnceItHasRoom) {
   EXPECT_EQ(testing_support::allocations(), before);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gram_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::kernels_test {
 
 /// Numbers of very different size, so that another order of addition shows in the bits.
 Vector rough_numbers(std::size_t n, std::uint64_t stream) {
@@ -162,5 +161,4 @@ TEST(Columns, LieOneAfterTheOther) {
   EXPECT_EQ(Vector(block.flat().begin(), block.flat().end()), (Vector{0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::kernels_test

@@ -11,8 +11,7 @@
 #include "starling/core/columns.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::logarithm_test {
 
 /// Distance of ln(1 + x) from the true value, in units of the last place of a double of its size.
 long double error(double x) {
@@ -60,5 +59,4 @@ TEST(Logarithm, HasTheSameBitsInALoopAndAlone) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::logarithm_test

@@ -7,8 +7,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::weighted_sum_test {
 
 /// Numbers of very different size, so that another order of addition, or one rounding less, shows in the bits.
 Vector rough_numbers(std::size_t n, std::uint64_t stream) {
@@ -120,5 +119,4 @@ INSTANTIATE_TEST_SUITE_P(AroundTiles, Lengths,
                          testing::Values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 51, 63, 64, 65, 100,
                                          127, 128, 129, 1000));
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::weighted_sum_test

@@ -4,8 +4,7 @@
 #include "starling/core/record_error.hpp"
 #include "starling/data/memory_records.hpp"
 
-namespace starling {
-namespace {
+namespace starling::memory_reader_test {
 
 using namespace testing_support;
 
@@ -98,5 +97,4 @@ TEST_F(MemoryReaders, AreKnownByANameWhileTheyAreOffered) {
   EXPECT_THROW(OfferedRecords("a,b", records()), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::memory_reader_test

@@ -8,8 +8,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::description_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -226,5 +225,4 @@ TEST(Describe, CountsRecordsWhoseKeyStoodBefore) {
   EXPECT_EQ(repeated({{"", "", ""}}), 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::description_test

@@ -1,8 +1,7 @@
 #include "data/reading.hpp"
 #include <string>
 
-namespace starling {
-namespace {
+namespace starling::a9a_test {
 
 using namespace testing_support;
 
@@ -70,5 +69,4 @@ TEST_F(A9a, TheTestFileHasOneFeatureLess) {
   EXPECT_EQ(totals.values, 225731U);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::a9a_test

@@ -6,8 +6,7 @@
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::categories_test {
 
 using namespace testing_support;
 
@@ -125,5 +124,4 @@ TEST_F(Encode, IsForDelimitedText) {
   expect_all_in(message_of<UsageError>([&] { refuse_reading_options(generated); }), {"--encode", "generator"});
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::categories_test

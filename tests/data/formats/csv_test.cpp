@@ -4,8 +4,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::csv_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -376,5 +375,4 @@ TEST_F(Csv, ADecimalCommaDelimitsNothing) {
   EXPECT_THAT(message_of<UsageError>([&] { all("1,2,3\n"); }), HasSubstr("a comma cannot be both"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::csv_test

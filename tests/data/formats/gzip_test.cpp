@@ -5,8 +5,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gzip_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -73,5 +72,4 @@ TEST_F(Gzip, ADamagedStreamIsTold) {
   EXPECT_THAT(error(bytes), HasSubstr("x.csv.gz: the gzip stream is damaged (invalid"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gzip_test

@@ -11,8 +11,7 @@
 #include "starling/core/check.hpp"
 #include "starling/hdf5/file.hpp"
 
-namespace starling {
-namespace {
+namespace starling::hdf5_test {
 
 using namespace testing_support;
 using hdf5::File;
@@ -387,5 +386,4 @@ TEST_F(Hdf5, OptionsOfTextAndOtherDimensionsAreRefused) {
   EXPECT_THAT(refused(), HasSubstr("2 features (--dimension says 5"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::hdf5_test

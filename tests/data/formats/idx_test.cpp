@@ -5,8 +5,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::idx_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -178,5 +177,4 @@ TEST(IdxData, Mnist) {
   EXPECT_EQ(brightest, 255);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::idx_test

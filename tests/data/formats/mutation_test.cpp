@@ -14,8 +14,7 @@
 #include "starling/core/random.hpp"
 #include "starling/hdf5/file.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mutation_test {
 
 using namespace testing_support;
 
@@ -223,5 +222,4 @@ TEST(Mutation, NumbersWhoseBitsLieOutsideAreRefused) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mutation_test

@@ -5,8 +5,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::pair_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -183,5 +182,4 @@ TEST(RealData, VflFateHasItsIdsSetAside) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::pair_test

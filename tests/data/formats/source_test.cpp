@@ -4,8 +4,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::source_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -153,5 +152,4 @@ TEST(Source, AFolderIsNotAFile) {
             "cannot read '" + (folder / "x.csv") + "' (Is a directory)");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::source_test

@@ -3,8 +3,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::svmlight_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -106,5 +105,4 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"no_label", "1:1 4:1\n", {": row 1: the label is '1:1' (not a number)"}}),
     [](const auto& instance) { return instance.param.name; });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::svmlight_test

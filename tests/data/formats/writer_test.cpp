@@ -13,8 +13,7 @@
 #include "starling/core/check.hpp"
 #include "starling/hdf5/file.hpp"
 
-namespace starling {
-namespace {
+namespace starling::writer_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -346,5 +345,4 @@ TEST(Writer, TellsTheFormatsByTheirEndings) {
   EXPECT_FALSE(writes_nonzeros("a.hdf5"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::writer_test

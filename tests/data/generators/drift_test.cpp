@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/data/generators/synthetic.hpp"
 
-namespace starling {
-namespace {
+namespace starling::drift_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -109,5 +108,4 @@ TEST(Drift, RefusesWhatItCannotDraw) {
   EXPECT_THAT(error("drift:sigma=2"), HasSubstr("unknown key 'sigma'"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::drift_test

@@ -3,8 +3,7 @@
 #include "data/reading.hpp"
 #include <memory>
 
-namespace starling {
-namespace {
+namespace starling::generated_source_test {
 
 using namespace testing_support;
 
@@ -62,5 +61,4 @@ TEST(GeneratedSource, GoesBackToItsMarks) {
   EXPECT_FALSE(reader->next(record));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::generated_source_test

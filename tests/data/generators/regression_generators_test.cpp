@@ -15,8 +15,7 @@
 #include "starling/data/serving/dataset.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::regression_generators_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -388,5 +387,4 @@ TEST(LinearGenerator, GivesClientsInterceptsOfTheirOwn) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::regression_generators_test

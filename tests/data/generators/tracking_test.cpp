@@ -7,8 +7,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/data/generators/synthetic.hpp"
 
-namespace starling {
-namespace {
+namespace starling::tracking_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -127,5 +126,4 @@ TEST(Tracking, RefusesWhatItCannotDraw) {
   EXPECT_THAT(error("speed=2"), HasSubstr("unknown key 'speed'"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::tracking_test

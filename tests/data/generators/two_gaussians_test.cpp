@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/data/generators/synthetic.hpp"
 
-namespace starling {
-namespace {
+namespace starling::two_gaussians_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -139,5 +138,4 @@ TEST(TwoGaussians, RefuseWhatTheyCannotDraw) {
   EXPECT_THAT(error("n=-1"), HasSubstr("n=-1 (it must lie between 0 and"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::two_gaussians_test

@@ -6,8 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::numpy_test {
 
 using namespace testing_support;
 
@@ -108,5 +107,4 @@ TEST_F(Npy, RefusesDamage) {
   testing_support::expect_refused(faults, [&](const std::string& content) { read(content); });
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::numpy_test

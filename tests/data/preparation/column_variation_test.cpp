@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace starling {
-namespace {
+namespace starling::column_variation_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -39,5 +38,4 @@ TEST(ConstantColumns, OfOneRecordAreAll) {
   EXPECT_EQ(constant_columns(Batch(), 2, {}).size(), 2U);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::column_variation_test

@@ -7,8 +7,7 @@
 #include "starling/core/check.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::constants_test {
 
 using namespace testing_support;
 
@@ -93,5 +92,4 @@ TEST_F(Constants, HoldScaleAndClasses) {
   EXPECT_EQ(read_all(folder_.write("b.csv", "4,3\n4,1\n"), model), (Plains{Plain{{2}, {}, 1}, Plain{{2}, {}, -1}}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::constants_test

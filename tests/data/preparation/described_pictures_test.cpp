@@ -6,8 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::described_pictures_test {
 
 using namespace testing_support;
 
@@ -169,5 +168,4 @@ TEST_F(DescribedPictures, RefuseWhatDoesNotFit) {
                 {"huge.csv: row 8", "--scale"});
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::described_pictures_test

@@ -11,8 +11,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gradient_histogram_test {
 
 constexpr double common = 0.2;
 
@@ -177,5 +176,4 @@ TEST(GradientHistogram, SaysWhenNumbersEnd) {
   EXPECT_TRUE(GradientHistogram(16).describe(picture, found));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gradient_histogram_test

@@ -10,8 +10,7 @@
 #include "starling/data/source.hpp"
 #include "starling/hdf5/file.hpp"
 
-namespace starling {
-namespace {
+namespace starling::made_features_test {
 
 using Missing = ReadSettings::Missing;
 using namespace testing_support;
@@ -178,5 +177,4 @@ TEST_F(MadeFeatures, RefuseTablesOfConstantsThatDoNotFit) {
   });
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::made_features_test

@@ -5,8 +5,7 @@
 #include "starling/core/check.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ranges_test {
 
 using namespace testing_support;
 
@@ -89,5 +88,4 @@ TEST_F(Ranges, AreForDenseRecordsAndStandAlone) {
   expect_all_in(message_of<UsageError>([&] { read_all(named_, settings); }), {"--ranges and --standardise"});
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ranges_test

@@ -5,8 +5,7 @@
 #include "starling/data/formats/writer.hpp"
 #include "starling/data/source.hpp"
 
-namespace starling {
-namespace {
+namespace starling::standardise_test {
 
 using namespace testing_support;
 
@@ -122,5 +121,4 @@ TEST_F(Standardise, IsForDenseRecordsAndStandsAlone) {
   expect_all_in(message_of<UsageError>([&] { read_all(named_, settings); }), {"--scale 0.5", "--standardise"});
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::standardise_test

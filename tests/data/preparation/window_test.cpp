@@ -6,8 +6,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::window_test {
 
 using namespace testing_support;
 
@@ -122,5 +121,4 @@ TEST_F(Windows, RefuseWhatTheyCannotDo) {
   expect_all_in(refused(2, 2), {"sparse"});
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::window_test

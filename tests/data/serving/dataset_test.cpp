@@ -9,8 +9,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/links.hpp"
 
-namespace starling {
-namespace {
+namespace starling::dataset_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -436,5 +435,4 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   EXPECT_THAT(usage(settings), HasSubstr("unknown partition 'half'"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::dataset_test

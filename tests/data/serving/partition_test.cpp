@@ -9,8 +9,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::partition_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -275,5 +274,4 @@ TEST(PartitionTable, UnknownNamesListTheKnown) {
             "one of them.");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::partition_test

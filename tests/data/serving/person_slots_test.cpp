@@ -4,8 +4,7 @@
 #include "support/testing.hpp"
 #include <algorithm>
 
-namespace starling {
-namespace {
+namespace starling::person_slots_test {
 
 using Labels = std::vector<std::vector<double>>;  ///< by person of a batch
 
@@ -84,5 +83,4 @@ TEST(PersonUses, KeepHashesUnderAKeyOfTheirOwn) {
   }));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::person_slots_test

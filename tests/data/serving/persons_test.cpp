@@ -7,8 +7,7 @@
 #include "starling/core/links.hpp"
 #include "starling/data/serving/dataset.hpp"
 
-namespace starling {
-namespace {
+namespace starling::persons_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -162,5 +161,4 @@ TEST_F(PersonStreams, Faults) {
   EXPECT_THAT(message("contiguous", "who", sparse), HasSubstr("--person"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::persons_test

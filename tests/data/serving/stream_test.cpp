@@ -11,8 +11,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::stream_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -283,5 +282,4 @@ TEST_F(Streams, NothingIsAllocatedAfterTheFirstPass) {
   expect_no_allocation(*open_dataset(synthetic, 1, 0, 1).streams[0]);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::stream_test

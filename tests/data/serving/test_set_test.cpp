@@ -4,8 +4,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::test_set_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -79,5 +78,4 @@ TEST_F(TestSet, ClientsThatDifferTakeTurnsInIt) {
   EXPECT_EQ(std::abs(test.row(0).values[0]), std::abs(test.row(10).values[0]));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::test_set_test

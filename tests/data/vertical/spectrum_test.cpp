@@ -12,8 +12,7 @@
 #include "starling/data/serving/dataset.hpp"
 #include "starling/data/vertical/vertical.hpp"
 
-namespace starling {
-namespace {
+namespace starling::spectrum_test {
 
 using namespace testing_support;
 using testing::HasSubstr;
@@ -429,5 +428,4 @@ TEST(Spectrum, HelpNamesItsParameters) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::spectrum_test

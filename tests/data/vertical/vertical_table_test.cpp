@@ -13,8 +13,7 @@
 #include "starling/data/vertical/vertical.hpp"
 #include "starling/hdf5/file.hpp"
 
-namespace starling {
-namespace {
+namespace starling::vertical_table_test {
 
 using namespace testing_support;
 using testing::ElementsAre;
@@ -657,5 +656,4 @@ TEST_F(Fate, CreditDefaultHasThirteenAndTenColumns) {
   EXPECT_EQ(data.stream->learning(), 48U);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::vertical_table_test

@@ -5,8 +5,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::analysis_long_test {
 
 // Its gap is 5e-10: beyond the allowed work, and said so. The test takes as long as that work.
 TEST(AnalysisLong, ALongCircleNeedsNoDeepStackAndIsNotResolved) {
@@ -18,5 +17,4 @@ TEST(AnalysisLong, ALongCircleNeedsNoDeepStackAndIsNotResolved) {
   EXPECT_EQ(analysis.rounds_to_1e_3, std::nullopt);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::analysis_long_test

@@ -5,8 +5,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::separation_test {
 
 /// Departures of some clients out of n.
 Departures leave(std::size_t n, const std::vector<std::pair<Client, Round>>& who) {
@@ -102,5 +101,4 @@ TEST(Separation, CountsTheUnionOfAllPhases) {
   EXPECT_TRUE(checked(square, leave(4, {{0, 5}, {2, 5}})).first.has_value());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::separation_test

@@ -10,8 +10,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::endless_test {
 
 struct Case {
   std::string spec;
@@ -264,5 +263,4 @@ TEST(EndlessFamilies, RefuseWhatTheyCannotMake) {
   EXPECT_FALSE(make_graph("erdos-renyi:p=0,rounds=endless", 9, WeightRule::sender)->ever_connects());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::endless_test

@@ -15,8 +15,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::families_test {
 
 /// The table of families, and the family of the how-to page.
 const TopologyTable& tested_families() {
@@ -319,5 +318,4 @@ TEST(Families, ManyClientsAreNoTrouble) {
   EXPECT_EQ(topology->links(99'999, 5).out, (std::vector<Arc>{{0, 0.5}}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::families_test

@@ -11,8 +11,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::indexed_test {
 
 using testing::HasSubstr;
 using testing_support::message_of;
@@ -195,5 +194,4 @@ TEST(RandomCircles, MixLikeRandomRegularGraphs) {
   EXPECT_EQ(analysis.joint_window, 1);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::indexed_test

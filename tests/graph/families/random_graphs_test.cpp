@@ -9,8 +9,7 @@
 #include "starling/core/check.hpp"
 #include "starling/graph/graph.hpp"
 
-namespace starling {
-namespace {
+namespace starling::random_graphs_test {
 
 using namespace testing_support;
 
@@ -160,5 +159,4 @@ TEST(RandomGraphs, TakeTenThousandClients) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::random_graphs_test

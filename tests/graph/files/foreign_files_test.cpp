@@ -8,8 +8,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::foreign_files_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -235,5 +234,4 @@ TEST(ForeignFiles, DamagedOnesGiveATopologyOrAUsageError) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::foreign_files_test

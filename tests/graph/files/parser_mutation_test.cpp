@@ -6,8 +6,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::parser_mutation_test {
 
 using namespace testing_support;
 
@@ -92,5 +91,4 @@ TEST(ParserMutation, SurvivesNoise) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::parser_mutation_test

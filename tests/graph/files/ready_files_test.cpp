@@ -10,8 +10,7 @@
 
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ready_files_test {
 
 const std::filesystem::path folder = std::filesystem::path(testing_support::source_folder()) / "topologies";
 
@@ -99,5 +98,4 @@ TEST(ReadyFiles, TheQuickstartIsClearlyUnbalanced) {
   EXPECT_GT(analyse(Topology::read((folder / "unbalanced-5.topo").string())).bias, 0.4);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ready_files_test

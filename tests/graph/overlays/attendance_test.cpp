@@ -9,8 +9,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::attendance_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -217,5 +216,4 @@ TEST(AttendanceFiles, AreRefusedWithFileAndLine) {
   EXPECT_THAT(shares_of("clients:" + folder.write("p.csv", "0,0.1\n0,0.1\n")), HasSubstr("named twice"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::attendance_test

@@ -11,8 +11,7 @@
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/graph/graph.hpp"
 
-namespace starling {
-namespace {
+namespace starling::overlays_test {
 
 using testing_support::test_name;
 
@@ -367,5 +366,4 @@ TEST(Overlays, RepeatWithoutClientsThatNeverCome) {
   EXPECT_EQ(AttendedSchedule(ring(), nullptr, departures, MissingWeight::split_anew).period(), 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::overlays_test

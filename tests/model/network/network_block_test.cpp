@@ -8,8 +8,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::network_block_test {
 
 using testing::HasSubstr;
 using testing_support::message_of;
@@ -152,5 +151,4 @@ TEST(NetworkBlock, OfFloatsRefusesClipsThatFloatsCannotKeep) {
               HasSubstr("--precision double"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::network_block_test

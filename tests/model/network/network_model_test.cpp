@@ -10,8 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::network_model_test {
 
 using namespace testing_support;
 
@@ -327,5 +326,4 @@ TEST(NetworkModels, MustHaveAnOutputPerScore) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::network_model_test

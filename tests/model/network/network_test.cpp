@@ -9,8 +9,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::network_test {
 
 using namespace testing_support;
 
@@ -287,5 +286,4 @@ TEST(Network, HasTheParametersOfItsLayers) {
             26U * 32 + 801 * 64 + 1025 * 512 + 513 * 10);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::network_test

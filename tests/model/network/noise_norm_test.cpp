@@ -4,8 +4,7 @@
 #include "support/testing.hpp"
 #include <cmath>
 
-namespace starling {
-namespace {
+namespace starling::noise_norm_test {
 
 // Noise z of deviation s moves the score of a linear layer by s z·(x, 1), whose deviation is s √(R² + 1).
 TEST(NoiseNorm, OfALinearLayerIsThatOfTheRecordAndItsConstant) {
@@ -32,5 +31,4 @@ TEST(NoiseNorm, DependsOnPublicNumbersAlone) {
   EXPECT_EQ(noise_norm(network, 2, 1.4, 1), noise_norm(network, 2, 1.4, 1));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::noise_norm_test

@@ -9,8 +9,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::product_test {
 
 template <class T>
 class Products : public testing::Test {
@@ -118,5 +117,4 @@ TYPED_TEST(Products, TurnColumnsIntoRows) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::product_test

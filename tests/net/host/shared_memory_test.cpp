@@ -13,8 +13,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/memory/huge_pages.hpp"
 
-namespace starling {
-namespace {
+namespace starling::shared_memory_test {
 
 using testing_support::message_of;
 
@@ -103,5 +102,4 @@ TEST(SharedMemory, CannotBeAttachedOnceItIsClosed) {
               testing::HasSubstr("cannot be opened"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::shared_memory_test

@@ -14,8 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace starling {
-namespace {
+namespace starling::usable_cpus_test {
 
 class ControlGroups : public testing::Test {
  protected:
@@ -144,5 +143,4 @@ TEST(UsableCpus, AreNoFewerThanOneAndNoMoreThanThoseOfTheHost) {
   EXPECT_LE(usable_cpus(), static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::usable_cpus_test

@@ -5,8 +5,7 @@
 #include "support/testing.hpp"
 #include <cmath>
 
-namespace starling {
-namespace {
+namespace starling::usable_memory_test {
 
 class UsableMemory : public testing::Test {
  protected:
@@ -89,5 +88,4 @@ TEST(UsableMemoryOfThisHost, IsSome) {
   EXPECT_GT(usable_memory(), 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::usable_memory_test

@@ -4,8 +4,7 @@
 
 #include "starling/net/mailboxes/mailboxes.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mailboxes_failure_test {
 
 using testing_support::world;
 
@@ -45,5 +44,4 @@ TEST(Failure, EndsRanksThatWaitForNobody) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mailboxes_failure_test

@@ -7,8 +7,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/mailboxes/mailboxes.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mailboxes_silence_test {
 
 using testing::HasSubstr;
 using testing_support::world;
@@ -40,5 +39,4 @@ TEST(Silence, OfARankThatHasNotEndedIsToldFromWork) {
   agreement.barrier();
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mailboxes_silence_test

@@ -5,8 +5,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/mailboxes/mailboxes.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mailboxes_stopping_test {
 
 using testing_support::world;
 
@@ -46,5 +45,4 @@ TEST(Stopping, ASignalEndsRanksInDifferentRounds) {
   EXPECT_EQ(total, 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mailboxes_stopping_test

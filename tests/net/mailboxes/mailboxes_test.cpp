@@ -7,8 +7,7 @@
 #include "starling/core/random.hpp"
 #include "starling/net/agreement.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mailboxes_test {
 
 using testing_support::world;
 using Merge = Mailboxes::Merge;
@@ -246,5 +245,4 @@ TEST(Drained, RunsFollowEachOther) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mailboxes_test

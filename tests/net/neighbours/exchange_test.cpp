@@ -6,8 +6,7 @@
 #include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::exchange_test {
 
 using testing_support::world;
 
@@ -135,5 +134,4 @@ TEST(RootDoor, GathersInClientOrderAndBroadcasts) {
   EXPECT_EQ(value.value(), (Vector{1.0, -2.0}));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::exchange_test

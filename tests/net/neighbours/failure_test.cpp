@@ -1,11 +1,9 @@
 #include "net/ring.hpp"
 
-namespace starling {
-namespace {
+namespace starling::failure_test {
 
 TEST(Failure, ReachesRanksThatWaitForSomebodyElse) {
   testing_support::expect_a_failure_reaches_all(ExchangeWay::messages, 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::failure_test

@@ -5,8 +5,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
 
-namespace starling {
-namespace {
+namespace starling::silence_test {
 
 using testing::HasSubstr;
 using testing_support::world;
@@ -25,5 +24,4 @@ TEST(Silence, OfAPeerEndsTheWaitAndNamesIt) {
   Agreement(world()).barrier();
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::silence_test

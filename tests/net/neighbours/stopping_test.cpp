@@ -1,11 +1,9 @@
 #include "net/ring.hpp"
 
-namespace starling {
-namespace {
+namespace starling::stopping_test {
 
 TEST(Stopping, ASignalToOneRankStopsAllAfterOneRound) {
   testing_support::expect_a_signal_stops_all_after_one_round(ExchangeWay::messages);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::stopping_test

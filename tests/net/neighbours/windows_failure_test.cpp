@@ -1,11 +1,9 @@
 #include "net/ring.hpp"
 
-namespace starling {
-namespace {
+namespace starling::windows_failure_test {
 
 TEST(WindowFailure, ReachesRanksThatWaitForSomebodyElse) {
   testing_support::expect_a_failure_reaches_all(ExchangeWay::windows, 100);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::windows_failure_test

@@ -6,8 +6,7 @@
 
 #include "starling/net/neighbours/neighbours.hpp"
 
-namespace starling {
-namespace {
+namespace starling::windows_refused_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -46,5 +45,4 @@ TEST(Windows, ThatAreAskedForAndCannotBeAreAnErrorOnAllRanks) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::windows_refused_test

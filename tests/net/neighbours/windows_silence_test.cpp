@@ -5,8 +5,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
 
-namespace starling {
-namespace {
+namespace starling::windows_silence_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -41,5 +40,4 @@ TEST(Silence, OfAReaderEndsTheWaitAndNamesIt) {
   Agreement(world()).barrier();
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::windows_silence_test

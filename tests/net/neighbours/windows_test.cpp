@@ -13,8 +13,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
 
-namespace starling {
-namespace {
+namespace starling::windows_test {
 
 using testing_support::world;
 
@@ -396,5 +395,4 @@ INSTANTIATE_TEST_SUITE_P(Limits, LimitedWindows,
                                          Limit{"sizes", RLIMIT_FSIZE, 50'000, "(ulimit -f allows 50000)"}),
                          [](const auto& row) { return row.param.name; });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::windows_test

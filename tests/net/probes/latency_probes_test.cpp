@@ -9,8 +9,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::latency_probes_test {
 
 using testing_support::world;
 
@@ -167,5 +166,4 @@ TEST(FactsOfTheLaunch, TellWhatMpiSays) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::latency_probes_test

@@ -5,8 +5,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_dead_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -30,5 +29,4 @@ TEST(RootDead, TheOthersNameTheAggregator) {
   Agreement(world()).barrier();
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_dead_test

@@ -4,8 +4,7 @@
 
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_failure_test {
 
 using testing::HasSubstr;
 using testing_support::world;
@@ -46,5 +45,4 @@ TEST(RootFailure, OfAContributionReachesAllRanks) {
   expect_end(5, ranks == 2 ? 0 : ranks == 4 ? 4 : 2);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_failure_test

@@ -4,8 +4,7 @@
 
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_messages_silence_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -41,5 +40,4 @@ TEST(RootMessagesSilence, IsNamedWithRoundAndPeer) {
   EXPECT_THAT(heard(), testing::ElementsAre(HasSubstr(awaited)));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_messages_silence_test

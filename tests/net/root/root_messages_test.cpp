@@ -9,8 +9,7 @@
 #include "starling/core/random.hpp"
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_messages_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -351,5 +350,4 @@ TEST(RootMessagesDoor, ErrorsOfTheCodecGoThrough) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_messages_test

@@ -5,8 +5,7 @@
 
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_silence_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -65,5 +64,4 @@ TEST(RootSilence, OfAClientIsNamedByTheAggregator) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_silence_test

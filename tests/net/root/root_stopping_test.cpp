@@ -5,8 +5,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/net/root/root.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_stopping_test {
 
 using testing_support::world;
 
@@ -31,5 +30,4 @@ TEST(RootStopping, ASignalToOneRankStopsAllAfterOneRound) {
   EXPECT_EQ(Agreement(world()).max(declare_public(done)), done);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_stopping_test

@@ -11,8 +11,7 @@
 #include "starling/core/random.hpp"
 #include "starling/net/agreement.hpp"
 
-namespace starling {
-namespace {
+namespace starling::root_test {
 
 using testing::HasSubstr;
 using testing_support::world;
@@ -268,5 +267,4 @@ TEST(RootDoor, EmptySumsPass) {
   EXPECT_EQ(none.value(), Vector());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::root_test

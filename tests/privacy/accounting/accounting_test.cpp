@@ -9,8 +9,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::accounting_test {
 
 using namespace testing_support;
 
@@ -430,5 +429,4 @@ TEST(Accounting, StaysAnUpperBoundForHugeLosses) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::accounting_test

@@ -14,8 +14,7 @@
 #include "starling/core/check.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
-namespace starling {
-namespace {
+namespace starling::loss_distribution_test {
 
 using Real = long double;
 
@@ -239,5 +238,4 @@ TEST(Distribution, DeclinesWhatItCannotHold) {
   EXPECT_FALSE(distribution_epsilon(many, 1e-5, 1, 1).has_value());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::loss_distribution_test

@@ -4,8 +4,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::prices_test {
 
 using testing_support::message_of;
 
@@ -52,5 +51,4 @@ TEST_F(ClientFile, ConvertsPricesAndTheirRange) {
   EXPECT_EQ(halves.converted([](double price) { return price + 1; }).at(2, 0), 3);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::prices_test

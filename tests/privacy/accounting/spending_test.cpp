@@ -9,8 +9,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::spending_test {
 
 std::unique_ptr<Mechanism> mechanism_of(const std::string& name, PrivacyUnit unit = PrivacyUnit::record) {
   ReleaseSettings settings;
@@ -202,5 +201,4 @@ TEST(ClientLosses, TakeTheWorseOfEachAndTravelAsText) {
   EXPECT_TRUE(std::isinf(read.client.epsilon));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::spending_test

@@ -5,8 +5,7 @@
 #include "starling/privacy/audit/audit.hpp"
 #include "starling/privacy/audit/audit_subjects.hpp"
 
-namespace starling {
-namespace {
+namespace starling::audit_long_test {
 
 AuditResult audit_first_pair(const std::string& name, double epsilon, const Charge& claim, std::int64_t samples,
                              std::uint64_t seed) {
@@ -75,5 +74,4 @@ TEST(AuditFigures, FalseAlarmsAreRare) {
   EXPECT_LE(above, 20);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::audit_long_test

@@ -12,8 +12,7 @@
 #include "starling/privacy/mechanism/multipart_mechanism.hpp"
 #include "starling/privacy/mechanism/paired_mechanism.hpp"
 
-namespace starling {
-namespace {
+namespace starling::audit_test {
 
 using testing_support::message_of;
 
@@ -312,5 +311,4 @@ TEST(AuditOfReleases, HonestMechanismsAreNotAccused) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::audit_test

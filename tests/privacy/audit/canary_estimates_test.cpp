@@ -5,8 +5,7 @@
 #include "starling/core/random.hpp"
 #include "starling/privacy/audit/one_run.hpp"
 
-namespace starling {
-namespace {
+namespace starling::canary_estimates_test {
 
 using testing_support::message_of;
 
@@ -110,5 +109,4 @@ TEST(CanaryEstimates, RefuseALogWithoutRounds) {
   EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(estimated_canaries(log, best_correlation(64, 1))); }), "");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::canary_estimates_test

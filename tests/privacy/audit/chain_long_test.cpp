@@ -5,8 +5,7 @@
 #include "starling/privacy/audit/chain_subject.hpp"
 #include "starling/privacy/audit/planted_faults.hpp"
 
-namespace starling {
-namespace {
+namespace starling::chain_long_test {
 
 ReleaseSettings chain_settings(const NoiseCorrelation& correlation, double price) {
   ReleaseSettings settings;
@@ -82,5 +81,4 @@ TEST(ChainFigures, FalseAlarmsAreRare) {
   EXPECT_LE(alarms, 2);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::chain_long_test

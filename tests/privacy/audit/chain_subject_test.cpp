@@ -8,8 +8,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::chain_subject_test {
 
 using testing_support::message_of;
 
@@ -162,5 +161,4 @@ TEST(ChainAudit, RefusesPlansWithoutPlace) {
             "");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::chain_subject_test

@@ -6,8 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::one_run_test {
 
 using testing_support::message_of;
 
@@ -59,5 +58,4 @@ TEST(OneRun, RefutesHalfTheNoise) {
   EXPECT_TRUE(one_run_audit(laplace_log(2, 5000), Charge::laplace(1), 1e-5).refuted);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::one_run_test

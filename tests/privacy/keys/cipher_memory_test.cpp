@@ -30,8 +30,7 @@ const bool counting = CRYPTO_set_mem_functions(counting_malloc, counting_realloc
 
 }  // namespace
 
-namespace starling {
-namespace {
+namespace starling::cipher_memory_test {
 
 TEST(Cipher, AllocatesNothingAfterTheFirstRelease) {
   ASSERT_TRUE(counting);
@@ -50,5 +49,4 @@ TEST(Cipher, AllocatesNothingAfterTheFirstRelease) {
   EXPECT_EQ(allocations, before);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::cipher_memory_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::key_file_test {
 
 using namespace testing_support;
 namespace fs = std::filesystem;
@@ -75,5 +74,4 @@ TEST(WeaknessOf, ThereIsNoneInRandomKeys) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::key_file_test

@@ -11,8 +11,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/privacy/keys/keystream.hpp"
 
-namespace starling {
-namespace {
+namespace starling::keys_test {
 
 using namespace testing_support;
 
@@ -302,5 +301,4 @@ TEST(NoiseKey, CommitmentShowsNothingOfTheKey) {
   for (std::size_t i = 0; i + 8 <= hex.size(); ++i) EXPECT_EQ(shown.find(hex.substr(i, 8)), std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::keys_test

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace starling {
-namespace {
+namespace starling::keystream_test {
 
 /// The next `count` bytes as hexadecimal digits.
 std::string take(Keystream& words, std::size_t count) {
@@ -90,5 +89,4 @@ TEST(Keystream, GivesManyWordsAtOnceAsOneByOne) {
   for (const std::uint64_t word : first) ASSERT_EQ(word, single());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::keystream_test

@@ -10,8 +10,7 @@
 
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
-namespace starling {
-namespace {
+namespace starling::accounts_test {
 
 using namespace testing_support;
 
@@ -482,5 +481,4 @@ TEST(Replay, OfAnotherRecordGivesUnrelatedNoise) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::accounts_test

@@ -68,8 +68,7 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   return must_fail('r') ? -1 : static_cast<int>(syscall(SYS_rename, from, to));
 }
 
-namespace starling {
-namespace {
+namespace starling::ledger_crash_test {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
@@ -317,5 +316,4 @@ TEST(LedgerCrash, RowsTornAnywhereAreCutOffAndThoseThatFailAreTakenBack) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ledger_crash_test

@@ -8,8 +8,7 @@
 #include "starling/privacy/ledger/ledger.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ledger_damage_test {
 
 using ledger_samples::head_of;
 using ledger_samples::sealed;
@@ -341,5 +340,4 @@ TEST(LedgerDamageTest, ALedgerThatIsGoneIsNotBegunAnew) {
   EXPECT_THROW(static_cast<void>(Ledger::open(folder / "ledger")), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ledger_damage_test

@@ -18,8 +18,7 @@ extern "C" int fsync(int /*file*/) {
   return 0;
 }
 
-namespace starling {
-namespace {
+namespace starling::ledger_ranges_test {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
@@ -575,5 +574,4 @@ TEST(LedgerBlocksTest, MayBeLong) {
   EXPECT_EQ(other.last()->last, 299999);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ledger_ranges_test

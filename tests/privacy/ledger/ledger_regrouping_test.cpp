@@ -6,8 +6,7 @@
 #include "starling/files/durable_file.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ledger_regrouping_test {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
@@ -116,5 +115,4 @@ TEST(LedgerRegrouping, RefusesDamageAndOtherRuns) {
   EXPECT_FALSE(std::filesystem::exists(folder / "new"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ledger_regrouping_test

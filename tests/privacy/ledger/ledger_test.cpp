@@ -18,8 +18,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ledger_test {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
@@ -380,5 +379,4 @@ TEST_F(LedgerTest, AWholeSampleIsWhole) {
   EXPECT_EQ(reading.row_of(std::string(64, '0')), std::nullopt);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ledger_test

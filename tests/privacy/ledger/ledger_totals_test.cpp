@@ -9,8 +9,7 @@
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/ledger/ledger.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ledger_totals_test {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
@@ -242,5 +241,4 @@ TEST(BlockSizes, MayBeFixed) {
   EXPECT_THROW(static_cast<void>(BlockSizes::doubling(-1)), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ledger_totals_test

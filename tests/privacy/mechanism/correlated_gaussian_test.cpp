@@ -14,8 +14,7 @@
 #include "starling/privacy/noise/gaussian_noise.hpp"
 #include "starling/privacy/noise/grid.hpp"
 
-namespace starling {
-namespace {
+namespace starling::correlated_gaussian_test {
 
 using testing_support::message_of;
 
@@ -490,5 +489,4 @@ TEST(CorrelatedGaussian, OtherMechanismsRefuseOrKeepItToTheirGradients) {
   EXPECT_EQ(release(pair, 0, 0, Vector(3)), first);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::correlated_gaussian_test

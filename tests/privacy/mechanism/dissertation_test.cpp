@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/mechanism.hpp"
 
-namespace starling {
-namespace {
+namespace starling::dissertation_test {
 
 using testing_support::message_of;
 
@@ -100,5 +99,4 @@ TEST(Dissertation, RefusesWhatItIsNotDefinedFor) {
   EXPECT_NE(refusal(settings).find("clip=inf"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::dissertation_test

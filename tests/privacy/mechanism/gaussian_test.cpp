@@ -6,8 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/privacy/mechanism.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gaussian_test {
 
 using testing_support::message_of;
 
@@ -84,5 +83,4 @@ TEST(Gaussian, RefusesPricesThatItCannotDraw) {
   EXPECT_THROW(release(*mechanism, {}, 2, Vector(1)), FailureError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gaussian_test

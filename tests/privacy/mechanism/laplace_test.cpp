@@ -7,8 +7,7 @@
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/noise/grid.hpp"
 
-namespace starling {
-namespace {
+namespace starling::laplace_test {
 
 ReleaseSettings settings_of(double epsilon, std::size_t batch, std::size_t dimension) {
   ReleaseSettings settings;
@@ -135,5 +134,4 @@ TEST(Laplace, EveryAddressRunAndKeyHasItsOwnNoise) {
   EXPECT_EQ(seen.size(), 35U);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::laplace_test

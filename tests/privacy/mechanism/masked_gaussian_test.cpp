@@ -7,8 +7,7 @@
 #include "starling/core/check.hpp"
 #include "starling/privacy/noise/grid.hpp"
 
-namespace starling {
-namespace {
+namespace starling::masked_gaussian_test {
 
 using testing_support::message_of;
 
@@ -170,5 +169,4 @@ TEST(MaskedGaussian, RefusesSumsBeyondTheClip) {
   EXPECT_THROW((void)clients.share(mechanism, 0, 0, {1, 0, 0}), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::masked_gaussian_test

@@ -10,8 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
 
-namespace starling {
-namespace {
+namespace starling::masking_test {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -216,5 +215,4 @@ TEST(MaskKeys, OfTwoClientsMakeOneKeyForEachPurpose) {
   EXPECT_THROW(static_cast<void>(one.common_key(MaskKey::Bytes{}, "a")), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::masking_test

@@ -14,8 +14,7 @@
 #include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/mechanism.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mechanisms_test {
 
 using namespace testing_support;
 
@@ -209,5 +208,4 @@ TEST(None, ClipsOnlyIfAsked) {
   EXPECT_THROW(mechanism_table().make("none", settings), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mechanisms_test

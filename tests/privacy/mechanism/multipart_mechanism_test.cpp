@@ -11,8 +11,7 @@
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/clip_rows.hpp"
 
-namespace starling {
-namespace {
+namespace starling::multipart_mechanism_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -309,5 +308,4 @@ TEST(MultipartMechanism, RefusesReleasesThatNobodyPaidFor) {
               HasSubstr("price"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::multipart_mechanism_test

@@ -16,8 +16,7 @@
 #include "starling/privacy/audit/audit.hpp"
 #include "starling/privacy/audit/audit_subjects.hpp"
 
-namespace starling {
-namespace {
+namespace starling::norm_histogram_test {
 
 using testing_support::message_of;
 
@@ -330,5 +329,4 @@ TEST(NormHistogram, AnAuditCatchesNoiseForTooLittleSensitivity) {
   EXPECT_TRUE(audit(subject_of(with_laplace), Charge::laplace(1), samples(30'000)).refuted);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::norm_histogram_test

@@ -9,8 +9,7 @@
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 
-namespace starling {
-namespace {
+namespace starling::paired_mechanism_test {
 
 using testing_support::message_of;
 
@@ -305,5 +304,4 @@ TEST(PairedMechanism, RefusesWhatNobodyCanAccountFor) {
               testing::HasSubstr("unit component"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::paired_mechanism_test

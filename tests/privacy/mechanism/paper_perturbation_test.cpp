@@ -7,8 +7,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::paper_perturbation_test {
 
 ReleaseSettings settings(std::size_t dimension) {
   ReleaseSettings settings;
@@ -117,5 +116,4 @@ TEST(PaperPerturbation, NothingFiniteIsCharged) {
   EXPECT_EQ(PaperPerturbation(settings(4), PaperTerms()).charge(1), Charge::unbounded());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::paper_perturbation_test

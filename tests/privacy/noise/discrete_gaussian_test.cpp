@@ -11,8 +11,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::discrete_gaussian_test {
 
 using namespace testing_support;
 
@@ -154,5 +153,4 @@ TEST(DiscreteGaussian, RefusesScalesOutOfRange) {
   EXPECT_THROW(DiscreteGaussian(0x1.1p56), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::discrete_gaussian_test

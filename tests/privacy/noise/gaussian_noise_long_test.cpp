@@ -5,8 +5,7 @@
 
 #include "starling/privacy/noise/gaussian_noise.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gaussian_noise_long_test {
 
 using namespace testing_support;
 
@@ -79,5 +78,4 @@ TEST(GaussianNoiseLong, SeesAScaleThatIsWrongByAThousandth) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gaussian_noise_long_test

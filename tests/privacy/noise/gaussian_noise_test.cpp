@@ -10,8 +10,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gaussian_noise_test {
 
 using namespace testing_support;
 
@@ -266,5 +265,4 @@ TEST(GaussianNoise, ShareOfUndecidedWordsIsAsPredicted) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gaussian_noise_test

@@ -4,8 +4,7 @@
 
 #include "starling/privacy/noise/gaussian_noise.hpp"
 
-namespace starling {
-namespace {
+namespace starling::gaussian_statistics_test {
 
 using namespace testing_support;
 
@@ -69,5 +68,4 @@ TEST(GaussianNoise, GivesEveryIntegerItsProbabilityAtTheSmallestScale) {
   EXPECT_LT(chi_square(observed, expected), chi_square_limit(2 * reach));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::gaussian_statistics_test

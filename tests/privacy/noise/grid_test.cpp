@@ -9,8 +9,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::grid_test {
 
 using testing_support::message_of;
 
@@ -406,5 +405,4 @@ TEST(ZeroNoise, GivesBackTheMeanToHalfAStep) {
   EXPECT_EQ(mean.value()[2], 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::grid_test

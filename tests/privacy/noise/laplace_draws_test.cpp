@@ -8,8 +8,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::laplace_draws_test {
 
 using namespace laplace_draws;
 using testing_support::one_in_ten_thousand;
@@ -317,5 +316,4 @@ TEST(LaplaceDraws, RejectTheLowDigitsAtThePredictedRate) {
   EXPECT_NEAR(rejected, count * p, one_in_ten_thousand * std::sqrt(count * p * (1 - p)));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::laplace_draws_test

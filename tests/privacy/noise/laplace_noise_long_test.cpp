@@ -5,8 +5,7 @@
 
 #include "starling/privacy/keys/keystream.hpp"
 
-namespace starling {
-namespace {
+namespace starling::laplace_noise_long_test {
 
 using namespace testing_support;
 
@@ -85,5 +84,4 @@ TEST(LaplaceNoiseLong, DrawsAreUncorrelated) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::laplace_noise_long_test

@@ -8,8 +8,7 @@
 #include "starling/core/check.hpp"
 #include "starling/privacy/keys/keystream.hpp"
 
-namespace starling {
-namespace {
+namespace starling::laplace_noise_test {
 
 using namespace testing_support;
 
@@ -197,5 +196,4 @@ TEST(LaplaceNoise, IsAdded) {
   for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(integers[i] - alone[i], static_cast<std::int64_t>(i) - 500);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::laplace_noise_test

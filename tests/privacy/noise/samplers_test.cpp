@@ -7,8 +7,7 @@
 #include "starling/core/check.hpp"
 #include "starling/privacy/keys/keystream.hpp"
 
-namespace starling {
-namespace {
+namespace starling::samplers_test {
 
 using namespace testing_support;
 
@@ -160,5 +159,4 @@ TEST(FloatingLaplace, FollowsTheContinuousDistribution) {
   EXPECT_LT(gap * std::sqrt(n), 2.226);  // √(ln(2/1e-4)/2)
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::samplers_test

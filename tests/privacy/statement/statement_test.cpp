@@ -6,8 +6,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::statement_test {
 
 /// 50 releases in two passes, at one price.
 ClientLosses losses_by(const Mechanism& mechanism) {
@@ -214,5 +213,4 @@ TEST(Weaknesses, NamesLargeLosses) {
   EXPECT_TRUE(weaknesses_of(report).empty());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::statement_test

@@ -11,8 +11,7 @@
 #include "starling/privacy/mechanism/multipart_mechanism.hpp"
 #include "starling/privacy/statement/statement.hpp"
 
-namespace starling {
-namespace {
+namespace starling::trust_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -261,5 +260,4 @@ TEST(PaperClaim, IsInTheStatementWithItsGaps) {
   EXPECT_THAT(text, HasSubstr("The privacy loss of every record is unbounded"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::trust_test

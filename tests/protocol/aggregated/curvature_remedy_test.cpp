@@ -9,8 +9,7 @@
 #include "starling/inference/curvature_bias.hpp"
 #include "starling/inference/path_intervals.hpp"
 
-namespace starling {
-namespace {
+namespace starling::curvature_remedy_test {
 
 constexpr std::size_t dimension = 4;  // three slopes and the intercept, all 1
 constexpr int steps = 200000;
@@ -97,5 +96,4 @@ TEST(CurvatureRemedy, RandomScalingCoversLogisticRegressionAtMuOne) {
   EXPECT_LT(std::abs(left), 0.4 * std::abs(error));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::curvature_remedy_test

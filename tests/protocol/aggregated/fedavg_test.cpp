@@ -7,8 +7,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
 
-namespace starling {
-namespace {
+namespace starling::fedavg_test {
 
 using namespace testing_support;
 
@@ -323,5 +322,4 @@ TEST(FedAvg, ModelsThatRunAwayAreAnError) {
   EXPECT_THROW(fedavg.run({}), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::fedavg_test

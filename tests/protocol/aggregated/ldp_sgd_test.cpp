@@ -8,8 +8,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::ldp_sgd_test {
 
 using namespace testing_support;
 
@@ -226,5 +225,4 @@ TEST(LdpSgd, ModelsThatRunAwayAreAnError) {
   EXPECT_THROW(sgd.run({}), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::ldp_sgd_test

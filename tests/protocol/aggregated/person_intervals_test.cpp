@@ -8,8 +8,7 @@
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
 #include "starling/protocol/person_model.hpp"
 
-namespace starling {
-namespace {
+namespace starling::person_intervals_test {
 
 using namespace testing_support;
 
@@ -109,5 +108,4 @@ TEST(PersonIntervals, CoverWherePersonsAreIndependentAndTheirRecordsAreNot) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::person_intervals_test

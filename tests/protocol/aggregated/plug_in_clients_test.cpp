@@ -10,8 +10,7 @@
 #include "starling/inference/plug_in.hpp"
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
 
-namespace starling {
-namespace {
+namespace starling::plug_in_clients_test {
 
 using namespace testing_support;
 
@@ -128,5 +127,4 @@ INSTANTIATE_TEST_SUITE_P(Trust, PlugInOverClients,
                                          Case{"Alike", 4, 0, false}, Case{"Alone", 1, 0, false}),
                          [](const auto& row) { return row.param.name; });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::plug_in_clients_test

@@ -7,8 +7,7 @@
 #include "starling/core/numerics/gram.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::plug_in_sums_test {
 
 using namespace testing_support;
 
@@ -264,5 +263,4 @@ TEST(PlugInSums, OfNoRecordsAreEmpty) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::plug_in_sums_test

@@ -11,8 +11,7 @@
 #include "starling/core/random.hpp"
 #include "starling/model/mallows_model.hpp"
 
-namespace starling {
-namespace {
+namespace starling::preconditioned_test {
 
 constexpr std::size_t features = 2;
 
@@ -110,5 +109,4 @@ TEST(PreconditionedModel, DirectionsAreThoseOfTheOtherCoordinates) {
   EXPECT_NEAR(direction[0] * 1.5 - direction[1] * 0.7 + direction[2], expected, 1e-8 * std::abs(expected));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::preconditioned_test

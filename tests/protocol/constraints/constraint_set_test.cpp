@@ -6,8 +6,7 @@
 
 #include "starling/protocol/constraints/dual_variables.hpp"
 
-namespace starling {
-namespace {
+namespace starling::constraint_set_test {
 
 using namespace testing_support;
 
@@ -176,5 +175,4 @@ TEST(Dual, QueueNeverFallsBelowZero) {
   EXPECT_EQ(next_queue(2, -3), 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::constraint_set_test

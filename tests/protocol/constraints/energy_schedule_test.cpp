@@ -7,8 +7,7 @@
 
 #include "starling/graph/topology.hpp"
 
-namespace starling {
-namespace {
+namespace starling::energy_schedule_test {
 
 /// Adds messages up from the rows of all clients; checks that receivers expect exactly what is sent, and that nobody's
 /// mass gets lost.
@@ -120,5 +119,4 @@ TEST(Energy, AnAmpleBudgetChangesNothing) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::energy_schedule_test

@@ -16,8 +16,7 @@
 #include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 
-namespace starling {
-namespace {
+namespace starling::long_term_constraints_test {
 
 using namespace testing_support;
 
@@ -278,5 +277,4 @@ TEST(Constraints, NoiseReachesTheDuals) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::long_term_constraints_test

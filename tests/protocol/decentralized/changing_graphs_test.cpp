@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/overlays/overlays.hpp"
 
-namespace starling {
-namespace {
+namespace starling::changing_graphs_test {
 
 using namespace testing_support;
 
@@ -182,5 +181,4 @@ TEST(StepDebt, IsNotPaidWithMassThatIsRounding) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::changing_graphs_test

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <functional>
 
-namespace starling {
-namespace {
+namespace starling::late_clients_test {
 
 using namespace testing_support;
 
@@ -135,5 +134,4 @@ TEST(LateClient, PlaysItsLastRoundIfItIsALittleLate) {
   EXPECT_NEAR(outcome.model, 5, 0.2);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::late_clients_test

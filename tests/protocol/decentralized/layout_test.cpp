@@ -11,8 +11,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::layout_test {
 
 using namespace testing_support;
 
@@ -211,5 +210,4 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Graphs, AnyLayout, testing::ValuesIn(cases()),
                          [](const auto& row) { return testing_support::test_name(row.param.name); });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::layout_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::learning_rule_test {
 
 /// a9a over five clients at ε = 1, δ = 1e-5.
 RuleFacts census() {
@@ -231,5 +230,4 @@ TEST(LearningRule, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(static_cast<void>(learning_rule(facts)), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::learning_rule_test

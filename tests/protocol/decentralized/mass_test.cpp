@@ -2,8 +2,7 @@
 #include "support/testing.hpp"
 #include <cmath>
 
-namespace starling {
-namespace {
+namespace starling::mass_test {
 
 using namespace testing_support;
 
@@ -22,5 +21,4 @@ TEST(Mass, IsKeptOverAMillionRounds) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mass_test

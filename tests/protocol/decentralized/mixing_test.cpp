@@ -3,8 +3,7 @@
 #include "support/testing.hpp"
 #include <cmath>
 
-namespace starling {
-namespace {
+namespace starling::mixing_test {
 
 using namespace testing_support;
 
@@ -133,5 +132,4 @@ TEST(GossipSteps, GoOnWithTheSchedule) {
   EXPECT_EQ(one.masses, three.masses);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mixing_test

@@ -12,8 +12,7 @@
 #include "starling/graph/graph.hpp"
 #include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mixing_twin_test {
 
 using testing_support::world;
 
@@ -191,5 +190,4 @@ INSTANTIATE_TEST_SUITE_P(Graphs, MixingTwin,
                                   (messages ? "_by_messages" : "_through_windows");
                          });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mixing_twin_test

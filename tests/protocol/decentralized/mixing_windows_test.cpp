@@ -13,8 +13,7 @@
 #include "starling/graph/topology.hpp"
 #include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mixing_windows_test {
 
 using testing_support::world;
 
@@ -121,5 +120,4 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Graphs, MixingWindows, testing::ValuesIn(cases()),
                          [](const auto& row) { return testing_support::test_name(row.param.name); });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mixing_windows_test

@@ -8,8 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling {
-namespace {
+namespace starling::optimum_test {
 
 using namespace testing_support;
 
@@ -102,5 +101,4 @@ TEST(StepDebt, IsThereWhileTheCapBinds) {
   EXPECT_EQ(free.debt, 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::optimum_test

@@ -7,8 +7,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 
-namespace starling {
-namespace {
+namespace starling::positive_states_test {
 
 using namespace testing_support;
 
@@ -71,5 +70,4 @@ INSTANTIATE_TEST_SUITE_P(Ways, PositiveStates,
                          testing::Values(Way{"messages"}, Way{"running_sums", true}, Way{"lazy", false, 0.3}),
                          [](const auto& row) { return row.param.name; });
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::positive_states_test

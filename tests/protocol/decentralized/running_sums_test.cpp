@@ -12,8 +12,7 @@
 #include "starling/graph/overlays/overlays.hpp"
 #include "starling/graph/topology.hpp"
 
-namespace starling {
-namespace {
+namespace starling::running_sums_test {
 
 using namespace testing_support;
 
@@ -196,5 +195,4 @@ TEST(LostMessages, DoNotHarmLearning) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::running_sums_test

@@ -7,8 +7,7 @@
 #include "starling/graph/masses.hpp"
 #include "starling/protocol/decentralized/step_cap.hpp"
 
-namespace starling {
-namespace {
+namespace starling::step_debt_test {
 
 using namespace testing_support;
 
@@ -128,5 +127,4 @@ TEST(MeanStep, IsTheSumOfAllSteps) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::step_debt_test

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace starling {
-namespace {
+namespace starling::straggler_test {
 
 using namespace testing_support;
 
@@ -95,5 +94,4 @@ TEST(Straggler, NeitherHoldsTheOthersUpNorIsDropped) {
              rate / rate_alike, error, in_step.error);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::straggler_test

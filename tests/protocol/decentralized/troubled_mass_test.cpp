@@ -8,8 +8,7 @@
 
 #include "starling/graph/overlays/overlays.hpp"
 
-namespace starling {
-namespace {
+namespace starling::troubled_mass_test {
 
 using namespace testing_support;
 
@@ -56,5 +55,4 @@ INSTANTIATE_TEST_SUITE_P(Runs, TroubledMass,
                                           testing::Values(std::nullopt, std::optional(0.0), std::optional(2e-5))),
                          name_of_run);
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::troubled_mass_test

@@ -3,8 +3,7 @@
 #include <starling/plugin.h>
 #include <type_traits>
 
-namespace starling {
-namespace {
+namespace starling::plugin_abi_test {
 
 // Libraries that were built with this header keep working while these numbers stay. Whoever changes one changes
 // STARLING_PLUGIN_ABI.
@@ -26,5 +25,4 @@ TEST(PluginAbi, IsThatOfTheHeader) {
   SUCCEED();  // the compiler has checked it
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::plugin_abi_test

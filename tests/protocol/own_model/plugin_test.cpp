@@ -9,8 +9,7 @@
 #include "starling/protocol/canary.hpp"
 #include "starling/protocol/own_model/row_model.hpp"
 
-namespace starling {
-namespace {
+namespace starling::plugin_test {
 
 using namespace testing_support;
 
@@ -88,5 +87,4 @@ TEST(Plugin, AuditsSeeWhetherItsRowsAreClipped) {
   EXPECT_THROW(audited(planted, 2), DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::plugin_test

@@ -11,8 +11,7 @@
 #include "starling/core/random.hpp"
 #include "starling/core/record_error.hpp"
 
-namespace starling {
-namespace {
+namespace starling::row_model_test {
 
 using testing_support::message_of;
 
@@ -263,5 +262,4 @@ TEST(OfferedModel, IsKnownByItsNameWhileItLives) {
   EXPECT_THROW(OfferedModel("a b", own), UsageError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::row_model_test

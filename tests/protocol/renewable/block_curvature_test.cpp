@@ -10,8 +10,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::block_curvature_test {
 
 Vector normals(std::size_t size, std::uint64_t stream) {
   AddressedRandom random(5, Purpose::experiment, stream, 0);
@@ -162,5 +161,4 @@ TEST(SafeguardedNewton, ConvergesWhereNewtonAloneFlies) {
   EXPECT_LT(norm2(roots(a, b, order, search.best()).gradient), 1e-9);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::block_curvature_test

@@ -5,8 +5,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/data/stream.hpp"
 
-namespace starling {
-namespace {
+namespace starling::renewable_test {
 
 using namespace testing_support;
 
@@ -249,5 +248,4 @@ TEST(Renewable, NoisySumsOfAnyTrustAreSumsOfScaledRows) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::renewable_test

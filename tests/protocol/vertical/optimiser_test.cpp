@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::optimiser_test {
 
 TEST(Optimiser, OfGradientDescentGoesAgainstTheDirection) {
   Vector theta{1, 2};
@@ -35,5 +34,4 @@ TEST(Optimiser, OfAdamIsItsPapers) {
   EXPECT_NEAR(theta[0], 1, 0.5) << "a step is about eta long, whatever the gradient";
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::optimiser_test

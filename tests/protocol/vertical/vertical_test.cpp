@@ -13,8 +13,7 @@
 #include "starling/privacy/clip_rows.hpp"
 #include "starling/protocol/vertical/vertical_hindsight.hpp"
 
-namespace starling {
-namespace {
+namespace starling::vertical_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -61,7 +60,7 @@ class FixedVerticalStream final : public VerticalStream {
   }
   void load(Round after_first) override {
     const Round t = from_ + after_first;
-    learning_ = t < end_ ? starling::learning(t) : 0;
+    learning_ = t < end_ ? vertical_test::learning(t) : 0;
     testing_ = t < end_ ? testing_records : 0;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       inputs_[k].update([&](Vector& x) { x = inputs_of(first_ + k, t); });
@@ -501,5 +500,4 @@ TEST(Hindsight, FindsNetworksNoWorseThanTheLast) {
   EXPECT_GT(many, 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::vertical_test

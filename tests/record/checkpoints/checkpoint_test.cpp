@@ -11,8 +11,7 @@
 #include "starling/files/durable_file.hpp"
 #include "starling/record/directory/journal.hpp"
 
-namespace starling {
-namespace {
+namespace starling::checkpoint_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -225,5 +224,4 @@ TEST(Journal, SaysWhereItIsDamaged) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::checkpoint_test

@@ -9,8 +9,7 @@
 #include "starling/record/dashboards/openmetrics.hpp"
 #include "starling/record/dashboards/tensorboard.hpp"
 
-namespace starling {
-namespace {
+namespace starling::dashboards_test {
 
 using testing_support::TemporaryFolder;
 
@@ -63,5 +62,4 @@ TEST(OpenMetricsFile, KeepsTheLatestKnownFigures) {
   EXPECT_TRUE(text.ends_with("# EOF\n"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::dashboards_test

@@ -7,8 +7,7 @@
 #include <optional>
 #include <sstream>
 
-namespace starling {
-namespace {
+namespace starling::file_gathering_test {
 
 namespace fs = std::filesystem;
 using namespace testing_support;
@@ -89,5 +88,4 @@ TEST(FileGathering, KeepsFilesThatCannotBeWritten) {
   EXPECT_EQ(content_of(folders.from + "/clients/0.h5"), "released");
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::file_gathering_test

@@ -9,8 +9,7 @@
 
 #include "starling/core/check.hpp"
 
-namespace starling {
-namespace {
+namespace starling::history_test {
 
 using namespace testing_support;
 
@@ -147,5 +146,4 @@ TEST(History, IsHeldAsLongAsItIsWritten) {
   EXPECT_EQ(holding_of(path), Holding::free);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::history_test

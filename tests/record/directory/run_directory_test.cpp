@@ -10,8 +10,7 @@
 
 #include "starling/record/intervals/interval.hpp"
 
-namespace starling {
-namespace {
+namespace starling::run_directory_test {
 
 using namespace testing_support;
 
@@ -308,5 +307,4 @@ TEST(OwnersFile, SaysWhereItCannotWrite) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::run_directory_test

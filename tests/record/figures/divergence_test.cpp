@@ -3,8 +3,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace starling {
-namespace {
+namespace starling::divergence_test {
 
 using testing::HasSubstr;
 
@@ -46,5 +45,4 @@ TEST(Divergence, ModelsThatGrowAreToldWithoutLosses) {
   EXPECT_THAT(note(unknown, unknown, unknown, unknown, false, 5, 0, {NAN}), HasSubstr("norm of nan"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::divergence_test

@@ -6,8 +6,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::roc_test {
 
 /// Share of a pair that the larger class's record wins.
 double won(double larger, double smaller) {
@@ -84,5 +83,4 @@ TEST(AreaUnderRoc, IsUnknownWithoutBothClasses) {
   EXPECT_EQ(area_under_roc({3, 4}, {1, 2}).standard_error, 0);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::roc_test

@@ -8,8 +8,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::test_metrics_test {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -253,5 +252,4 @@ TEST(PredictionForm, FollowsFromTheLoss) {
   EXPECT_FALSE(PredictionForm::of(*loss_table().make("linear")).predicts());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::test_metrics_test

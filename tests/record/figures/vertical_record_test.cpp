@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace starling {
-namespace {
+namespace starling::vertical_record_test {
 
 TEST(AreaUnderRoc, OfPredictionsTellsClassesApart) {
   EXPECT_EQ(area_under_roc({{1, true}, {0, false}}).area, 1);
@@ -14,5 +13,4 @@ TEST(AreaUnderRoc, OfPredictionsTellsClassesApart) {
   EXPECT_TRUE(std::isnan(area_under_roc({{1, true}, {2, true}}).area));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::vertical_record_test

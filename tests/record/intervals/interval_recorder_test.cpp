@@ -7,8 +7,7 @@
 
 #include "starling/core/random.hpp"
 
-namespace starling {
-namespace {
+namespace starling::interval_recorder_test {
 
 constexpr std::size_t d = 2;
 
@@ -225,5 +224,4 @@ TEST(IntervalsOf, AreNoneWhereTheSpreadIsZeroOrUnknown) {
   EXPECT_EQ(intervals[0].estimate, theta_of(0, 0)[0]);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::interval_recorder_test

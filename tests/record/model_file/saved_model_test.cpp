@@ -8,8 +8,7 @@
 #include "starling/core/check.hpp"
 #include "starling/record/model_file/scorer.hpp"
 
-namespace starling {
-namespace {
+namespace starling::saved_model_test {
 
 using namespace testing_support;
 
@@ -294,5 +293,4 @@ TEST(ModelLossTest, MakesOneVsRestOfALossOfOneScore) {
   EXPECT_THROW(ModelLoss{model}, DataError);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::saved_model_test

@@ -16,8 +16,7 @@
 #include "starling/report/view/summary_view.hpp"
 #include "starling/report/view/table_text.hpp"
 
-namespace starling {
-namespace {
+namespace starling::figure_test {
 
 using testing_support::world;
 
@@ -181,5 +180,4 @@ TEST(RecordedFigure, NotesGoToTheRun) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::figure_test

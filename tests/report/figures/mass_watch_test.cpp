@@ -5,8 +5,7 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::mass_watch_test {
 
 using testing_support::world;
 
@@ -99,5 +98,4 @@ TEST(MassWatch, NamesTenOfManyAndCountsTheOthers) {
   EXPECT_NE(note_on_small_masses(masses).find("client 3 in 83 %"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::mass_watch_test

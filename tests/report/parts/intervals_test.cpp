@@ -10,8 +10,7 @@
 #include "starling/record/intervals/interval.hpp"
 #include "starling/report/summary.hpp"
 
-namespace starling {
-namespace {
+namespace starling::intervals_test {
 
 namespace fs = std::filesystem;
 using namespace testing_support;
@@ -343,5 +342,4 @@ TEST(IntervalPath, IsRefusedWhereItIsDamaged) {
   EXPECT_NE(problem(head + "5,10,a,1,0,2,0.95,m\n4,10,a,1,0,2,0.95,m\n").find("row 3"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::intervals_test

@@ -11,8 +11,7 @@
 #include "starling/core/check.hpp"
 #include "starling/report/summary.hpp"
 
-namespace starling {
-namespace {
+namespace starling::study_test {
 
 using namespace testing_support;
 
@@ -195,5 +194,4 @@ TEST(SummaryJson, HoldsTheStudy) {
   EXPECT_NE(to_table(summary).find(study_table(summary.study)), std::string::npos);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::study_test

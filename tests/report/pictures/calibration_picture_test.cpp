@@ -7,8 +7,7 @@
 #include <gmock/gmock.h>
 #include <sstream>
 
-namespace starling {
-namespace {
+namespace starling::calibration_picture_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -39,5 +38,4 @@ TEST(CalibrationPicture, SaysThatThereIsNothingToDraw) {
   EXPECT_THAT(script_of(Calibration{}), HasSubstr("no record has a probability"));
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::calibration_picture_test

@@ -9,8 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace starling {
-namespace {
+namespace starling::interval_picture_test {
 
 using testing_support::TemporaryFolder;
 
@@ -162,5 +161,4 @@ TEST(IntervalPicture, MayHaveOneMoment) {
   EXPECT_NE(script.find("set xrange [100:200]"), std::string::npos) << script;
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::interval_picture_test

@@ -8,8 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace starling {
-namespace {
+namespace starling::scene_picture_test {
 
 using testing::HasSubstr;
 using testing_support::TemporaryFolder;
@@ -40,5 +39,4 @@ TEST(ScenePicture, ShowsTheWorldThatWasDrawn) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::scene_picture_test

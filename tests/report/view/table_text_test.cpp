@@ -2,8 +2,7 @@
 
 #include "support/testing.hpp"
 
-namespace starling {
-namespace {
+namespace starling::table_text_test {
 
 TEST(Rows, AreReadBackAsTheyWereWritten) {
   const std::vector<std::pair<std::string, std::string>> rows{{"accuracy", "81.2 %"},
@@ -16,5 +15,4 @@ TEST(Rows, AreReadBackAsTheyWereWritten) {
   EXPECT_TRUE(rows_in("").empty());
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::table_text_test

@@ -6,8 +6,7 @@
 
 #include "starling/privacy/accounting/accounting.hpp"
 
-namespace starling {
-namespace {
+namespace starling::budget_left_test {
 
 TEST(BudgetLeft, IsTheDifferenceOfPureLosses) {
   const BudgetLeft left = BudgetLeft::of({3, false, std::nullopt}, {{Charge::laplace(0.5), 4}}, ChargeKind::laplace);
@@ -51,5 +50,4 @@ TEST(BudgetLeft, IsThatOfTheClientWithLeast) {
   EXPECT_EQ(BudgetLeft::parse(BudgetLeft().text()).left, infinity);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::budget_left_test

@@ -5,8 +5,7 @@
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 
-namespace starling {
-namespace {
+namespace starling::run_prices_test {
 
 PrivacyOptions total_of(const std::string& mechanism, const std::string& total, std::int64_t passes) {
   PrivacyOptions options;
@@ -57,5 +56,4 @@ TEST(TotalPrice, LeavesRoomWhereAHistogramSharesIt) {
   EXPECT_NEAR(prices_of(options, 10, 1).at(0, 0), 0.5, 1e-12);
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::run_prices_test

@@ -10,8 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
-namespace starling {
-namespace {
+namespace starling::run_privacy_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -185,5 +184,4 @@ TEST(VerticalPrivacy, WithoutNoiseNothingIsProtected) {
   }
 }
 
-}  // namespace
-}  // namespace starling
+}  // namespace starling::run_privacy_test
