@@ -12,8 +12,9 @@ usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
 Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
 
   --long   also the tests labelled long
-  --asan   build and run with address and undefined-behaviour sanitizers, without the end-to-end tests and those of what must
-           not compile: by Clang where it has libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan
+  --asan   build the modules with address and undefined-behaviour sanitizers and run their tests, without the end-to-end tests,
+           those of what must not compile, and those labelled numbers, which take minutes to draw samples: by Clang where it has
+           libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
            built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them
   --tidy   instead of tests, run clang-tidy (which must be installed) over the sources whose path matches REGEX (/src/)
@@ -67,7 +68,7 @@ for word in "$@"; do
 done
 
 excluded=()
-if [[ $sanitized == yes ]]; then excluded+=(end_to_end); fi
+if [[ $sanitized == yes ]]; then excluded+=(end_to_end numbers); fi
 if [[ $long == no ]]; then excluded+=(long); fi
 selection=()
 if ((${#excluded[@]} > 0)); then selection=(-LE "^($(IFS='|'; printf '%s' "${excluded[*]}"))\$"); fi

@@ -3,6 +3,7 @@
 CMake passes three environment variables: STARLING (the program), STARLING_SOURCE_DIR and STARLING_MPIRUN.
 """
 
+import atexit
 import contextlib
 import gzip
 import json
@@ -177,10 +178,25 @@ def wait_until(condition, what, patience=30):
     raise AssertionError(f"waited {patience} s in vain until {what}")
 
 
+_seconds = {}  # of each test that ran
+
+
+@atexit.register
+def _print_slowest():
+    slowest = sorted(_seconds, key=_seconds.get, reverse=True)[:5]
+    print("the slowest:", ", ".join(f"{name} {_seconds[name]:.1f} s" for name in slowest), file=sys.stderr)
+
+
 class TestCase(unittest.TestCase):
     """A test in a folder of its own, which is gone afterwards."""
 
     maxDiff = 2000
+
+    def run(self, result=None):
+        began = time.monotonic()
+        ended = super().run(result)
+        _seconds[self.id().removeprefix("__main__.")] = time.monotonic() - began
+        return ended
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="starling-test-"))

@@ -22,7 +22,9 @@ TEST(Parents, AreThoseOfTheFirstExchangeThatHasAny) {
     Round t = from;
     while (graph->links(7, t).in.front().peer >= 6) ++t;
     for (const Parentage& each : parents_of(*graph, {6, 7}, from)) {
-      if (each.client == 7) EXPECT_EQ(each.parents, (std::vector<Client>{graph->links(7, t).in.front().peer}));
+      if (each.client == 7) {
+        EXPECT_EQ(each.parents, (std::vector<Client>{graph->links(7, t).in.front().peer}));
+      }
     }
   }
 }

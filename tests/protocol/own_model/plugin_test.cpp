@@ -29,7 +29,9 @@ TEST(Plugin, MayNotWriteBeyondItsBuffers) {
     EXPECT_THAT(message_of<FailureError>([&] { static_cast<void>(evaluated(what)); }),
                 testing::HasSubstr(std::string("beyond the end of the ") + what));
   }
-  if (sanitized) EXPECT_DEATH(static_cast<void>(evaluated("far")), "heap-buffer-overflow");
+  if (sanitized) {
+    EXPECT_DEATH(static_cast<void>(evaluated("far")), "heap-buffer-overflow");
+  }
 }
 
 TEST(Plugin, SaysTheSlopeOfItsLoss) {
