@@ -2,8 +2,8 @@
 #
 #   starling_module(NAME [NO_LOOPS] USES modules... [PUBLIC_LIBRARIES ...] [LIBRARIES ...])
 #
-# NO_LOOPS: the module's time goes into files and text, not into arithmetic. Release builds optimise it less (-O1), and builds
-# with sanitizers not at all, which saves a third of its compilation. Results are the same bits.
+# NO_LOOPS: the module's time goes into files and text, not into arithmetic. Release builds optimise it less (-O1), which
+# saves a third of its compilation, and builds with sanitizers not at all. Results are the same bits.
 #
 # Two kinds of headers:
 #   include/starling/NAME/...  public: `#include "starling/net/x.hpp"` works only where net was named after USES (directly
@@ -21,8 +21,8 @@ target_compile_options(starling_build_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
   $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>  # in kB: GCC collects its garbage later, which saves a tenth
   $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)
-# Sanitizers, but for targets with the property STARLING_UNWATCHED. What null, vptr and object-size find, the address sanitizer
-# finds too, and they cost most of the compilation.
+# Sanitizers, but for targets with the property STARLING_UNWATCHED. Left out for the time that they take to compile: null and
+# object-size, where the address sanitizer sees the access itself, and vptr (casts to a wrong class), which nothing replaces.
 if(STARLING_SANITIZE)
   set(watched $<NOT:$<BOOL:$<TARGET_PROPERTY:STARLING_UNWATCHED>>>)
   target_compile_options(starling_build_options INTERFACE -fno-omit-frame-pointer "$<${watched}:-fsanitize=${STARLING_SANITIZE}>"

@@ -13,7 +13,7 @@ Installs what is missing (jobs/setup.sh --tests), builds the preset release into
 
   --long   also the tests labelled long
   --asan   build the modules with address and undefined-behaviour sanitizers and run their tests, without the end-to-end tests,
-           those of what must not compile, and those labelled numbers, which take minutes to draw samples: by Clang where it has
+           those of what must not compile, and those labelled numbers, which sample or integrate for minutes: by Clang where it has
            libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
            built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them

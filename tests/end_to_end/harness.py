@@ -184,7 +184,8 @@ _seconds = {}  # of each test that ran
 @atexit.register
 def _print_slowest():
     slowest = sorted(_seconds, key=_seconds.get, reverse=True)[:5]
-    print("the slowest:", ", ".join(f"{name} {_seconds[name]:.1f} s" for name in slowest), file=sys.stderr)
+    if slowest:
+        print("the slowest:", ", ".join(f"{name} {_seconds[name]:.1f} s" for name in slowest), file=sys.stderr)
 
 
 class TestCase(unittest.TestCase):
