@@ -14,7 +14,8 @@ Installs what is missing (jobs/setup.sh --tests), builds the preset release into
   --long   also the tests labelled long
   --asan   build the modules with address and undefined-behaviour sanitizers and run their tests, without the end-to-end tests,
            those of what must not compile, and those labelled numbers, which sample or integrate for minutes: by Clang where it has
-           libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan
+           libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan; the tests' own objects are those of
+           build/release where it is there
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
            built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them
   --tidy   instead of tests, run clang-tidy (which must be installed) over the sources whose path matches REGEX (/src/)
@@ -92,7 +93,16 @@ fi
 
 werror=OFF
 if [[ $preset == release ]]; then werror=ON; fi
-cmake --preset "$preset" -DSTARLING_WERROR=$werror
+options=(-DSTARLING_WERROR=$werror)
+if [[ $sanitized == yes ]]; then
+  objects=
+  if [[ -f build/release/build.ninja ]]; then
+    cmake --build --preset release --target starling_tests --parallel "$(nproc)"
+    objects=$PWD/build/release
+  fi
+  options+=(-DSTARLING_TEST_OBJECTS="$objects")
+fi
+cmake --preset "$preset" "${options[@]}"
 if [[ $preset == dev ]]; then
   # The compiler's own warning options are GCC's.
   exec run-clang-tidy -quiet -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option -p build/dev "$pattern"

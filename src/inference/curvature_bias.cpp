@@ -1,12 +1,9 @@
 #include "starling/inference/curvature_bias.hpp"
 
-#include "packed_matrix.hpp"
 #include <cmath>
 
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
-
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/dense.hpp"
 #include "starling/core/numerics/gram.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
@@ -26,15 +23,15 @@ VectorXd copied(View x) {
 std::optional<MatrixXd> sound_inverse(const MatrixXd& matrix, double noise) {
   if (!matrix.allFinite() || !(matrix.diagonal().minCoeff() > 0)) return std::nullopt;
   if (noise > 0) {
-    const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+    const VectorXd values = dense::symmetric_eigenvalues(matrix);
     if (!(values[0] > 2 * noise * std::sqrt(static_cast<double>(matrix.rows())))) return std::nullopt;
-    return matrix.inverse();
+    return dense::inverse(matrix);
   }
   const VectorXd units = matrix.diagonal().cwiseSqrt().cwiseInverse();
   const MatrixXd scaled = units.asDiagonal() * matrix * units.asDiagonal();
-  const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues();
+  const VectorXd values = dense::symmetric_eigenvalues(scaled);
   if (!(values[0] > 1e-10)) return std::nullopt;
-  return units.asDiagonal() * scaled.inverse() * units.asDiagonal();
+  return units.asDiagonal() * dense::inverse(scaled) * units.asDiagonal();
 }
 
 }  // namespace
@@ -73,7 +70,7 @@ std::optional<BiasEstimate> CurvatureBias::estimate() const {
   if (count_ == 0) return std::nullopt;
   const double n = static_cast<double>(count_);
   const auto order = static_cast<Index>(sum_.size());
-  const MatrixXd mean = symmetric_matrix(curvature(), order);
+  const MatrixXd mean = dense::symmetric(curvature(), sum_.size());
   const std::optional<MatrixXd> inverse = sound_inverse(mean, noise_ / std::sqrt(n));
   if (!inverse) return std::nullopt;
   const VectorXd centre = copied(sum_) / n;

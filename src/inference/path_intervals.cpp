@@ -3,10 +3,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Dense>
-
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/dense.hpp"
 #include "starling/core/numerics/gram.hpp"
 #include "starling/core/sized.hpp"
 
@@ -36,16 +34,6 @@ inline void move_sums(Sums sums, const double* theta, Size d, double* __restrict
   for (std::size_t j = 0; j < d; ++j) {
     for (std::size_t k = j; k < d; ++k) *entry++ -= weighted[j] * step[k] + step[j] * weighted[k];
   }
-}
-
-/// x' M⁻¹ x with a unit diagonal, so that the units of the coordinates do not matter; none if M is singular.
-std::optional<double> inverse_form(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& x) {
-  const Eigen::VectorXd scale = matrix.diagonal().cwiseSqrt().cwiseInverse();
-  if (!scale.allFinite()) return std::nullopt;
-  const Eigen::LLT<Eigen::MatrixXd> factor(scale.asDiagonal() * matrix * scale.asDiagonal());
-  if (factor.info() != Eigen::Success || !(factor.rcond() > 1e-14)) return std::nullopt;
-  const Eigen::VectorXd scaled = scale.asDiagonal() * x;
-  return scaled.dot(factor.solve(scaled));
 }
 
 }  // namespace
@@ -104,7 +92,7 @@ std::optional<double> RandomScaling::joint_statistic(const std::vector<std::size
       matrix(a, b) = packed[triangle_at(std::min(j, k), std::max(j, k), mean_.size())];
     }
   }
-  const std::optional<double> form = inverse_form(matrix, mean);
+  const std::optional<double> form = dense::inverse_form(matrix, mean);
   if (!form) return std::nullopt;
   return static_cast<double>(count_) * *form;
 }

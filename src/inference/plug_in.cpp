@@ -1,13 +1,11 @@
 #include "starling/inference/plug_in.hpp"
 
-#include "packed_matrix.hpp"
 #include <cmath>
 #include <limits>
-
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
+#include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/dense.hpp"
 #include "starling/core/numerics/gram.hpp"
 
 namespace starling {
@@ -25,7 +23,7 @@ MatrixXd checked_matrix(View triangle, Index order, const char* name) {
   check(triangle.size() == triangle_size(static_cast<std::size_t>(order)),
         "plug-in: {} entries of the {} for {} coefficients: a packed upper triangle has {}.", triangle.size(), name,
         order, triangle_size(static_cast<std::size_t>(order)));
-  MatrixXd matrix = symmetric_matrix(triangle, order);
+  MatrixXd matrix = dense::symmetric(triangle, static_cast<std::size_t>(order));
   check<DataError>(
       matrix.allFinite(),
       "plug-in: the {} is not finite: a record or a model was out of range. Look for huge values in the data.", name);
@@ -51,17 +49,15 @@ struct Floored {
   Floored(const MatrixXd& matrix, double noise)
       : units(units_of(matrix, noise)),
         floor(noise > 0 ? 2 * noise * std::sqrt(static_cast<double>(matrix.rows())) : least_relative) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(units.asDiagonal() * matrix * units.asDiagonal());
-    values = eigen.eigenvalues();
-    vectors = eigen.eigenvectors();
+    dense::SymmetricEigen eigen = dense::symmetric_eigen(units.asDiagonal() * matrix * units.asDiagonal());
+    values = std::move(eigen.values);
+    vectors = std::move(eigen.vectors);
   }
   [[nodiscard]] MatrixXd matrix() const {
-    const VectorXd back = units.cwiseInverse();
-    return back.asDiagonal() * vectors * values.cwiseMax(floor).asDiagonal() * vectors.transpose() * back.asDiagonal();
+    return dense::from_eigen(units.cwiseInverse(), vectors, values.cwiseMax(floor));
   }
   [[nodiscard]] MatrixXd inverse() const {
-    const VectorXd inverses = values.cwiseMax(floor).cwiseInverse();
-    return units.asDiagonal() * vectors * inverses.asDiagonal() * vectors.transpose() * units.asDiagonal();
+    return dense::from_eigen(units, vectors, values.cwiseMax(floor).cwiseInverse());
   }
   [[nodiscard]] std::vector<std::size_t> undetermined() const {
     std::vector<std::size_t> result;
@@ -82,7 +78,7 @@ PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMat
   const Floored bread(checked_matrix(curvature.triangle, order, "curvature"), curvature.noise);
   const Floored meat(checked_matrix(influence.triangle, order, "influence"), influence.noise);
   const MatrixXd inverse = bread.inverse();
-  const MatrixXd covariance = inverse * meat.matrix() * inverse;
+  const MatrixXd covariance = dense::product(dense::product(inverse, meat.matrix()), inverse);
   PlugIn result;
   result.spread.estimate.assign(estimate.begin(), estimate.end());
   for (Index j = 0; j < order; ++j) {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
-
+#include "starling/core/numerics/dense.hpp"
 #include "starling/core/numerics/gram.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
@@ -21,19 +19,6 @@ using Eigen::VectorXd;
 constexpr double least_weight = 4;
 /// Eigenvalues are no smaller than this share of the largest, for roundings.
 constexpr double least_share = 1e-12;
-
-MatrixXd matrix_of(View triangle, std::size_t order) {
-  const auto n = static_cast<Index>(order);
-  MatrixXd matrix(n, n);
-  for (std::size_t i = 0; i < order; ++i) {
-    for (std::size_t j = i; j < order; ++j) {
-      const double entry = triangle[triangle_at(i, j, order)];
-      matrix(static_cast<Index>(i), static_cast<Index>(j)) = entry;
-      matrix(static_cast<Index>(j), static_cast<Index>(i)) = entry;
-    }
-  }
-  return matrix;
-}
 
 }  // namespace
 
@@ -51,31 +36,32 @@ Preconditioner::Preconditioner(std::size_t features, bool intercept)
 Preconditioner::Preconditioner(const NoisyMoments& moments, std::size_t features, bool intercept)
     : Preconditioner(features, intercept) {
   const std::size_t order = features + (moments.label ? 2 : 1);
-  const MatrixXd all = matrix_of(moments.triangle, order);
+  const MatrixXd all = dense::symmetric(moments.triangle, order);
   const auto p = static_cast<Index>(features);
   const double weight = all(p, p);
   if (p == 0 || !all.allFinite() || weight <= least_weight * moments.noise) return;
   const VectorXd mean = intercept ? VectorXd(all.col(p).head(p) / weight) : VectorXd::Zero(p);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(all.topLeftCorner(p, p) / weight - mean * mean.transpose());
+  const dense::SymmetricEigen eigen =
+      dense::symmetric_eigen(all.topLeftCorner(p, p) / weight - mean * mean.transpose());
   const double of_noise = moments.noise * std::sqrt(2.0 * static_cast<double>(order)) / weight;
-  const double least = std::max(of_noise, least_share * eigen.eigenvalues()[p - 1]);
-  if (!(least > 0) || eigen.info() != Eigen::Success) return;
-  const VectorXd raised = eigen.eigenvalues().cwiseMax(least);
+  const double least = std::max(of_noise, least_share * eigen.values[p - 1]);
+  if (!(least > 0) || !eigen.found) return;
+  const VectorXd raised = eigen.values.cwiseMax(least);
   for (Index k = 0; k < p; ++k) {
-    const auto direction = eigen.eigenvectors().col(k);
+    const auto direction = eigen.vectors.col(k);
     for (Index j = 0; j < p; ++j) {
       whitening_[static_cast<std::size_t>(k)][static_cast<std::size_t>(j)] = direction[j] / std::sqrt(raised[k]);
       inverse_[static_cast<std::size_t>(j)][static_cast<std::size_t>(k)] = direction[j] * std::sqrt(raised[k]);
     }
     Index largest = 0;
     direction.cwiseAbs().maxCoeff(&largest);
-    if (eigen.eigenvalues()[k] < least) hidden_[static_cast<std::size_t>(largest)] = 1;
+    if (eigen.values[k] < least) hidden_[static_cast<std::size_t>(largest)] = 1;
   }
   std::copy(mean.begin(), mean.end(), mean_.begin());
   if (!moments.label) return;
   const double mean_label = all(p, p + 1) / weight;
   const VectorXd cross = all.col(p + 1).head(p) / weight - mean * (intercept ? mean_label : 0);
-  const VectorXd slopes = eigen.eigenvectors() * (eigen.eigenvectors().transpose() * cross).cwiseQuotient(raised);
+  const VectorXd slopes = eigen.vectors * (eigen.vectors.transpose() * cross).cwiseQuotient(raised);
   std::copy(slopes.begin(), slopes.end(), start_.begin());
   if (intercept) start_[features] = mean_label - slopes.dot(mean);
 }

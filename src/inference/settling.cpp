@@ -5,9 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
-
+#include "starling/core/numerics/dense.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
@@ -94,13 +92,13 @@ void find_slowest(const PathBlocks& path, Settling& result) {
   const VectorXd units = centred.colwise().norm().cwiseInverse() * std::sqrt(static_cast<double>(rows.rows()));
   centred *= units.asDiagonal();
   const MatrixXd steps = differences(centred);
-  MatrixXd variance = centred.transpose() * centred / static_cast<double>(rows.rows());
+  MatrixXd variance = dense::product(centred.transpose(), centred) / static_cast<double>(rows.rows());
   variance.diagonal().array() += 1e-12;  // of collinear coordinates
-  const MatrixXd adjacent = steps.transpose() * steps / (2 * static_cast<double>(steps.rows()));
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> eigen(adjacent, variance);
-  result.effective_steps = relaxations_with(eigen.eigenvalues()[0]) * static_cast<double>(path.count());
+  const MatrixXd adjacent = dense::product(steps.transpose(), steps) / (2 * static_cast<double>(steps.rows()));
+  const dense::SymmetricEigen eigen = dense::symmetric_eigen(adjacent, variance);
+  result.effective_steps = relaxations_with(eigen.values[0]) * static_cast<double>(path.count());
   Index largest = 0;
-  eigen.eigenvectors().col(0).cwiseAbs().maxCoeff(&largest);
+  eigen.vectors.col(0).cwiseAbs().maxCoeff(&largest);
   result.slowest = static_cast<std::size_t>(kept[static_cast<std::size_t>(largest)]);
 }
 

@@ -1,12 +1,11 @@
-/// Whether the modules that are tested are built with the address sanitizer.
+/// Whether the modules that are tested are built with the address sanitizer. Asked when a test runs: objects of tests are
+/// the same with sanitizers and without.
 #pragma once
+
+extern "C" [[gnu::weak]] void __asan_init();  // the address sanitizer's library has it
 
 namespace starling::testing_support {
 
-#ifdef STARLING_SANITIZED
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
+inline const bool sanitized = &__asan_init != nullptr;
 
 }  // namespace starling::testing_support

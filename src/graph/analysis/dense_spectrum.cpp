@@ -5,8 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
+#include "starling/core/numerics/dense.hpp"
 
 namespace starling {
 
@@ -36,8 +35,8 @@ MatrixXd power(MatrixXd base, Round exponent, bool scaled) {
   MatrixXd result = MatrixXd::Identity(base.rows(), base.cols());
   if (scaled) rescale(base);
   for (; exponent > 0; exponent /= 2) {
-    if (exponent % 2 == 1) result = base * result;
-    if (exponent > 1) base = base * base;
+    if (exponent % 2 == 1) result = dense::product(base, result);
+    if (exponent > 1) base = dense::product(base, base);
     if (scaled) rescale(base);
     if (scaled) rescale(result);
   }
@@ -47,7 +46,7 @@ MatrixXd power(MatrixXd base, Round exponent, bool scaled) {
 MatrixXd period_product(const Topology& topology, bool scaled) {
   MatrixXd product = power(mixing_matrix(topology, 0), topology.phase_rounds(0), scaled);
   for (std::size_t phase = 1; phase < topology.phases(); ++phase) {
-    product = power(mixing_matrix(topology, phase), topology.phase_rounds(phase), scaled) * product;
+    product = dense::product(power(mixing_matrix(topology, phase), topology.phase_rounds(phase), scaled), product);
     if (scaled) rescale(product);
   }
   return product;
@@ -68,7 +67,7 @@ struct Scaled {
     log += std::log(left);
   }
   void multiply_from_left(const Scaled& other) {
-    matrix = other.matrix * matrix;
+    matrix = dense::product(other.matrix, matrix);
     log += other.log;
     vanished = vanished || other.vanished;
     rescale();
@@ -105,9 +104,9 @@ std::optional<double> log_of_small_second(const Topology& topology, Round period
     period.multiply_from_left(power(disagreement(topology, phase), topology.phase_rounds(phase)));
   }
   if (period.vanished || power(period, periods).vanished) return std::nullopt;
-  const Eigen::EigenSolver<MatrixXd> solver(period.matrix, false);
-  if (solver.info() != Eigen::Success) return unknown;
-  return period.log + std::log(solver.eigenvalues().cwiseAbs().maxCoeff());
+  const auto values = dense::eigenvalues(period.matrix);
+  if (!values) return unknown;
+  return period.log + std::log(values->cwiseAbs().maxCoeff());
 }
 
 /// p = M p for a column-stochastic M: (I − M + u 1ᵀ) p = u has no other solution where the eigenvalue one is simple.
@@ -115,9 +114,8 @@ std::vector<double> stationary(const MatrixXd& m) {
   const Index n = m.rows();
   const double share = 1.0 / static_cast<double>(n);
   const MatrixXd system = MatrixXd::Identity(n, n) - m + MatrixXd::Constant(n, n, share);
-  const Eigen::PartialPivLU<MatrixXd> solver(system);
-  if (!(solver.rcond() > 1e-14)) return {};
-  return normalised(solver.solve(VectorXd::Constant(n, share)));
+  const std::optional<VectorXd> p = dense::solve(system, VectorXd::Constant(n, share), 1e-14);
+  return p ? normalised(*p) : std::vector<double>();
 }
 
 std::vector<double> dense_perron(const MatrixXd& m, PerronSide side) {
@@ -132,18 +130,18 @@ std::vector<double> dense_perron(const MatrixXd& m, PerronSide side) {
     case PerronSide::free:
       break;
   }
-  const Eigen::EigenSolver<MatrixXd> solver(m);
-  if (solver.info() != Eigen::Success) return {};
+  const auto eigen = dense::eigenvectors(m);
+  if (!eigen) return {};
   Index first = 0;  // the spectral radius of a matrix without negative entries is itself an eigenvalue
-  if (!(solver.eigenvalues().real().maxCoeff(&first) > 0)) return {};
-  return normalised(solver.eigenvectors().col(first).real());
+  if (!(eigen->values.real().maxCoeff(&first) > 0)) return {};
+  return normalised(eigen->vectors.col(first).real());
 }
 
 double second_of(const MatrixXd& m) {
   if (m.rows() == 1) return 0;
-  const Eigen::EigenSolver<MatrixXd> solver(m, false);
-  if (solver.info() != Eigen::Success) return unknown;
-  VectorXd moduli = solver.eigenvalues().cwiseAbs();
+  const auto values = dense::eigenvalues(m);
+  if (!values) return unknown;
+  VectorXd moduli = values->cwiseAbs();
   std::sort(moduli.begin(), moduli.end(), std::greater<>());
   return moduli[0] > 0 ? std::min(1.0, moduli[1] / moduli[0]) : unknown;
 }

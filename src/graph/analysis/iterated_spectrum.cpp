@@ -1,8 +1,7 @@
 // Eigenvalues for many clients, by iterations over their links.
 #include "deflation.hpp"
+#include "krylov.hpp"
 #include "spectrum.hpp"
-#include <Spectra/GenEigsSolver.h>
-#include <Spectra/SymEigsSolver.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -102,26 +101,6 @@ bool is_symmetric(const Topology& topology) {
   return true;
 }
 
-/// The deflated map, with the interface that Spectra's solvers need.
-struct DeflatedMap {
-  using Scalar = double;
-
-  const Map& map;
-  const Deflation& deflate;
-  Index size;
-
-  [[nodiscard]] Index rows() const { return size; }
-  [[nodiscard]] Index cols() const { return size; }
-  [[nodiscard]] VectorXd operator()(const VectorXd& x) const {
-    VectorXd y = map(x);
-    deflate.apply(y);
-    return y;
-  }
-  void perform_op(const double* x, double* y) const {
-    Eigen::Map<VectorXd>(y, size) = (*this)(Eigen::Map<const VectorXd>(x, size));
-  }
-};
-
 /// Largest residual of an eigenvalue, as a share of its distance to one, which is what the rate depends on.
 constexpr double fine = 1e-4;   ///< iterations end
 constexpr double coarse = 0.1;  ///< the eigenvalue is told
@@ -129,30 +108,27 @@ constexpr double coarse = 0.1;  ///< the eigenvalue is told
 /// Sets `second` and `tolerance` by restarted Krylov iterations from a start vector; `second` is NaN if the allowed
 /// work does not suffice. Each tolerance of the solver begins with the eigenvector of the one before. One application
 /// visits `cost` edges.
-template <class Solver>
-void find_second(DeflatedMap map, VectorXd start, double cost, Spectrum& spectrum) {
+void find_second(const Map& map, bool symmetric, VectorXd start, double cost, Spectrum& spectrum) {
   constexpr double rounding = 1e-15;
-  const Index basis = std::clamp<Index>(4'000'000 / map.size, 12, 60);
-  const auto dense_work = static_cast<double>(map.size * basis) / 8;
+  const Index basis = std::clamp<Index>(4'000'000 / start.size(), 12, 60);
+  const auto dense_work = static_cast<double>(start.size() * basis) / 8;
   auto restarts = static_cast<Index>(4 * work_limit / ((cost + dense_work) * static_cast<double>(basis)));
   double second = unknown;
   double residual = std::numeric_limits<double>::infinity();
   const auto is_within = [&](double share) { return residual < share * std::max(1 - second, 1e-12); };
   for (const double tolerance : {1e-5, 1e-8, 1e-11}) {
-    Solver solver(map, 1, basis);
-    solver.init(start.data());
-    solver.compute(Spectra::SortRule::LargestMagn, std::max<Index>(1, restarts), tolerance);
-    if (solver.info() != Spectra::CompInfo::Successful) break;
-    restarts -= solver.num_iterations();
-    const auto value = solver.eigenvalues()[0];
-    const Eigen::VectorXcd vector = solver.eigenvectors(1).col(0);
-    Eigen::VectorXcd image(map.size);
-    image.real() = map(vector.real());
-    image.imag() = map(vector.imag());
-    second = std::abs(value);
-    residual = std::max(rounding, (image - value * vector).norm());
+    const auto found = largest_eigenvalue(map, symmetric, start, {basis, std::max<Index>(1, restarts), tolerance});
+    if (!found) break;
+    restarts -= found->restarts;
+    const VectorXd real = found->vector.real();
+    const VectorXd imaginary = found->vector.imag();
+    Eigen::VectorXcd image(start.size());
+    image.real() = map(real);
+    image.imag() = map(imaginary);
+    second = std::abs(found->value);
+    residual = std::max(rounding, (image - found->value * found->vector).norm());
     if (is_within(fine)) break;
-    start = vector.real() + vector.imag();
+    start = real + imaginary;
   }
   spectrum.second = is_within(coarse) ? second : unknown;
   spectrum.tolerance = residual;
@@ -184,12 +160,12 @@ Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool conne
   spectrum.exact_after = faded;
   spectrum.second = 0;
   if (spectrum.exact_after) return spectrum;
-  const DeflatedMap deflated{map, deflate, n};
-  if (is_symmetric(topology)) {
-    find_second<Spectra::SymEigsSolver<DeflatedMap>>(deflated, std::move(v), cost, spectrum);
-  } else {
-    find_second<Spectra::GenEigsSolver<DeflatedMap>>(deflated, std::move(v), cost, spectrum);
-  }
+  const Map deflated = [&](const VectorXd& x) {
+    VectorXd y = map(x);
+    deflate.apply(y);
+    return y;
+  };
+  find_second(deflated, is_symmetric(topology), std::move(v), cost, spectrum);
   return spectrum;
 }
 

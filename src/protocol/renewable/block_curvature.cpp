@@ -2,11 +2,8 @@
 
 #include <cmath>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
-
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/dense.hpp"
 #include "starling/core/numerics/gram.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
@@ -14,19 +11,13 @@ namespace starling {
 
 namespace {
 
+using dense::CholeskyFactor;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 MatrixXd full(View triangle, std::size_t order, double identity = 0) {
-  MatrixXd matrix(order, order);
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < order; ++i) {
-    for (std::size_t j = i; j < order; ++j, ++at) {
-      matrix(static_cast<Index>(i), static_cast<Index>(j)) = triangle[at];
-      matrix(static_cast<Index>(j), static_cast<Index>(i)) = triangle[at];
-    }
-  }
+  MatrixXd matrix = dense::symmetric(triangle, order);
   matrix.diagonal().array() += identity;
   return matrix;
 }
@@ -34,38 +25,15 @@ MatrixXd full(View triangle, std::size_t order, double identity = 0) {
 /// The condition of a matrix that could not be factorized, as in "its condition number is 1e+17".
 std::string condition_of(const MatrixXd& matrix) {
   if (!matrix.allFinite()) return "it is not finite";
-  const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+  const VectorXd values = dense::symmetric_eigenvalues(matrix);
   const double least = values[0];
   const double most = values[values.size() - 1];
   if (!(least > 0)) return fmt::format("its eigenvalues go from {:.3g} to {:.3g}", least, most);
   return fmt::format("its condition number is {:.3g}", most / least);
 }
 
-/// Cholesky factor of S A S with diagonal 1, so that the units of the coordinates do not matter.
-class Factor {
- public:
-  explicit Factor(const MatrixXd& matrix) : scale_(matrix.diagonal().cwiseSqrt().cwiseInverse()) {
-    if (!matrix.allFinite() || !scale_.allFinite()) return;
-    factor_.compute(scaled(matrix));
-    // A tiny pivot is as bad as a negative one: quotients by it have no digits left.
-    sound_ = factor_.info() == Eigen::Success && factor_.rcond() > 1e-15;
-  }
-  [[nodiscard]] bool sound() const { return sound_; }
-  [[nodiscard]] MatrixXd scaled(const MatrixXd& matrix) const {
-    return scale_.asDiagonal() * matrix * scale_.asDiagonal();
-  }
-  [[nodiscard]] MatrixXd solve(const MatrixXd& x) const {
-    return scale_.asDiagonal() * factor_.solve(scale_.asDiagonal() * x);
-  }
-
- private:
-  VectorXd scale_;
-  Eigen::LLT<MatrixXd, Eigen::Upper> factor_;
-  bool sound_ = false;
-};
-
 /// The first coordinate that depends linearly on the coordinates before it, if there is one.
-std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& factor) {
+std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const CholeskyFactor& factor) {
   for (Index j = 0; j < matrix.rows(); ++j) {
     if (!(matrix(j, j) > 0)) return j;
   }
@@ -82,7 +50,7 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& 
   return std::nullopt;
 }
 
-[[noreturn]] void refuse(const MatrixXd& matrix, const Factor& factor, const std::string& where) {
+[[noreturn]] void refuse(const MatrixXd& matrix, const CholeskyFactor& factor, const std::string& where) {
   std::string reason = "it is not finite";
   if (matrix.allFinite()) {
     const std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
@@ -99,8 +67,8 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& 
                   where, reason));
 }
 
-Factor factor_of(const MatrixXd& matrix, const std::string& where) {
-  Factor factor(matrix);
+CholeskyFactor factor_of(const MatrixXd& matrix, const std::string& where) {
+  CholeskyFactor factor(matrix);
   if (!factor.sound()) refuse(matrix, factor, where);
   return factor;
 }
@@ -151,7 +119,7 @@ std::optional<Vector> BlockCurvature::try_solve(View x) const {
     return result;
   }
   for (std::size_t k = 0; k < blocks_; ++k) {
-    const Factor factor(full(block(k), order_, identity_));
+    const CholeskyFactor factor(full(block(k), order_, identity_));
     if (!factor.sound()) return std::nullopt;
     Eigen::Map<VectorXd> part(result.data() + k * order_, static_cast<Index>(order_));
     part = VectorXd(factor.solve(part));
@@ -164,11 +132,11 @@ Vector BlockCurvature::solve_clipped(View x) const {
   Vector result(x.begin(), x.end());
   const std::size_t size = triangle_size(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(full(View(triangles_).subspan(k * size, size), order_));
-    const VectorXd values = eigen.eigenvalues().cwiseMax(0.0).array() + identity_;
+    const dense::SymmetricEigen eigen = dense::symmetric_eigen(full(View(triangles_).subspan(k * size, size), order_));
+    const VectorXd values = eigen.values.cwiseMax(0.0).array() + identity_;
     Eigen::Map<VectorXd> part(result.data() + k * order_, static_cast<Index>(order_));
-    const VectorXd turned = eigen.eigenvectors().transpose() * part;
-    part = eigen.eigenvectors() * turned.cwiseQuotient(values);
+    const VectorXd turned = eigen.vectors.transpose() * part;
+    part = eigen.vectors * turned.cwiseQuotient(values);
   }
   return result;
 }
@@ -187,7 +155,7 @@ Vector BlockCurvature::sandwich_diagonal(View meat, const std::string& where) co
   Vector diagonal;
   const std::size_t size = triangle_size(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    const Factor factor = factor_of(full(block(k), order_, identity_), where);
+    const CholeskyFactor factor = factor_of(full(block(k), order_, identity_), where);
     const MatrixXd half = factor.solve(full(meat.subspan(k * size, size), order_));
     const MatrixXd whole = factor.solve(half.transpose());
     for (Index i = 0; i < whole.rows(); ++i) diagonal.push_back(whole(i, i));
