@@ -3,7 +3,6 @@
 #include "digest_writer.hpp"
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 namespace starling {
@@ -264,15 +263,14 @@ std::string Topology::text() const {
   require_links();
   std::string text = fmt::format("clients {}\nweights {}\n", clients_, name_of(rule_));
   const bool weights = rule_ == WeightRule::explicit_weights;
-  auto out = std::back_inserter(text);
   for (std::size_t phase = 0; phase < phases(); ++phase) {
-    if (period_ > 1) fmt::format_to(out, "phase {}\n", phase_rounds(phase));
+    if (period_ > 1) text += fmt::format("phase {}\n", phase_rounds(phase));
     for (Client u = 0; u < clients_; ++u) {
       const Row found = row(phase, u);
-      if (weights && found.own > 0) fmt::format_to(out, "edge {} {} {}\n", u, u, found.own);
+      if (weights && found.own > 0) text += fmt::format("edge {} {} {}\n", u, u, found.own);
       for (std::size_t k = 0; k < found.out.size(); ++k) {
-        fmt::format_to(out, "edge {} {}", u, found.out.peer(k));
-        if (weights) fmt::format_to(out, " {}", found.out.weight(k));
+        text += fmt::format("edge {} {}", u, found.out.peer(k));
+        if (weights) text += fmt::format(" {}", found.out.weight(k));
         text += '\n';
       }
     }

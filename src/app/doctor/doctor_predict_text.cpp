@@ -1,7 +1,6 @@
 // Output of `starling doctor --predict`.
 #include "doctor_predict.hpp"
 #include "doctor_text.hpp"
-#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -32,9 +31,8 @@ std::string of_messages(const Launch& launch, const Costs& costs) {
 std::string prediction_table(const Launch& launch, const Costs& costs, const Prediction& prediction) {
   const double total = prediction.seconds();
   std::string text;
-  auto out = std::back_inserter(text);
   const auto row = [&](std::string_view name, const std::string& value) {
-    fmt::format_to(out, "{:<16}{}\n", name, value);
+    text += fmt::format("{:<16}{}\n", name, value);
   };
   const auto part = [&](std::string_view name, double seconds) {
     row(name, fmt::format("{:>10}  {:3.0f} %", in_seconds(seconds), total > 0 ? 100 * seconds / total : 0));

@@ -4,7 +4,6 @@
 #include "graph/digest_writer.hpp"
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "starling/core/check.hpp"
 #include "starling/graph/topology.hpp"
@@ -67,11 +66,10 @@ std::string IndexedGraph::digest() const {
 
 std::string IndexedGraph::text() const {
   std::string text = fmt::format("clients {}\nweights {}\n", clients_, name_of(rule_));
-  auto out = std::back_inserter(text);
   for (Round t = 0; t < period_; ++t) {
-    if (period_ > 1) fmt::format_to(out, "phase 1\n");
+    if (period_ > 1) text += "phase 1\n";
     for (Client u = 0; u < clients_; ++u) {
-      for (const Client to : receivers(u, t)) fmt::format_to(out, "edge {} {}\n", u, to);
+      for (const Client to : receivers(u, t)) text += fmt::format("edge {} {}\n", u, to);
     }
   }
   return text;

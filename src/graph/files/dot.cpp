@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <numbers>
 #include <utility>
@@ -92,18 +91,17 @@ class Circles {
 /// Nodes and edges of one phase; nodes are named by phase and client. The fuller a node's colour, the more it keeps.
 void append_phase(std::string& dot, const Topology& topology, std::size_t phase, const std::vector<DrawnEdge>& edges,
                   double greatest, const std::optional<Circles>& circles) {
-  auto out = std::back_inserter(dot);
   for (Client u = 0; u < topology.clients(); ++u) {
     const double own = topology.phase_links(phase, u).own;
-    fmt::format_to(out,
-                   "    p{0}_{1} [label=\"{1}\" fillcolor=\"0.57 {2:.3f} 0.98\" tooltip=\"{1} keeps {3:.3g}\"{4}];\n",
-                   phase, u, 0.45 * std::clamp(own, 0.0, 1.0), own, circles ? circles->place_of(phase, u) : "");
+    dot +=
+        fmt::format("    p{0}_{1} [label=\"{1}\" fillcolor=\"0.57 {2:.3f} 0.98\" tooltip=\"{1} keeps {3:.3g}\"{4}];\n",
+                    phase, u, 0.45 * std::clamp(own, 0.0, 1.0), own, circles ? circles->place_of(phase, u) : "");
   }
   for (const DrawnEdge& edge : edges) {
-    fmt::format_to(out, "    p{0}_{1} -> p{0}_{2} [penwidth={3:.2f}{4} tooltip=\"{1} to {2}: {5:.3g}\"", phase,
-                   edge.from, edge.to, least_width + (widest - least_width) * edge.weight / greatest,
-                   edge.both ? " dir=none" : "", edge.weight);
-    if (edges.size() <= most_labels) fmt::format_to(out, " label=\"{:.3g}\"", edge.weight);
+    dot += fmt::format("    p{0}_{1} -> p{0}_{2} [penwidth={3:.2f}{4} tooltip=\"{1} to {2}: {5:.3g}\"", phase,
+                       edge.from, edge.to, least_width + (widest - least_width) * edge.weight / greatest,
+                       edge.both ? " dir=none" : "", edge.weight);
+    if (edges.size() <= most_labels) dot += fmt::format(" label=\"{:.3g}\"", edge.weight);
     dot += "];\n";
   }
 }
