@@ -111,7 +111,7 @@ class CsvWriter final : public RecordWriter {
   CsvWriter(std::string path, WriteSettings settings)
       : RecordWriter(std::move(path), std::move(settings)), output_(this->path(), temporary()) {
     for (std::size_t j = 0; j < this->settings().features; ++j) {
-      fmt::format_to(std::back_inserter(line_), "{},", column_name(this->settings().names, j));
+      line_ += fmt::format("{},", column_name(this->settings().names, j));
       if (line_.size() > longest_piece) put();
     }
     line_.append(std::string_view("y\n"));
@@ -124,12 +124,12 @@ class CsvWriter final : public RecordWriter {
     std::size_t next = 0;
     for_each_entry(row, [&](std::size_t feature, double value) {
       put_zeros(feature - next);
-      fmt::format_to(std::back_inserter(line_), "{},", value);
+      line_ += fmt::format("{},", value);
       if (line_.size() > longest_piece) put();
       next = feature + 1;
     });
     put_zeros(settings().features - next);
-    fmt::format_to(std::back_inserter(line_), "{}\n", label);
+    line_ += fmt::format("{}\n", label);
     put();
   }
   void close() override { output_.close(); }
@@ -147,7 +147,7 @@ class CsvWriter final : public RecordWriter {
 
   static constexpr std::size_t longest_piece = std::size_t{1} << 20;
   TextOutput output_;
-  fmt::memory_buffer line_;
+  std::string line_;
 };
 
 class SvmlightWriter final : public RecordWriter {
@@ -159,10 +159,10 @@ class SvmlightWriter final : public RecordWriter {
 
  private:
   void write(const Row& row, double label) override {
-    fmt::format_to(std::back_inserter(line_), "{}", label);
+    line_ += fmt::format("{}", label);
     for_each_entry(row, [this](std::size_t feature, double value) {
       if (value == 0) return;
-      fmt::format_to(std::back_inserter(line_), " {}:{}", feature + 1, value);
+      line_ += fmt::format(" {}:{}", feature + 1, value);
       largest_ = std::max(largest_, feature + 1);
     });
     line_.push_back('\n');
@@ -172,7 +172,7 @@ class SvmlightWriter final : public RecordWriter {
   void close() override { output_.close(); }
 
   TextOutput output_;
-  fmt::memory_buffer line_;
+  std::string line_;
   std::size_t largest_ = 0;
 };
 
