@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints tables 1, 2 and 3 of "Online federated learning framework for classification" (renewable estimation of the
 distance-weighted discriminant) beside ours, and what the private variants reach that need not trust the paper's proof, by
-penalty, too.
+penalty, and by noise that is independent or correlated over the batches, too.
 
 Reading under which the paper's tables come out: 20 records per client and batch, q = 1, lambda = 0.1 on intercept and
 slopes alike, start at zero, a test set of equal classes even where the stream has four to one; OffWP is one step from
@@ -31,8 +31,9 @@ VARIANTS = {"OffNP": ["--variant", "offline", "--penalty", "slopes", "--l2", 0.2
             "OnWP": ["--variant", "online"],
             "OnWDP": ["--variant", "private-paper", "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5, "--c2", 1,
                       "--cp", 0, "--rho", 0]}
-PRIVATE = {trust: ["--variant", "private", "--trust", trust, "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5,
-                   "--clip", 1] for trust in ("central", "local", "masked")}
+SUMS = ["--variant", "private", "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5, "--clip", 1]
+# Expected figures are of independent noise.
+PRIVATE = {trust: [*SUMS, "--trust", trust, "--noise-correlation", "none"] for trust in ("central", "local", "masked")}
 SAFE = {"safe start": ["--variant", "online", "--start", "safe", "--penalty", "slopes", "--l2", 0.001]}
 
 
@@ -149,8 +150,22 @@ def penalty_cells():
                                 [*PRIVATE[trust], "--loss", loss, "--l2", penalty], None)
 
 
+def noise_cells():
+    """Of the private variant: independent and correlated noise at one total price."""
+    cases = [(50, 10, batches, []) for batches in (3, 10, 30, 100, 300)]
+    cases += [(10, 50, 100, []), (50, 10, 100, ["--loss", "logistic"])]
+    cases += [(50, 10, 100, ["--forget", rho]) for rho in (0.99, 0.9, 0.5)]
+    for p, clients, batches, more in cases:
+        for trust in ("central", "local"):
+            for name, how in (("independent", "none"), ("correlated", "blt:2")):
+                title = " ".join([f"{trust}, p {p}, b {batches}", *(str(word).removeprefix("--") for word in more)])
+                yield batches, Cell("noise", title, "1", (homogeneous(p), "4/1"), clients, name,
+                                    [*SUMS, "--trust", trust, "--noise-correlation", how, *more], None)
+
+
 SECTIONS = {"1": lambda: printed_cells("1"), "2": lambda: printed_cells("2"), "3": heterogeneous_cells,
-            "private": private_cells, "safe": safe_cells, "penalty": penalty_cells}
+            "private": private_cells, "safe": safe_cells, "penalty": penalty_cells,
+            "noise": noise_cells}
 
 
 def measure(runs, options):
@@ -177,7 +192,7 @@ def measure(runs, options):
 
 
 def show(cells):
-    widths = (7, 27, 5, 10, 5, 5, 8, 5, 5, 7, 13, 13)
+    widths = (7, 33, 5, 11, 5, 5, 8, 5, 5, 7, 13, 13)
     titles = [title.replace("_", " ") for title in HEADER]
     print("| " + " | ".join(title.ljust(width) for title, width in zip(titles, widths)) + " |")
     print("|" + "|".join("-" * (width + 2) for width in widths) + "|")

@@ -25,6 +25,10 @@ CASES = {
                "--noise-correlation", "blt:2"],
     "renewable": ["renewable", "--source", "records.csv", "--loss", "dwd:1", "--l2", "0.1", "--clients", "3", "--batch", "2",
                   "--epochs", "9", "--mechanism", "none"],
+    "renewable, local": ["renewable", "--source", "records.csv", "--variant", "private", "--clients", "5", "--batch", "2", "--epochs",
+                         "9", "--mechanism", "gaussian", "--mu", "0.5", "--noise-correlation", "blt:2"],
+    "renewable, central": ["renewable", "--source", "synthetic:two-gaussians:p=3", "--variant", "private", "--trust", "central",
+                           "--clients", "3", "--batch", "2", "--mechanism", "gaussian", "--mu", "0.5", "--noise-correlation", "blt:2"],
     "infer": ["infer", "--source", "synthetic:linear:p=3,n=2000", "--loss", "huber:1.345", "--clients", "4", "--mechanism",
               "gaussian", "--mu", "1", "--intervals", "random-scaling,batch-means:4", "--rounds", "125"],
     "infer, graph": ["infer", "--source", "synthetic:logistic:p=3,n=2000", "--loss", "logistic", "--topology", "ring.topo",
@@ -140,6 +144,10 @@ class OtherRanks(Trial):
 
     def test_clients_go_where_ranks_are(self):
         self.go_on("omd", [(3, "checkpoint:2"), (1, "checkpoint:3"), (4, "checkpoint:2"), (2, None)])
+
+    def test_noise_of_clients_and_of_rank_0_goes_on_where_they_are(self):
+        for name in ("renewable, local", "renewable, central"):
+            self.go_on(name, [(2, "checkpoint:2"), (1, "checkpoint:3"), (3, None)])
 
     def test_a_crash_amid_the_move_loses_nothing(self):
         self.go_on("omd, files", [(2, "checkpoint:2"), *((1, f"rename:{k}") for k in (0, 1, 2, 3)), (3, "rename:5"), (1, None)])

@@ -26,7 +26,8 @@ NEAR = ("1.4142,0,0,1e9", "1.4142,0,0,-1e9")  # weights fall with the square of 
 BENT = ("1.4142,0,0,1.3", "0,1.4142,0,1.3")  # the same within the bend of the loss, where its curvature is not zero
 OTHER_NORM = ("1e6,0,0,1", "4,0,0,-1")  # other bins of a histogram of norms, and gradients that are both clipped
 NO_NORMS = ["--scale-share", 0]
-TUNED = ["--tuning", "auto", "--noise-correlation", "none"]
+INDEPENDENT = ["--noise-correlation", "none"]
+TUNED = ["--tuning", "auto", *INDEPENDENT]
 NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
        *GAUSSIAN]
 
@@ -69,12 +70,15 @@ AUDITS = {
         (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--bias", "remove"], BENT, 0.435),
     ],
     "infer-curvature-sum": [(["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], BENT, 0.78)],
-    "renewable-local-gradient": [(["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.999)],
+    "renewable-local-gradient": [
+        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
+        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.7)],  # likewise
     "renewable-local-curvature": [
         (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, "--curvature-model", "released:0.5"],
          TURNED, 0.7)],
     "renewable-central-gradient": [
-        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1], FLIPPED, 0.999)],
+        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
+        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1], FLIPPED, 0.7)],  # likewise
     "renewable-central-curvature": [
         (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1, "--curvature-model", "released:0.5"],
          TURNED, 0.7)],

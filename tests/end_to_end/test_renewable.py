@@ -111,7 +111,7 @@ class Variants(RenewableCase):
         """At a price where noise tells: single runs scatter by some 2 points, the mean of eight by less than one."""
         source = ["--clients", "5", "--source", "synthetic:two-gaussians:p=10,mu=0.2,n=400", "--batch", "20", "--test",
                   "synthetic:two-gaussians:p=10,mu=0.2,n=4000", "--l2", "0.1", "--mechanism", "gaussian", "--epsilon", "1",
-                  "--delta", "1e-5", "--noise-key", "seed", "--variant", "private"]
+                  "--delta", "1e-5", "--noise-key", "seed", "--variant", "private", "--noise-correlation", "none"]
         means = {}
         for trust in ("central", "masked"):
             found = [self.summary([*source, "--trust", trust, "--seed", seed], f"{trust}-{seed}")["metrics"]["accuracy"]
@@ -181,6 +181,73 @@ class Variants(RenewableCase):
         self.assertEqual(len(models[0]["final_model"]), 9)
         self.assertEqual(bits(models[0]["final_model"]), bits(models[1]["final_model"]))
         self.assertGreater(models[0]["metrics"]["accuracy"], 0.95)
+
+
+class CorrelatedNoise(RenewableCase):
+    """What noise is taken back; protocol/renewable compares with a plain recursion, and test_other_ranks.py kills such runs."""
+    SUMS = ["--variant", "private", *GAUSSIAN]
+    CHAIN = ["--noise-correlation", "blt:2"]
+
+    def test_equal_bits_on_any_number_of_ranks(self):
+        for trust in ("local", "central"):
+            words = [*STREAM, *self.SUMS, "--trust", trust, "--epochs", "2", *self.CHAIN]
+            found = [self.summary(words, f"{trust}-{ranks}", ranks) for ranks in (1, 2, 4)]
+            for summary in found[1:]:
+                self.assertEqual(bits(summary["final_model"]), bits(found[0]["final_model"]), trust)
+
+    def test_it_is_the_default_where_it_helps(self):
+        def model(name, *words):
+            return bits(self.summary([*STREAM, *self.SUMS, *words], name)["final_model"])
+
+        for name, words, correlated in (("local", [], True), ("central", ["--trust", "central"], True),
+                                        ("matrix", ["--curvature-model", "file:h.csv"], True),
+                                        ("records", ["--budget", "9", "--budget-unit", "record"], True),
+                                        ("clients", ["--budget", "1e6"], False), ("forgetting", ["--forget", "0.9"], False),
+                                        ("masked", ["--trust", "masked"], False), ("one", ["--rounds", "1"], False),
+                                        ("released", ["--curvature-model", "released:0.5"], False)):
+            with self.subTest(name):
+                self.csv("h.csv", [",".join("2" if i == j else "0" for j in range(5)) for i in range(5)])
+                default = model(name, *words)
+                independent = model(f"{name}-none", *words, "--noise-correlation", "none")
+                self.assertEqual(default != independent, correlated)
+                if correlated:
+                    self.assertEqual(default, model(f"{name}-blt", *words, *self.CHAIN))
+
+    def test_the_statement_has_what_it_costs(self):
+        """A record pays what it pays under independent noise; a client whose records are in every batch pays more."""
+        found = {how: self.summary([*STREAM, *self.SUMS, "--noise-correlation", how], how[:3])["privacy"] for how in ("none", "blt:2")}
+        for key in ("epsilon", "mu", "participations", "releases"):
+            self.assertEqual(found["blt:2"][key], found["none"][key])
+        self.assertGreater(found["blt:2"]["client_epsilon"], found["none"]["client_epsilon"])
+        statement = (self.folder / "blt" / "privacy.txt").read_text()
+        self.assertIn("takes back a part of the noise of earlier", " ".join(statement.split()))
+        ledger = (self.folder / "blt" / "private" / "0" / "ledger").read_text()
+        self.assertRegex(ledger, r"correlation: omega=\S+ theta=\S+ uses=1")
+
+    def test_forgetting_may_have_it(self):
+        words = [*STREAM, *self.SUMS, "--forget", "0.99"]
+        found = [self.summary([*words, "--noise-correlation", how], how[:3])["final_model"] for how in ("none", "blt:2")]
+        self.assertNotEqual(bits(found[0]), bits(found[1]))
+
+    def test_a_run_may_be_given_more_batches(self):
+        """They cost nothing more, and noise goes on as it began."""
+        words = [*STREAM, *self.SUMS, "--epochs", "4", *self.CHAIN]
+        self.summary([*words, "--rounds", "8", "--checkpoint-every", "4"], "run")
+        resumed = self.run_command(1, ["renewable", "--resume", "run", "--rounds", "12"])
+        self.assertEqual(resumed.code, 0, resumed)
+        whole = self.summary([*words, "--rounds", "12"], "whole")
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual(summary["rounds"], 12)
+        self.assertEqual(summary["privacy"]["mu"], whole["privacy"]["mu"])
+
+    def test_where_it_has_no_meaning(self):
+        for words, text in ((["--variant", "online", *OPEN], "--mechanism gaussian"), (["--variant", "private-paper", *GAUSSIAN], "--variant"),
+                            ([*self.SUMS, "--trust", "masked"], "--trust masked"),
+                            ([*self.SUMS, "--curvature-model", "released:0.5"], "released curvature"),
+                            ([*self.SUMS, "--rounds", "1"], "one batch"),
+                            (["--variant", "private", "--mechanism", "gaussian", "--mu", "schedule:from=1,to=2"], "change over the rounds")):
+            with self.subTest(text):
+                self.refused(UNUSABLE, [*STREAM, *words, *self.CHAIN], "--noise-correlation", text)
 
 
 REFERENCE = DATA / "dwd_reference"

@@ -34,8 +34,8 @@ class Tables(Experiment):
     def test_all_sections_in_few_batches(self):
         printed = self.run_script("renewable.py", "--batches", 3, "--replications", 1, "--test-records", 200)
         rows = self.rows("cells.csv")
-        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("1", "2", "3", "private", "safe", "penalty")],
-                         [24, 24, 24, 24, 4, 16])
+        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("1", "2", "3", "private", "safe", "penalty", "noise")],
+                         [24, 24, 24, 24, 4, 16, 40])
         self.assertIn("masked - central", printed)
         self.assertIn("cannot be reached", printed)
 
@@ -54,7 +54,7 @@ class Tables(Experiment):
         done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable.py", "--tables", "1,7"], cwd=self.folder,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("7 (known: 1, 2, 3, private, safe, penalty)", done.stderr)
+        self.assertIn("7 (known: 1, 2, 3, private, safe, penalty, noise)", done.stderr)
 
 
 @unittest.skipUnless((DATA / "har_chest_uci287").exists(), "the data set har_chest_uci287 is not beside the project")
@@ -62,7 +62,7 @@ class MotionOrRest(Experiment):
     def test_windows(self):
         printed = self.run_script("renewable-har.py", "--kinds", "windows", "--seeds", 1)
         rows = {(row["q"], row["variant"]): row for row in self.rows("har.csv")}
-        self.assertEqual(len(rows), 18)
+        self.assertEqual(len(rows), 24)
         for q in ("0.01", "1", "100"):
             for variant in ("offline", "online"):
                 row = rows[q, variant]

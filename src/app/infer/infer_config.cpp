@@ -262,14 +262,6 @@ void check_method(const InferConfig& config) {
   check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
 }
 
-/// Whether prices change over the rounds.
-bool changes_by_round(const PrivacyOptions& privacy) {
-  const auto by_schedule = [](const std::optional<std::string>& price) {
-    return price.value_or("").starts_with("schedule:");
-  };
-  return by_schedule(privacy.mu) || by_schedule(privacy.epsilon) || by_schedule(privacy.total_epsilon);
-}
-
 void check_shape(InferConfig& config, const Options& options) {
   check(!options.given("exchange") || config.decentralized(),
         "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
@@ -278,8 +270,7 @@ void check_shape(InferConfig& config, const Options& options) {
   config.one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
                      !config.privacy.epsilon.value_or("").starts_with("clients:") &&
                      !config.privacy.total_epsilon.value_or("").starts_with("clients:") &&
-                     !config.privacy.mu.value_or("").starts_with("schedule:") &&
-                     !config.privacy.epsilon.value_or("").starts_with("schedule:");
+                     !config.privacy.prices_change();
   check(config.trust == PlugInTrust::local || config.one_price,
         "--trust central with prices that differ (one noise serves all records) give one price");
   check(config.bias == BiasChoice::keep || config.one_price,
@@ -303,7 +294,7 @@ void check_shape(InferConfig& config, const Options& options) {
   check(config.warmup_share == 0 || config.data.epochs == 1,
         "--epochs {} with --warmup-share (records of the share would be used again) leave one of them out",
         config.data.epochs);
-  check(config.warmup_share == 0 || !changes_by_round(config.privacy),
+  check(config.warmup_share == 0 || !config.privacy.prices_change(),
         "--warmup-share with prices by a schedule: its records are released at once. Give one price.");
   check(config.correlation != CorrelationChoice::two_buffers || config.may_correlate(),
         "--noise-correlation blt:2 with --intervals plug-in, --bias remove, --epochs or --person-rounds (what these "

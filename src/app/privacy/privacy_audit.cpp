@@ -124,7 +124,7 @@ void AuditRun::check_aggregator() const {
   const bool trusted = choice_.trust != AuditTrust::none;
   check(
       !trusted || !choice_.correlated,
-      "--noise-correlation with --trust: each client's own releases have it, sums over clients do not. Leave one out.");
+      "--noise-correlation with --trust: one chain of releases is audited, whoever adds its noise. Leave --trust out.");
   check(choice_.epochs == 1 || !choice_.of_omd,
         "--epochs with --protocol omd: its record that differs is used once. Leave one out.");
   check(!trusted || (gaussian() && !choice_.of_omd),

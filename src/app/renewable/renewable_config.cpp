@@ -121,6 +121,12 @@ void add_trust_options(Options& options, RenewableConfig& config) {
            .relations = {needs("variant=private", "no other variant adds noise to sums")}}),
       config.trust,
       {{"local", TrustChoice::local}, {"central", TrustChoice::central}, {"masked", TrustChoice::masked}});
+  add_correlation_option(
+      options, config.correlation,
+      {.help = "with --variant private: blt:2 (the noise of later batches takes back most of that of earlier ones; not "
+               "under masked trust or with released curvature), none (it is independent), or auto: blt:2 where that "
+               "helps, so not with --forget below 1, one batch, or a budget for a client's whole data",
+       .relations = {needs("variant=private", "no other variant adds noise to sums").only_for("blt")}});
   options.add(
       {.name = "curvature-model",
        .argument = "HOW",
@@ -282,11 +288,21 @@ void check_protection(const RenewableConfig& config) {
         config.curvature);
   check(config.trust != TrustChoice::masked || !config.curvature_share,
         "--curvature-model released with --trust masked (masks are for gradients) use average, or another trust");
+  check(config.correlation != CorrelationChoice::two_buffers || config.why_no_correlation().empty(),
+        "--noise-correlation blt:2 with {}. Use --noise-correlation none.", config.why_no_correlation());
   check(config.trust != TrustChoice::masked || !config.privacy.budget,
         "--budget with --trust masked (a client that stops would take its masks along) leave one of them out");
 }
 
 }  // namespace
+
+std::string RenewableConfig::why_no_correlation() const {
+  if (variant != RenewableVariant::private_sums) return "this variant: it adds no noise to sums";
+  if (trust == TrustChoice::masked) return "--trust masked: shares of noise are discrete, and only their sum is known";
+  if (curvature_share) return "released curvature: its noise makes steps that do not add up noise alike";
+  if (privacy.prices_change()) return "prices that change over the rounds: later noise would be of another size";
+  return "";
+}
 
 RenewableConfig parse_renewable_config(const std::vector<std::string>& words, const std::string& of_run) {
   RenewableConfig config;

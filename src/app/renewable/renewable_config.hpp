@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/console/command.hpp"
-#include "app/settings/learning_config.hpp"
+#include "app/settings/tuned_config.hpp"
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +21,7 @@ struct RenewableConfig : LearningConfig {
   RenewableSettings settings;
   std::optional<double> asked_l2;  ///< none: settings.l2 has the variant's own default
   TrustChoice trust = TrustChoice::local;
+  CorrelationChoice correlation = CorrelationChoice::automatic;
   std::string curvature = "packed";
   std::string curvature_model = "average";
   std::string classes_text = "binary";
@@ -43,6 +44,8 @@ struct RenewableConfig : LearningConfig {
   }
   /// Whether sums travel un-noised and unprotected.
   [[nodiscard]] bool open() const { return offline() || variant == RenewableVariant::online; }
+  /// Why the noise of this run cannot be correlated over its batches; empty where it can.
+  [[nodiscard]] std::string why_no_correlation() const;
 };
 
 /// Throws UsageError.

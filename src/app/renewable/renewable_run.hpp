@@ -37,6 +37,7 @@ class RenewableRun final : public AggregatedRun {
   }
   void open_data() override;
   void open_model() override;
+  void agree_on_model() override { choose_correlation(); }
   [[nodiscard]] RunFacts privacy_facts() override;
   void build_protocol() override;
   [[nodiscard]] RoundsEnd end_rounds() override;
@@ -46,6 +47,8 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 
   void choose_rounds();
+  void choose_correlation();
+  [[nodiscard]] bool correlates_by_default(Round rounds) const;
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   [[nodiscard]] SecondPart curvature_part() const;
   [[nodiscard]] TrustModel trust_model() const;
@@ -66,6 +69,7 @@ class RenewableRun final : public AggregatedRun {
   std::unique_ptr<CurvedModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   Vector given_curvature_;              ///< K packed triangles of a record, from a file; empty without it
+  std::optional<NoiseCorrelation> correlation_;
   std::optional<Released<Vector>> start_;
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;

@@ -8,6 +8,7 @@
 #include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/number_rows.hpp"
+#include "starling/privacy/correlation_limits.hpp"
 #include "starling/privacy/mechanism/masking.hpp"
 
 namespace starling {
@@ -68,6 +69,33 @@ void RenewableRun::choose_rounds() {
         config_.data.source);
   config_.settings.rounds =
       config_.variant == RenewableVariant::offline ? config_.rounds.value_or(passes_of_offline) : 1;
+}
+
+/// Whether noise is correlated where nobody chose. Models are θ_0 less sums of J_b⁻¹ times noisy sums, and J_b grows
+/// with b, so that the last terms weigh alike. With forgetting only the last few terms count.
+bool RenewableRun::correlates_by_default(Round rounds) const {
+  const auto clients = static_cast<std::size_t>(config_.trust == TrustChoice::central ? layout_->clients() : 1);
+  return config_.correlation == CorrelationChoice::automatic && config_.why_no_correlation().empty() && rounds > 1 &&
+         rounds <= CorrelationLimits::rounds && config_.data.batch <= CorrelationLimits::batch / clients &&
+         config_.settings.forget == 1 && !(config_.privacy.budget && config_.privacy.budget_of_client);
+}
+
+/// Over the batches that the run was to have at first: endless columns make the price, so that more cost nothing more.
+/// **Collective.**
+void RenewableRun::choose_correlation() {
+  const Round rounds = first_rounds(config_.settings.rounds);
+  const bool asked = config_.correlation == CorrelationChoice::two_buffers;
+  agreement_.together([&] {
+    check(!asked || rounds > 1,
+          "--noise-correlation blt:2 with one batch: there is no later noise to take any back. Use smaller batches "
+          "(--batch), or --noise-correlation none.");
+  });
+  if (!asked && !correlates_by_default(rounds)) return;
+  correlation_ = correlation_of_run(config_.data, rounds, to_tune());
+  notes_.push_back(fmt::format(
+      "noise is correlated over {} batches: sums of releases have {:.3g} times the noise of one independent "
+      "release, in place of {:.3g} times; --noise-correlation none makes it independent",
+      rounds, prefix_noise(correlation_, rounds), prefix_noise(std::nullopt, rounds)));
 }
 
 SecondPart RenewableRun::curvature_part() const {
@@ -175,6 +203,7 @@ TrustModel RenewableRun::trust_model() const {
 RunFacts RenewableRun::privacy_facts() {
   RunFacts facts = common_facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
   if (config_.curvature_share) facts.second = curvature_part();
+  facts.correlation = correlation_;
   facts.trust = trust_model();
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;

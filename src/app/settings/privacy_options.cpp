@@ -180,6 +180,13 @@ const MechanismRow& PrivacyOptions::mechanism_row() const {
   return mechanism_table().row(mechanism.value());
 }
 
+bool PrivacyOptions::prices_change() const {
+  const auto by_schedule = [](const std::optional<std::string>& price) {
+    return price.value_or("").starts_with("schedule:");
+  };
+  return by_schedule(mu) || by_schedule(epsilon) || by_schedule(total_epsilon);
+}
+
 void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   options.group("Privacy");
   add_price_options(options, privacy);

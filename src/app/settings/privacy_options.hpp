@@ -40,6 +40,8 @@ struct PrivacyOptions {
   /// The row of the mechanism. There must be one. Throws UsageError for an unknown name.
   [[nodiscard]] const MechanismRow& mechanism_row() const;
   [[nodiscard]] bool protects() const { return mechanism && mechanism_row().protects(); }
+  /// Whether prices change over the rounds.
+  [[nodiscard]] bool prices_change() const;
 };
 
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.

@@ -14,7 +14,7 @@
 
 namespace starling {
 
-/// `--noise-correlation`; automatic leaves the choice to the rule of --tuning.
+/// `--noise-correlation`; automatic leaves the choice to the rule of --tuning, or to a command without one.
 enum class CorrelationChoice { automatic, none, two_buffers };
 
 /// `--tuning`, and what the user left to it.

@@ -9,6 +9,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/memory/wipe.hpp"
+#include "starling/privacy/correlation_limits.hpp"
 #include "starling/privacy/noise/gaussian_noise.hpp"
 #include "starling/privacy/noise/grid.hpp"
 
@@ -18,8 +19,6 @@ namespace {
 
 using Buffers = std::vector<std::int64_t>;  // all S_1, then all S_2
 
-constexpr Round most_rounds_of_chain = Round{1} << 28;
-constexpr std::size_t most_batch = std::size_t{1} << 21;  // |x| <= 2^61
 constexpr int bits_of_buffer = 61;
 
 const NoiseCorrelation& correlation_of(const ReleaseSettings& settings) {
@@ -83,11 +82,11 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
         is_whole(settings.unit),
         "unit component with correlated noise: its cost is known for records. Use --noise-correlation none, or --unit "
         "record.");
-    check(settings.batch <= most_batch,
+    check(settings.batch <= CorrelationLimits::batch,
           "batch={} with correlated noise: the noise and a sum of more than 2^21 records do not fit into 64-bit "
           "integers. Choose a smaller batch, or --noise-correlation none.",
           settings.batch);
-    check(settings.rounds <= most_rounds_of_chain,
+    check(settings.rounds <= CorrelationLimits::rounds,
           "{} rounds with correlated noise: its rounding errors are bounded for 2^28. Use --noise-correlation none.",
           settings.rounds);
     for (const double price : {settings.price.least, settings.price.most}) check_sigma(price);
@@ -165,7 +164,7 @@ std::string CorrelatedGaussian::description() const {
   return clipping() +
          fmt::format(
              ", and Gaussian noise is added to each component of the mean over {} record(s). The noise is correlated "
-             "over a client's rounds: each release takes back a part of the noise of earlier ones. A first release has "
+             "over the rounds: each release takes back a part of the noise of earlier ones. A first release has "
              "noise with a standard deviation of {}. In sums of all releases up to a round, noise with a standard "
              "deviation of {} stays (root mean square over {} rounds; independent noise of the same mu: {}). Whoever "
              "has a record in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
@@ -217,7 +216,7 @@ Chain& CorrelatedGaussian::chain_at(const ReleaseAddress& address, double price)
                       "a release of client {} for round {} after one for round {}: correlated noise depends on the "
                       "releases before it. Restore their state, or begin a new chain.",
                       address.client, address.round, chain.last);
-  check<FailureError>(address.round - chain.first < most_rounds_of_chain,
+  check<FailureError>(address.round - chain.first < CorrelationLimits::rounds,
                       "round {} of client {}: correlated noise that began in round {} is proved for 2^28 rounds",
                       address.round, address.client, chain.first);
   check<FailureError>(price == chain.price,
@@ -305,7 +304,7 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
 // Relative errors of the few operations on positive numbers are far below 2^-40. Σ c (1 + W(1)) = 2 Σ c − 1.
 double correlated_sigma(const NoiseCorrelation& correlation, Bound<Norm::l2> sensitivity, std::size_t dimension,
                         double price) {
-  const double entries = static_cast<double>(dimension) * static_cast<double>(most_rounds_of_chain);
+  const double entries = static_cast<double>(dimension) * static_cast<double>(CorrelationLimits::rounds);
   const double errors = (2 * weights_of(correlation).column_sum() - 1) * std::sqrt(entries);
   return gaussian_sigma({noise_factor(correlation) * (sensitivity.value + errors) * (1 + 0x1p-40)}, price);
 }

@@ -180,6 +180,110 @@ TEST(Renewable, OneClassPerFirstBatchIsShrunkAndNoPenaltyIsRefused) {
   for (const double entry : online.theta().value()) EXPECT_LT(std::abs(entry), 10);
 }
 
+/// Gaussian noise of μ = 1 for one client's sums, or for those of all clients together.
+std::unique_ptr<Mechanism> chained(const CurvedModel& model, std::size_t clients_of_sum, bool correlated) {
+  ReleaseSettings release;
+  release.batch = m * clients_of_sum;
+  release.clients = clients_of_sum;
+  release.dimension = model.dimension();
+  release.rounds = batches;
+  release.run_id = "test";
+  if (correlated) release.correlation = best_correlation(batches, 1);
+  return mechanism_table().make("gaussian", release);
+}
+
+std::unique_ptr<NoisySum> noisy_sum(AggregatedRank& rank, const CurvedModel& model, Mechanism& mechanism,
+                                    bool central) {
+  if (!central) return std::make_unique<LocalNoise>(rank.root, *rank.clients, model, mechanism, plain_codec());
+  return std::make_unique<CentralNoise>(
+      rank.root, *rank.clients, model, mechanism, [](Round) { return 1.0; }, plain_codec());
+}
+
+const PublicCurvature public_multiple{.multiple = 4.0 / (p + 1)};
+
+/// The models after each batch by a plain recursion, with the noise of client 0 on the sum, or of each client.
+std::vector<Vector> serial_private_path(CurvedModel& model, const std::vector<Batches>& records, Mechanism& mechanism,
+                                        bool central) {
+  const double batch = static_cast<double>(mechanism.settings().batch);
+  const auto noisy = [&](Client u, std::size_t t, const Vector& sum) {
+    Released<Vector> mean = declare_public(Vector());
+    mechanism.release({ReleasePath::by_itself, u, static_cast<Round>(t), 0}, 1, NoiseKey::from_seed(1, u),
+                      Secret<Vector>(sum), mean);
+    Vector result = mean.value();
+    scale(batch, result);
+    return result;
+  };
+  std::vector<Vector> path{Vector(model.dimension())};
+  BlockCurvature j(1, p + 1);
+  for (std::size_t t = 0; t < batches; ++t) {
+    Vector theta = path.back();
+    Vector total(model.dimension());
+    double n = 0;
+    for (std::size_t u = 0; u < records.size(); ++u) {
+      if (t >= records[u].size()) continue;
+      Vector gradient;
+      static_cast<void>(model.evaluate(theta, records[u][t], mechanism.clip(), gradient));
+      n += static_cast<double>(records[u][t].size());
+      axpy(1, central ? gradient : noisy(static_cast<Client>(u), t, gradient), total);
+    }
+    if (central) total = noisy(0, t, total);
+    j.add_identity(n * (0.1 + public_multiple.multiple));
+    Vector gradient = theta;
+    scale(n * 0.1, gradient);
+    axpy(1, total, gradient);
+    axpy(-1, j.solve(gradient, "test"), theta);
+    path.push_back(theta);
+  }
+  return path;
+}
+
+// Clients' streams end in different rounds, and each has a chain of its own; rank 0 has one for the sum of all.
+TEST(Renewable, CorrelatedNoiseOfClientsOrOfRank0IsThatOfAPlainRecursionOnAnyLayout) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p, 1, 1.0);
+  const auto records = two_classes(5, p, m, batches, 0.4);
+  for (const bool central : {false, true}) {
+    const auto path_with = [&](bool correlated) {
+      const auto mechanism = chained(model, central ? records.size() : 1, correlated);
+      AggregatedRank rank(world(), records, model, *mechanism, batches, m);
+      const auto sum = noisy_sum(rank, model, *mechanism, central);
+      PrivateRenewable run(rank.root, *rank.clients, model, settings_with(0.1), zero(model), *sum, public_multiple);
+      Path path;
+      run.run({&path});
+      return path.models;
+    };
+    const auto again = chained(model, central ? records.size() : 1, true);
+    const std::vector<Vector> found = path_with(true);
+    EXPECT_EQ(found, serial_private_path(model, records, *again, central)) << central;
+    EXPECT_NE(found, path_with(false)) << central;
+  }
+}
+
+// A mechanism that has released before the gap does as a fresh one: no noise from before it is taken back.
+TEST(Renewable, NewChainsBeginAfterBatchesThatAreLeftOut) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p, 1, 1.0);
+  const auto records = two_classes(5, p, m, batches, 0.4);
+  for (const bool central : {false, true}) {
+    const auto model_after_gap = [&](Round before) {
+      const auto mechanism = chained(model, central ? records.size() : 1, true);
+      RenewableSettings settings = settings_with(0.1);
+      settings.rounds = before;
+      AggregatedRank first(world(), records, model, *mechanism, batches, m);
+      const auto sums = noisy_sum(first, model, *mechanism, central);
+      PrivateRenewable(first.root, *first.clients, model, settings, zero(model), *sums, public_multiple).run({});
+      settings.rounds = batches;
+      AggregatedRank second(world(), records, model, *mechanism, batches, m);
+      const auto later = noisy_sum(second, model, *mechanism, central);
+      PrivateRenewable run(second.root, *second.clients, model, settings, zero(model), *later, public_multiple);
+      run.leave_out(4);
+      run.run({});
+      return run.theta().value();
+    };
+    EXPECT_EQ(model_after_gap(2), model_after_gap(0)) << central;
+  }
+}
+
 /// What a noisy sum comes to at a price at which noise hardly counts.
 Vector private_theta(CurvedModel& model, const std::vector<Batches>& records, const std::string& trust) {
   const double price = 1000;

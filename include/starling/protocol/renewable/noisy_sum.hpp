@@ -22,6 +22,10 @@ class NoisySum {
   /// **Collective.** On rank 0: Σ over all clients of their clipped gradients at θ, with noise (d entries), then K
   /// triangles of curvature if curvature is released.
   [[nodiscard]] virtual Released<Vector> collect(Round t, View theta, const RoundPrices& prices) = 0;
+  /// The noise that later sums take back.
+  virtual void persist(Snapshot& /*snapshot*/) {}
+  /// Later sums take back no noise of earlier ones.
+  virtual void begin_chains() {}
 
  protected:
   Root& root_;
@@ -29,12 +33,14 @@ class NoisySum {
   const CurvedModel& model_;
 };
 
-/// `--trust local`: every client adds noise before it sends.
+/// `--trust local`: every client adds noise before it sends. Correlated noise has a chain for each client.
 class LocalNoise final : public NoisySum {
  public:
   /// A PairedMechanism releases curvature too.
   LocalNoise(Root& root, RenewableClients& clients, const CurvedModel& model, Mechanism& mechanism, const Codec& codec);
   [[nodiscard]] Released<Vector> collect(Round t, View theta, const RoundPrices& prices) override;
+  void persist(Snapshot& snapshot) override { mechanism_.persist(snapshot); }
+  void begin_chains() override { mechanism_.begin_chains(); }
 
  private:
   Mechanism& mechanism_;
@@ -42,13 +48,16 @@ class LocalNoise final : public NoisySum {
   const Codec& codec_;
 };
 
-/// `--trust central`: rank 0 is entrusted with the sums, and adds noise once, under client 0's key.
+/// `--trust central`: rank 0 is entrusted with the sums, and adds noise once, under client 0's key. Correlated noise
+/// has one chain.
 class CentralNoise final : public NoisySum {
  public:
   /// The batch of the mechanism is that of all clients together; `price` is the price of a round.
   CentralNoise(Root& root, RenewableClients& clients, const CurvedModel& model, Mechanism& mechanism,
                std::function<double(Round)> price, const Codec& codec);
   [[nodiscard]] Released<Vector> collect(Round t, View theta, const RoundPrices& prices) override;
+  void persist(Snapshot& snapshot) override { mechanism_.persist(snapshot); }
+  void begin_chains() override { mechanism_.begin_chains(); }
 
  private:
   Mechanism& mechanism_;

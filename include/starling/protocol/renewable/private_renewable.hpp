@@ -24,6 +24,12 @@ class PrivateRenewable final : public Renewable {
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
     snapshot.of_first_rank(root_.aggregates(), j_);
+    snapshot(sum_);
+  }
+  /// Other records follow: old noise must not be taken back from them.
+  void leave_out(Round end) override {
+    Renewable::leave_out(end);
+    sum_.begin_chains();
   }
 
  private:

@@ -101,10 +101,7 @@ std::string why_no_rule(const TunedConfig& config) {
       return "networks without Gaussian noise";
   }
   if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
-  const std::string& price = config.privacy.mu
-                                 ? *config.privacy.mu
-                                 : config.privacy.epsilon.value_or(config.privacy.total_epsilon.value_or(""));
-  if (price.starts_with("schedule:")) return "prices that change over the rounds";
+  if (config.privacy.prices_change()) return "prices that change over the rounds";
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;
   return known ? "" : fmt::format("--mechanism {}", *config.privacy.mechanism);

@@ -166,15 +166,12 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
   command_.read_again(with_choices(std::move(words), values));
 }
 
-/// A record's uses are as far apart as the shortest pass of a client is long.
-void SettingsByRule::choose_correlation(Round releases, RunToTune run) {
-  const TunedConfig& config = this->config();
-  if (config.correlation != CorrelationChoice::two_buffers) return;
-  check(config.data.person_rounds.value_or(1) == 1,
+NoiseCorrelation correlation_of_run(const DataSettings& data, Round releases, const RunToTune& run) {
+  check(data.person_rounds.value_or(1) == 1,
         "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
         "independent "
         "noise. Use --noise-correlation none.",
-        config.data.person_rounds.value_or(1));
+        data.person_rounds.value_or(1));
   constexpr Round never = std::numeric_limits<Round>::max();
   Round shortest = never;
   Round of_joined = never;
@@ -186,19 +183,23 @@ void SettingsByRule::choose_correlation(Round releases, RunToTune run) {
   }
   shortest = run.agreement.min(declare_public(shortest));
   of_joined = run.agreement.min(declare_public(of_joined));
-  const bool passes = shortest != never && config.data.epochs > 1;
+  const bool passes = shortest != never && data.epochs > 1;
   std::string text;
   run.agreement.together([&] {
     check(
         !passes || of_joined >= shortest,
         "--join: a pass of a new client has {} rounds, and the correlation of noise was made for {} (a record would be "
         "used again too soon) give each new client {} records or more",
-        of_joined, shortest, shortest * static_cast<Round>(config.data.batch));
-    const NoiseCorrelation best =
-        passes ? best_correlation(shortest, config.data.epochs) : best_correlation(releases, 1);
+        of_joined, shortest, shortest * static_cast<Round>(data.batch));
+    const NoiseCorrelation best = passes ? best_correlation(shortest, data.epochs) : best_correlation(releases, 1);
     text = best.text();
   });
-  correlation_ = NoiseCorrelation::parse(run.agreement.broadcast(declare_public(text)));
+  return NoiseCorrelation::parse(run.agreement.broadcast(declare_public(text)));
+}
+
+void SettingsByRule::choose_correlation(Round releases, RunToTune run) {
+  if (config().correlation != CorrelationChoice::two_buffers) return;
+  correlation_ = correlation_of_run(config().data, releases, run);
 }
 
 void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {

@@ -65,6 +65,10 @@ struct RunToTune {
 /// Records of the client that has most; none for a source without end. **Collective.**
 [[nodiscard]] std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset);
 
+/// The correlation of noise over so many releases of a client, or of rank 0 over those of all clients: a record's uses
+/// are as far apart as the shortest pass of a client is long. Throws UsageError. **Collective.**
+[[nodiscard]] NoiseCorrelation correlation_of_run(const DataSettings& data, Round releases, const RunToTune& run);
+
 /// The settings of one run.
 class SettingsByRule {
  public:
