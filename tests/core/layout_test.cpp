@@ -69,4 +69,17 @@ TEST(Layout, KeepsACentreAndTheOthersTogetherOnOneRank) {
   EXPECT_EQ(layout.rank_of(4), 0);
 }
 
+TEST(Layout, HasTheBlocksThatItWasGiven) {
+  const Layout layout = Layout::of_blocks({0, 0, 3, 3, 4, 9, 9});
+  EXPECT_EQ(layout.clients(), 9);
+  EXPECT_EQ(layout.ranks(), 6);
+  EXPECT_EQ(layout.blocks(), (std::vector<Client>{0, 0, 3, 3, 4, 9}));
+  for (int rank = 0; rank < 6; ++rank) {
+    EXPECT_EQ(layout.count(rank), (std::vector<Client>{0, 3, 0, 1, 5, 0})[static_cast<std::size_t>(rank)]);
+    for (Client u = layout.first(rank); u < layout.first(rank + 1); ++u) EXPECT_EQ(layout.rank_of(u), rank) << u;
+  }
+  EXPECT_TRUE(layout.on(3).blocks().empty());
+  EXPECT_EQ(layout.on(3).count(0), 3);
+}
+
 }  // namespace starling::layout_test

@@ -246,7 +246,6 @@ class JoinedClients(ChangingClients):
             "fedavg": (["fedavg", "--rounds", "40", "--epochs", "40"], "only runs of omd go on without clients or with more"),
             "regret": (["omd", "--regret", "static", "--epochs", "40"], "--regret reads the records of all clients again"),
             "owners": (["omd", "--ledger", "ledger-{client}", "--epochs", "40"], "--ledger names ledgers of all clients"),
-            "private": (["omd", "--private", "disk", "--epochs", "40"], "--join with --private"),
             "prices": (["omd", "--epochs", "40"], "prices.csv' names a number for each client"),
             "one file": (["omd", "--epochs", "40"], "--join 2 without --source"),
         }

@@ -3,12 +3,16 @@
 #include "app/console/version.hpp"
 #include "app/run/privacy/noise_keys.hpp"
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "starling/files/durable_file.hpp"
 #include "starling/privacy/ledger/ledger_regrouping.hpp"
 #include "starling/record/directory/journal.hpp"
 
@@ -26,6 +30,15 @@ std::optional<std::int64_t> number_in(const std::string& line, std::size_t from,
   const char* const last = line.data() + end;
   const auto [rest, error] = std::from_chars(line.data() + from, last, number);
   return error == std::errc() && rest == last ? std::optional(number) : std::nullopt;
+}
+
+constexpr std::string_view with_keys = "random keys";
+constexpr std::string_view without_keys = "other keys";
+
+std::vector<NoiseKey> random_keys(Client count) {
+  std::vector<NoiseKey> keys;
+  for (Client k = 0; k < count; ++k) keys.push_back(NoiseKey::random());
+  return keys;
 }
 
 /// One table of the rows of several that are about clients of the group, in order of rounds and clients. Rows begin
@@ -60,6 +73,7 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
       before_(before),
       after_(after),
       rank_(rank),
+      gone_(gone),
       group_{after.first(rank), after.count(rank)} {
   for (int r = 0; r < before.ranks(); ++r) {
     const ClientGroup group = group_of(r);
@@ -67,11 +81,13 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
       for (Client u = group.first; u < group.end(); ++u) stateless_.push_back(u);
       continue;
     }
+    if (!directory.place().sees(r)) continue;  // it stays on its host, with its clients
     usable_.push_back(r);
     if (group.meets(group_)) parts_.push_back(r);
   }
   for (Client u = before.clients(); u < after.clients(); ++u) stateless_.push_back(u);
-  if (parts_.empty()) parts_.push_back(usable_.front());  // a rank without clients has what is the same on all
+  if (parts_.empty() && !usable_.empty())
+    parts_.push_back(usable_.front());  // a rank without clients has what is the same on all
 }
 
 ClientGroup FolderRegrouping::group_of(int before) const {
@@ -93,31 +109,72 @@ std::vector<CheckpointFolder> FolderRegrouping::taken() const {
 
 void FolderRegrouping::make_folder(std::optional<Round> round) const {
   const std::string folder = directory_.make_next_folder(rank_);
+  if (usable_.empty()) return;
+  if (group_.count > 0) make_keys(folder);
+  fill(folder, round);
+}
+
+/// All but the keys.
+void FolderRegrouping::fill(const std::string& folder, std::optional<Round> round) const {
   if (group_.count > 0) {
-    make_keys(folder);
     make_ledger(folder);
     make_notes(folder);
   }
   if (round) make_checkpoint(folder, *round);
 }
 
+std::string FolderRegrouping::files_of_new_clients(std::optional<Round> round) const {
+  const std::string folder = directory_.make_next_folder(rank_);
+  fill(folder, round);
+  std::string files = fmt::format("{}\n", has_keys() ? with_keys : without_keys);
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const std::optional<std::string> bytes = read_whole_file(entry.path().string());
+    check<FailureError>(bytes.has_value(), "cannot read '{}' ({})", entry.path().string(), std::strerror(errno));
+    if (name != PrivatePlace::mark_name) files += fmt::format("{}\n{}\n{}", name, bytes->size(), *bytes);
+  }
+  std::filesystem::remove_all(folder);
+  return files;
+}
+
+void FolderRegrouping::make_folder_of(const std::string& files) const {
+  const std::string folder = directory_.make_next_folder(rank_);
+  std::istringstream all(files);
+  std::string keys;
+  std::getline(all, keys);
+  for (std::string name; std::getline(all, name);) {
+    std::size_t size = 0;
+    all >> size;
+    all.ignore();
+    std::string bytes(size, '\0');
+    all.read(bytes.data(), static_cast<std::streamsize>(size));
+    OwnersFile::replace(folder + "/" + name, Secret<std::string>(std::move(bytes)));
+  }
+  if (keys == with_keys) store_noise_keys(random_keys(group_.count), group_.first, folder);
+}
+
+bool FolderRegrouping::has_keys() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [this](int r) { return has_stored_keys(group_of(r).first, directory_.private_folder(r)); });
+}
+
 /// Keys that the operating system gave. Others are the owners', or made of the seed.
 void FolderRegrouping::make_keys(const std::string& folder) const {
+  if (!has_keys()) return;
   std::vector<std::optional<NoiseKey>> known(static_cast<std::size_t>(group_.count));
-  bool any = false;
   for (const int r : parts_) {
     const ClientGroup group = group_of(r);
     if (!has_stored_keys(group.first, directory_.private_folder(r))) continue;
-    any = true;
     const std::vector<NoiseKey> keys = read_stored_keys(group.first, group.count, directory_.private_folder(r));
     for (std::size_t k = 0; k < keys.size(); ++k) {
       const Client u = group.first + static_cast<Client>(k);
       if (group_.has(u)) known[static_cast<std::size_t>(u - group_.first)].emplace(keys[k]);
     }
   }
-  if (!any) return;
-  std::vector<NoiseKey> own;
-  for (const auto& key : known) own.push_back(key ? *key : NoiseKey::random());
+  std::vector<NoiseKey> own = random_keys(group_.count);
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    if (known[k]) own[k] = *known[k];
+  }
   store_noise_keys(own, group_.first, folder);
 }
 

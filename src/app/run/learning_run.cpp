@@ -107,13 +107,10 @@ void LearningRun::configure(const std::vector<std::string>& words) {
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
   }
-  agreement_.together([&] {
-    check(!common().join || common().private_place.empty(),
-          "--join with --private: clients that join move the folders of all ranks, and each host sees its own alone. "
-          "Start a run of its own with more --clients, from the last model: --start");
-  });
-  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place,
-                                         common().lost.has_value()));
+  std::optional<Membership::Change::Kind> change;
+  if (common().lost) change = Membership::Change::Kind::loss;
+  if (common().join) change = Membership::Change::Kind::join;
+  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place, change));
   goes_on_ = true;
   agreement_.together([&] {
     const RunIdentity identity = directory_->identity();

@@ -204,6 +204,7 @@ class LearningRun : public RunSteps {
   void end_after_early_release() const;
 
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  [[nodiscard]] Layout layout_to_go_on(Client clients) const;
   [[nodiscard]] static std::vector<std::string> files_of_source(const std::string& source);
   [[nodiscard]] std::vector<std::string> digests_of_data() const;
   void note_clients_without_records();
@@ -235,6 +236,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   void choose_checkpoint();
   void make_other_folders(const FolderRegrouping& regrouping);
+  void make_folders_of_new_hosts(const FolderRegrouping& regrouping);
   void find_checkpoint(Round rounds);
   void start_checkpoints(KeptParts parts);
   void leave_out_rounds(const std::string& why);

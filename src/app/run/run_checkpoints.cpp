@@ -123,8 +123,14 @@ void LearningRun::choose_checkpoint() {
     });
   }
   const RunIdentity identity = directory_->identity();
-  const Layout before =
-      identity.clients == layout_->clients() ? layout_->on(identity.ranks) : Layout(identity.clients, identity.ranks);
+  agreement_.together([&] {
+    const std::string why_not = why_as_many_ranks();
+    check(why_not.empty() || identity.ranks == world_.size(),
+          "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had",
+          directory_->path(), identity.ranks, world_.size(), why_not);
+  });
+  const bool even = identity.firsts.empty() && identity.clients == layout_->clients();
+  const Layout before = even ? layout_->on(identity.ranks) : identity.layout();
   const FolderRegrouping regrouping(*directory_, run_id_, before, *layout_, world_.rank(), gone_);
   const bool same_folders = identity.ranks == world_.size() && !changes_;
   std::vector<CheckpointFolder> folders = same_folders ? std::vector<CheckpointFolder>() : regrouping.taken();
@@ -155,30 +161,47 @@ void LearningRun::choose_checkpoint() {
 /// that join. **Collective.**
 void LearningRun::make_other_folders(const FolderRegrouping& regrouping) {
   const int before = directory_->identity().ranks;
+  directory_->begin_move(agreement_);
   agreement_.together([&] {
-    const std::string why_not = why_as_many_ranks();
-    check(why_not.empty() || before == world_.size(),
-          "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had",
-          directory_->path(), before, world_.size(), why_not);
     check(!plays(world_.rank()) || client_count() > 0,
           "--resume '{}': {} ranks for {} clients (a rank without clients would have nothing to go on from) start at "
           "most {} ranks",
           directory_->path(), world_.size(), layout_->clients(), layout_->clients());
-    regrouping.make_folder(resumed_from_);
+    if (!regrouping.begins_from_nothing()) regrouping.make_folder(resumed_from_);
   });
-  agreement_.together([&] {
-    if (!first_rank()) return;
-    RunIdentity next = directory_->identity();
-    next.ranks = world_.size();
-    next.clients = layout_->clients();
-    if (members_.has_changed()) next.members = members_;
-    next.rewired = rewired_;
-    if (changes_) next.determined_by.clear();  // the keys of others determine the releases
-    directory_->take_next_folders(next);
-  });
+  make_folders_of_new_hosts(regrouping);
+  RunIdentity next = directory_->identity();
+  next.ranks = world_.size();
+  next.clients = layout_->clients();
+  next.firsts = layout_->blocks();
+  if (members_.has_changed()) next.members = members_;
+  next.rewired = rewired_;
+  if (changes_) next.determined_by.clear();  // the keys of others determine the releases
+  directory_->take_next_folders(agreement_, next);
   if (before == world_.size()) return;
   notes_.push_back(fmt::format("the run goes on with {} ranks, after {}: results do not depend on their number",
                                world_.size(), before));
+}
+
+/// Makes the folders of ranks whose clients all join, on hosts without a folder: another rank sends what is the same on
+/// all. **Collective.**
+void LearningRun::make_folders_of_new_hosts(const FolderRegrouping& regrouping) {
+  const std::int64_t needs = regrouping.begins_from_nothing() ? 1 : 0;
+  const std::int64_t gives = regrouping.sees_nothing() ? 0 : 1;
+  const auto of_ranks = agreement_.all_gather(declare_public(std::vector<std::int64_t>{needs, gives}));
+  int giver = 0;
+  while (giver + 1 < world_.size() && of_ranks[static_cast<std::size_t>(giver)][1] == 0) ++giver;
+  for (int r = 0; r < world_.size(); ++r) {
+    if (of_ranks[static_cast<std::size_t>(r)][0] == 0) continue;
+    std::string files;
+    agreement_.together([&] {
+      if (world_.rank() == giver) files = regrouping.of_rank(r).files_of_new_clients(resumed_from_);
+    });
+    const std::vector<std::string> all = agreement_.all_gather(declare_public(files));
+    agreement_.together([&] {
+      if (world_.rank() == r) regrouping.make_folder_of(all[static_cast<std::size_t>(giver)]);
+    });
+  }
 }
 
 /// Settles whether a resumed run goes on from a checkpoint, once the run is to have `rounds` rounds. **Collective.**

@@ -33,10 +33,18 @@ Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
 }
 
 void LearningRun::place_clients(std::optional<Client> of_topology) {
-  layout_.emplace(number_of_clients(of_topology), world_.size());
-  if (layout_->clients() >= static_cast<Client>(world_.size())) return;
-  notes_.push_back(
-      fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(layout_->clients())));
+  const Client clients = number_of_clients(of_topology);
+  layout_.emplace(goes_on_ ? layout_to_go_on(clients) : Layout(clients, world_.size()));
+  int idle = 0;
+  for (int r = 0; r < world_.size(); ++r) idle += layout_->count(r) == 0 ? 1 : 0;
+  if (idle > 0) notes_.push_back(fmt::format("{} ranks host no client and stay idle", idle));
+}
+
+/// That of the private folders, unless clients move.
+Layout LearningRun::layout_to_go_on(Client clients) const {
+  const RunIdentity identity = directory_->identity();
+  if (identity.ranks == world_.size() && !changes_) return identity.layout();
+  return directory_->place().layout(identity.layout(), gone_, clients, world_.size());
 }
 
 void LearningRun::open_streams(DataSettings& data) {

@@ -75,7 +75,7 @@ void LearningRun::choose_members() {
               : "Start a run of its own with more --clients, from the last model: --start");
   });
   const RunIdentity identity = directory_->identity();
-  const Layout before(identity.clients, identity.ranks);
+  const Layout before = identity.layout();
   const std::vector<std::vector<Round>> whole = look_at_folders(before);
   agreement_.together([&] {
     if (common().lost) {
@@ -90,7 +90,7 @@ void LearningRun::choose_members() {
 /// The rounds of whole checkpoints in each private folder; none of a folder that is not there. **Collective.**
 std::vector<std::vector<Round>> LearningRun::look_at_folders(const Layout& before) {
   std::string own;
-  for (int r = world_.rank(); r < before.ranks(); r += world_.size()) {
+  for (const int r : directory_->place().share(before.ranks(), world_.rank(), world_.size())) {
     const CheckpointFolder folder(directory_->private_folder(r),
                                   {version(), run_id_, r, before.ranks(), before.first(r), before.count(r)});
     try {
@@ -103,6 +103,10 @@ std::vector<std::vector<Round>> LearningRun::look_at_folders(const Layout& befor
     std::istringstream lines(text);
     std::size_t r = 0;
     for (Round round = 0; lines >> r >> round;) whole[r].push_back(round);
+  }
+  for (std::vector<Round>& rounds : whole) {  // hosts may have copies
+    std::sort(rounds.begin(), rounds.end());
+    rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
   }
   return whole;
 }
@@ -150,7 +154,7 @@ void LearningRun::lose(const std::vector<std::vector<Round>>& whole, const Layou
     const std::vector<Round>& rounds = whole[static_cast<std::size_t>(r)];
     if (before.count(r) > 0 && !std::binary_search(rounds.begin(), rounds.end(), from)) gone_.push_back(r);
   }
-  changes_ = !named.empty() || !gone_.empty();
+  changes_ = !named.empty() || !gone_.empty() || !directory_->place().all_see_own();
   if (!named.empty()) members_.lose(from, named);
   if (common().rewire && !named.empty()) rewired_ = *common().rewire;
   if (named.empty()) notes_.push_back(fmt::format("--lost {}: no other client is lost", *common().lost));

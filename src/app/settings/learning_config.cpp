@@ -78,7 +78,8 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
        .argument = "DIR",
        .help = "folder for what belongs to the owners of records (keys, ledgers, checkpoints, private metrics) on "
                "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty. "
-               "Only rank 0's host then needs --output; default: private/ of the run directory",
+               "Only rank 0's host then needs --output, and clients stay on their hosts when a run goes on; default: "
+               "private/ of the run directory",
        .example = "/scratch/{host}/run",
        .files = named::file,
        .effect = Option::Effect::books},

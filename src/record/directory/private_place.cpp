@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/probes/latency_probes.hpp"
 
@@ -23,7 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* index_name = "/private-folders";
-constexpr const char* mark_name = "/of-run";
 constexpr std::string_view checkpoint_name = "checkpoint-";
 constexpr std::string_view host_place = "{host}";
 constexpr mode_t mode_of_index = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
@@ -44,8 +46,9 @@ void write(const std::string& file, const std::string& text, mode_t mode) {
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
 
-/// A private folder that a host sees.
-struct Sight {
+}  // namespace
+
+struct PrivatePlace::Sight {
   int rank = 0;
   std::string host;
   std::string path;
@@ -59,9 +62,12 @@ struct Sight {
   [[nodiscard]] std::string shown() const {
     return fmt::format("'{}' on {} (checkpoint of round {}, {} bytes of ledger)", path, host, round, ledger);
   }
+
+  static Sight of(int rank, const std::string& host, const std::string& folder);
+  static std::vector<Sight> in(const std::string& text);
 };
 
-Sight sight_of(int rank, const std::string& host, const std::string& folder) {
+PrivatePlace::Sight PrivatePlace::Sight::of(int rank, const std::string& host, const std::string& folder) {
   Sight sight{rank, host, folder, "", 0, 0};
   struct stat status {};
   if (::stat(folder.c_str(), &status) == 0) {
@@ -81,24 +87,22 @@ Sight sight_of(int rank, const std::string& host, const std::string& folder) {
   return sight;
 }
 
-std::vector<Sight> sights_in(const std::vector<std::string>& texts) {
+std::vector<PrivatePlace::Sight> PrivatePlace::Sight::in(const std::string& text) {
   std::vector<Sight> sights;
-  for (const std::string& text : texts) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line);
-      Sight sight;
-      words >> sight.rank >> sight.host >> sight.id >> sight.round >> sight.ledger;
-      std::getline(words >> std::ws, sight.path);
-      sights.push_back(sight);
-    }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Sight sight;
+    words >> sight.rank >> sight.host >> sight.id >> sight.round >> sight.ledger;
+    std::getline(words >> std::ws, sight.path);
+    sights.push_back(sight);
   }
   return sights;
 }
 
 /// Throws UsageError if a folder is there twice and one of them is older: what it lacks would be played or charged
 /// anew.
-void refuse_copies(const std::string& run, const std::vector<Sight>& sights) {
+void PrivatePlace::refuse_copies(const std::string& run, const std::vector<Sight>& sights) {
   std::map<int, Sight> first;
   for (const Sight& sight : sights) {
     const auto [at, is_new] = first.emplace(sight.rank, sight);
@@ -111,8 +115,6 @@ void refuse_copies(const std::string& run, const std::vector<Sight>& sights) {
         run, sight.rank, (newer ? sight : other).shown(), (newer ? other : sight).shown()));
   }
 }
-
-}  // namespace
 
 struct PrivatePlace::Index {
   struct Line {
@@ -161,8 +163,8 @@ std::string PrivatePlace::folder(int rank) const {
   return found != found_.end() ? found->second : fmt::format("{}/{}", path_, rank);
 }
 
-bool PrivatePlace::is_of_run(const std::string& folder, const std::string& token) const {
-  return !token.empty() && read_whole_file(folder + mark_name) == token + "\n";
+bool PrivatePlace::has_token(const std::string& folder, const std::string& token) {
+  return !token.empty() && read_whole_file(folder + "/" + mark_name) == token + "\n";
 }
 
 std::vector<std::string> private_folders_of(const std::string& run) {
@@ -191,7 +193,7 @@ void PrivatePlace::clear(Agreement& agreement, bool never_began) {
   static_cast<void>(take_index(agreement));
   agreement.together([&] {
     const std::string folder = fmt::format("{}/{}", path_, agreement.rank());
-    if (never_began && is_of_run(folder, token_)) fs::remove_all(folder);
+    if (never_began && has_token(folder, token_)) fs::remove_all(folder);
   });
   agreement.together([&] {
     std::error_code error;
@@ -206,80 +208,176 @@ void PrivatePlace::clear(Agreement& agreement, bool never_began) {
 
 void PrivatePlace::begin(Agreement& agreement) {
   if (!own_) return;
-  agreement.together([&] { mark(folder(agreement.rank())); });
+  agreement.together([&] { write(folder(agreement.rank()) + "/" + mark_name, token_ + "\n", S_IRUSR | S_IWUSR); });
   note(agreement);
 }
 
-void PrivatePlace::mark(const std::string& folder) const {
-  if (own_) write(folder + mark_name, token_ + "\n", S_IRUSR | S_IWUSR);
+void PrivatePlace::mark_next(const std::string& folder) const {
+  if (own_) write(folder + "/" + mark_name, next_token_ + "\n", S_IRUSR | S_IWUSR);
 }
 
-/// This host's view, for all: a line for each folder that it sees. One rank of each host has some.
+/// This rank's view, for all: a line for each folder that it sees.
 std::string PrivatePlace::look(const Index& index, int ranks) {
   std::string seen;
   for (int r = 0; r < ranks; ++r) {
-    std::vector<std::string> places{fmt::format("{}/{}", path_, r)};
+    std::vector<std::string> places{folder_here(r)};
     const auto at = static_cast<std::size_t>(r);
     if (at < index.folders.size() && index.folders[at].path != places.front()) places.push_back(index.folders[at].path);
     for (const std::string& place : places) {
-      if (!is_of_run(place, index.token)) continue;
+      if (!has_token(place, token_)) continue;
       found_.emplace(r, place);
-      seen += sight_of(r, host_, place).text();
+      seen += Sight::of(r, host_, place).text();
     }
   }
   return seen;
 }
 
-void PrivatePlace::require(const Index& index, int ranks, int rank, bool other_ranks) const {
-  for (int r = 0; r < ranks; ++r) {
-    if (found_.contains(r) || (r != rank && !other_ranks)) continue;
+/// Each rank sees its own folder; where clients move, each folder is on some host.
+void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sight>& all, bool move) const {
+  std::set<int> seen;
+  for (const Sight& sight : all) seen.insert(sight.rank);
+  for (int r = move ? 0 : rank_; r < (move ? ranks : rank_ + 1); ++r) {
+    if (move ? seen.contains(r) : found_.contains(r)) continue;
     const auto at = static_cast<std::size_t>(r);
     const bool known = at < index.folders.size();
     const std::string last = known ? fmt::format("'{}' on {}", index.folders[at].path, index.folders[at].host) : "lost";
-    check(!other_ranks,
-          "--resume '{}': the run had {} ranks, and the private folder of rank {} is not on {} (it was last {}; with "
-          "another number of ranks all hosts must see all private folders). Start {} ranks on the hosts that "
-          "'{}{}' names, or copy the folder to '{}/{}'.",
-          run_, ranks, r, host_, last, ranks, run_, index_name, path_, r);
-    throw UsageError(fmt::format(
-        "--resume '{}': the private folder of rank {} is not on {} (it was last {}). Start that rank there, "
-        "or copy the folder to '{}/{}'.",
-        run_, r, host_, last, path_, r));
+    throw UsageError(
+        fmt::format("--resume '{}': the private folder of rank {} is not on {} (it was last {}). Start {} "
+                    "there, or copy the folder to '{}/{}'.",
+                    run_, r, move ? "any of these hosts" : host_, last, move ? "a rank" : "that rank", path_, r));
   }
 }
 
-void PrivatePlace::find(Agreement& agreement, int ranks, bool lost) {
+/// Calls f on one rank of each place, one after the other. **Collective.**
+void PrivatePlace::in_turns(Agreement& agreement, const std::function<void()>& f) const {
+  std::set<std::string> had;
+  const std::vector<std::string> all = agreement.all_gather(declare_public(host_ + " " + path_));
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!had.insert(all[r]).second) continue;
+    agreement.together([&] {
+      if (static_cast<int>(r) == agreement.rank()) f();
+    });
+  }
+}
+
+/// Gives next folders their places, if they count; removes them otherwise.
+void PrivatePlace::take_next_here() const {
+  std::error_code none;
+  std::vector<std::string> next;
+  for (const auto& entry : fs::directory_iterator(path_, none)) {
+    if (entry.path().string().ends_with(next_ending)) next.push_back(entry.path().string());
+  }
+  for (const std::string& folder : next) {
+    if (!has_token(folder, token_)) {
+      fs::remove_all(folder);
+      continue;
+    }
+    const std::string place = folder.substr(0, folder.size() - std::string_view(next_ending).size());
+    fs::remove_all(place);
+    fs::rename(folder, place);
+  }
+  if (next.empty()) return;
+  const int error = sync_folder_of(next.front());
+  check<FailureError>(error == 0, "cannot write '{}' ({})", path_, std::strerror(error));
+}
+
+/// Removes folders that clients have left.
+void PrivatePlace::remove_earlier_here() const {
+  if (earlier_token_.empty()) return;
+  std::error_code none;
+  std::vector<std::string> places;
+  for (const auto& entry : fs::directory_iterator(path_, none)) places.push_back(entry.path().string());
+  for (const auto& [rank, place] : found_) places.push_back(place);
+  for (const std::string& place : places) {
+    if (has_token(place, earlier_token_)) fs::remove_all(place);
+  }
+}
+
+void PrivatePlace::find(Agreement& agreement, int ranks, const std::string& token,
+                        std::optional<Membership::Change::Kind> change) {
   if (!own_) return;
-  const std::vector<std::string> hosts = agreement.all_gather(declare_public(host_));
-  const auto speaker = std::find(hosts.begin(), hosts.end(), host_) - hosts.begin();
+  rank_ = agreement.rank();
   const Index index = take_index(agreement);
-  std::string seen;
   agreement.together([&] {
     check(!token_.empty(), "'{}{}' is gone (it says where private folders are) bring it back", run_, index_name);
-    seen = look(index, ranks);
   });
-  const bool speaks = speaker == agreement.rank();
-  const std::vector<Sight> all = sights_in(agreement.all_gather(declare_public(speaks ? seen : std::string())));
+  if (!token.empty() && token != token_) earlier_token_ = std::exchange(token_, token);
+  in_turns(agreement, [&] {
+    take_next_here();
+    remove_earlier_here();
+  });
+  std::string seen;
+  agreement.together([&] { seen = look(index, ranks); });
+  const std::vector<Sight> all = note_places(agreement, seen);
   agreement.together([&] { refuse_copies(run_, all); });
-  const bool other_ranks = ranks != agreement.ranks();
+  const bool move = change || ranks != agreement.ranks();
   agreement.together([&] {
-    if (!lost) require(index, ranks, agreement.rank(), other_ranks);
+    if (change != Membership::Change::Kind::loss) require(index, ranks, all, move);
   });
-  std::string ids;
-  for (const Sight& sight : sights_in({seen})) ids += sight.id + " ";
-  const bool one_place = agreement.alike(declare_public(ids + path_));
-  agreement.together([&] {
-    check(one_place || !lost,
-          "--lost '{}': private folders that are left are on disks of several hosts (clients move only between ranks "
-          "that see one folder, under one name) start all ranks on one host that has all of them",
-          run_);
-    check(
-        one_place || !other_ranks,
-        "--resume '{}': the run had {} ranks, and private folders are on disks of several hosts (clients move only "
-        "between ranks that see one folder, under one name). Start {} ranks on the hosts that '{}{}' names, or all on "
-        "one host that has all folders.",
-        run_, ranks, ranks, run_, index_name);
+  all_see_own_ = ranks == agreement.ranks() && agreement.all(declare_public(sees(rank_)));
+}
+
+/// Finds out which ranks see the same folders. Returns what one rank of each place sees. **Collective.**
+std::vector<PrivatePlace::Sight> PrivatePlace::note_places(Agreement& agreement, const std::string& seen) {
+  std::string key;
+  for (const Sight& sight : Sight::in(seen)) key += fmt::format("{} {} ", sight.rank, sight.id);
+  const std::vector<std::string> keys = agreement.all_gather(declare_public(sha256(key + path_)));
+  const std::vector<std::string> hosts = agreement.all_gather(declare_public(host_));
+  std::map<std::string, int> first;
+  for (std::size_t r = 0; r < keys.size(); ++r) first.emplace(keys[r], static_cast<int>(r));
+  const bool speaks = first.at(keys[static_cast<std::size_t>(rank_)]) == rank_;
+  const std::vector<std::string> texts = agreement.all_gather(declare_public(speaks ? seen : std::string()));
+  std::vector<Sight> all;
+  for (const std::string& text : texts) {
+    const std::vector<Sight> here = Sight::in(text);
+    all.insert(all.end(), here.begin(), here.end());
+  }
+  turns_.clear();
+  for (std::size_t r = 0; r < keys.size(); ++r) {
+    if (keys[r] == keys[static_cast<std::size_t>(rank_)]) turns_.push_back(static_cast<int>(r));
+    if (r > 0 && keys[r] == keys[r - 1]) {
+      ++places_.back().ranks;
+      continue;
+    }
+    places_.push_back({1, hosts[r], {}});
+    for (const Sight& sight : Sight::in(texts[static_cast<std::size_t>(first.at(keys[r]))])) {
+      std::vector<int>& folders = places_.back().folders;
+      if (folders.empty() || folders.back() != sight.rank) folders.push_back(sight.rank);
+    }
+  }
+  return all;
+}
+
+std::vector<int> PrivatePlace::share(int ranks, int rank, int size) const {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) {
+    if (sees(r)) all.push_back(r);
+  }
+  const bool own = !turns_.empty();
+  const std::size_t turns = own ? turns_.size() : static_cast<std::size_t>(size);
+  const auto turn = own ? std::find(turns_.begin(), turns_.end(), rank) - turns_.begin() : std::ptrdiff_t{rank};
+  std::vector<int> some;
+  for (auto k = static_cast<std::size_t>(turn); k < all.size(); k += turns) some.push_back(all[k]);
+  return some;
+}
+
+Layout PrivatePlace::layout(const Layout& before, const std::vector<int>& gone, Client clients, int ranks) const {
+  if (places_.size() <= 1) return {clients, ranks};
+  return layout_of_folders(before, gone, clients, places_);
+}
+
+void PrivatePlace::begin_move(Agreement& agreement) {
+  if (own_) next_token_ = agreement.broadcast(declare_public(agreement.rank() == 0 ? make_token() : std::string()));
+}
+
+void PrivatePlace::end_move(Agreement& agreement) {
+  if (!own_) return;
+  earlier_token_ = std::exchange(token_, next_token_);
+  in_turns(agreement, [&] {
+    take_next_here();
+    remove_earlier_here();
   });
+  found_.clear();
 }
 
 void PrivatePlace::note(Agreement& agreement) const {

@@ -29,7 +29,6 @@ namespace {
 constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
 constexpr std::string_view moving_word = "moving";
-constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
 constexpr const char* released_folder = "/released";
 constexpr auto between_looks_for_it = std::chrono::milliseconds(100);
 constexpr int most_looks_for_it = 30;  ///< network file systems show a new file to other hosts with a delay
@@ -146,7 +145,7 @@ bool RunDirectory::never_began(const std::string& path, Agreement& agreement, in
 }
 
 RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank, const std::string& place,
-                                 bool lost) {
+                                 std::optional<Membership::Change::Kind> change) {
   RunDirectory directory(path, place);
   agreement.together([&] {
     if (rank != 0) return;
@@ -161,11 +160,16 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
     static_cast<void>(directory.identity());
     directory.settle_folders();
   });
-  directory.identity_elsewhere_ =
-      agreement.broadcast(declare_public(rank == 0 ? directory.identity_text() : std::string()));
-  directory.place_.find(agreement, directory.identity().ranks, lost);
-  agreement.together([&] { directory.require_folders(lost); });
+  directory.tell_identity(agreement);
+  const RunIdentity identity = directory.identity();
+  directory.place_.find(agreement, identity.ranks, identity.folders, change);
+  agreement.together([&] { directory.require_folders(change == Membership::Change::Kind::loss); });
   return directory;
+}
+
+/// **Collective.**
+void RunDirectory::tell_identity(Agreement& agreement) {
+  identity_elsewhere_ = agreement.broadcast(declare_public(agreement.rank() == 0 ? identity_text() : std::string()));
 }
 
 /// Finds out whether this rank sees the directory. Without own private folders it must. **Collective.**
@@ -214,21 +218,29 @@ void RunDirectory::require_folders(bool lost) const {
 }
 
 std::string RunDirectory::make_next_folder(int rank) const {
-  const std::string folder = private_folder(rank) + next_ending;
+  make_folder(place_.path());  // a host that is new to the run has none
+  const std::string folder = place_.next_folder(rank);
   std::error_code error;
   fs::remove_all(folder, error);
   const bool made = !error && mkdir(folder.c_str(), S_IRWXU) == 0;
   check<FailureError>(made, "cannot make '{}' ({})", folder, error ? error.message() : std::strerror(errno));
-  place_.mark(folder);
+  place_.mark_next(folder);
   return folder;
 }
 
 // Writing the identity is the step that counts. After a crash before it the old folders are whole; after a crash behind
-// it settle_folders() does the rest.
-void RunDirectory::take_next_folders(const RunIdentity& next) const {
-  sync_private_folder();
-  write_identity(next, std::string(moving_word));
-  settle_folders();
+// it the next start does the rest.
+void RunDirectory::take_next_folders(Agreement& agreement, RunIdentity next) {
+  next.folders = place_.next_token();
+  agreement.together([&] { sync_private_folder(); });
+  agreement.together([&] {
+    if (agreement.rank() == 0) write_identity(next, std::string(moving_word));
+  });
+  place_.end_move(agreement);
+  agreement.together([&] {
+    if (agreement.rank() == 0) settle_folders();
+  });
+  tell_identity(agreement);
 }
 
 void RunDirectory::settle_determination(const std::string& digest) const {
@@ -238,7 +250,7 @@ void RunDirectory::settle_determination(const std::string& digest) const {
 }
 
 void RunDirectory::sync_private_folder() const {
-  const int error = sync_folder_of(private_folder(0));
+  const int error = sync_folder_of(place_.next_folder(0));
   check<FailureError>(error == 0, "cannot write '{}' ({})", place_.path(), std::strerror(error));
 }
 
@@ -247,13 +259,17 @@ void RunDirectory::sync_private_folder() const {
 void RunDirectory::settle_folders() const {
   const RunIdentity now = identity();
   const bool moving = read_whole_file(path_ + "/run-id").value_or("").ends_with(fmt::format("{}\n", moving_word));
-  if (!fs::is_directory(place_.path()) && !(moving && place_.is_own())) return;
-  for (int r = 0; r < now.ranks && moving; ++r) {
-    const std::string next = private_folder(r) + next_ending;
-    check(!place_.is_own() || fs::is_directory(private_folder(r)) || fs::is_directory(next),
-          "'{}' is gone (the run was about to go on with {} ranks, from there) start it on the host that has it, or "
-          "bring it back",
-          next, now.ranks);
+  if (!place_.is_own()) settle_folders_inside(now.ranks, moving);
+  if (!moving) return;
+  fs::remove_all(path_ + "/clients");  // made again from the journals
+  write_identity(now, "");
+}
+
+/// Likewise in the run directory. Own places see to theirs (PrivatePlace).
+void RunDirectory::settle_folders_inside(int ranks, bool moving) const {
+  if (!fs::is_directory(place_.path())) return;
+  for (int r = 0; r < ranks && moving; ++r) {
+    const std::string next = place_.next_folder(r);
     if (!fs::is_directory(next)) continue;
     fs::remove_all(private_folder(r));
     fs::rename(next, private_folder(r));
@@ -262,14 +278,11 @@ void RunDirectory::settle_folders() const {
   for (const auto& entry : fs::directory_iterator(place_.path())) {
     const std::string name = entry.path().filename().string();
     const bool number = name.find_first_not_of("0123456789") == std::string::npos;
-    if (name.ends_with(next_ending) || (moving && number && std::stoll(name) >= now.ranks))
+    if (name.ends_with(PrivatePlace::next_ending) || (moving && number && std::stoll(name) >= ranks))
       left.push_back(entry.path());
   }
   for (const fs::path& each : left) fs::remove_all(each);
-  if (!moving) return;
-  fs::remove_all(path_ + "/clients");  // made again from the journals
-  sync_private_folder();
-  write_identity(now, "");
+  if (moving) sync_private_folder();
 }
 
 std::optional<Round> RunDirectory::finished_rounds() const {

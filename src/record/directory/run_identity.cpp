@@ -1,10 +1,13 @@
 #include "starling/record/directory/run_identity.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
 
@@ -16,6 +19,8 @@ constexpr std::string_view lost_word = "lost-after";
 constexpr std::string_view joined_word = "joined-after";
 constexpr std::string_view graph_word = "graph";
 constexpr std::string_view determined_by_word = "determined-by";
+constexpr std::string_view firsts_word = "first-clients";
+constexpr std::string_view folders_word = "private-folders";
 
 /// A line for each change.
 std::string changes_text(const Membership& members) {
@@ -43,6 +48,19 @@ Membership::Change read_change(const std::string& word, std::istream& lines, Cli
   return change;
 }
 
+/// The first client of each rank.
+std::vector<Client> read_firsts(std::istream& lines, const RunIdentity& identity) {
+  std::vector<Client> firsts;
+  for (Client first = 0; firsts.size() < static_cast<std::size_t>(identity.ranks) && lines >> first;) {
+    firsts.push_back(first);
+  }
+  check(firsts.size() == static_cast<std::size_t>(identity.ranks) && firsts.front() == 0 &&
+            firsts.back() <= identity.clients && std::is_sorted(firsts.begin(), firsts.end()),
+        "run-id does not say in its line '{}' which {} ranks have which clients (it is damaged) restore the file",
+        firsts_word, identity.ranks);
+  return firsts;
+}
+
 Membership members_after(const std::vector<Membership::Change>& changes, Client clients) {
   for (const Membership::Change& each : changes) {
     if (each.kind == Membership::Change::Kind::join) clients -= static_cast<Client>(each.clients.size());
@@ -66,7 +84,16 @@ std::string RunIdentity::text() const {
   text += changes_text(members);
   if (!rewired.empty()) text += fmt::format("{} {}\n", graph_word, rewired);
   if (!determined_by.empty()) text += fmt::format("{} {}\n", determined_by_word, determined_by);
+  if (!firsts.empty()) text += fmt::format("{} {}\n", firsts_word, fmt::join(firsts, " "));
+  if (!folders.empty()) text += fmt::format("{} {}\n", folders_word, folders);
   return text;
+}
+
+Layout RunIdentity::layout() const {
+  if (firsts.empty()) return {clients, ranks};
+  std::vector<Client> blocks = firsts;
+  blocks.push_back(clients);
+  return Layout::of_blocks(std::move(blocks));
 }
 
 RunIdentity RunIdentity::parse(const std::string& text, const std::string& directory) {
@@ -89,6 +116,8 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
     if (word == lost_word || word == joined_word) changes.push_back(read_change(word, lines, identity.clients));
     if (word == graph_word) lines >> identity.rewired;
     if (word == determined_by_word) lines >> identity.determined_by;
+    if (word == firsts_word) identity.firsts = read_firsts(lines, identity);
+    if (word == folders_word) lines >> identity.folders;
   }
   identity.members = members_after(changes, identity.clients);
   return identity;

@@ -243,7 +243,7 @@ TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
   members.lose(100, {1, 3});
   members.join(200, 2, "a folder/new-{client}.csv");
   members.lose(300, {4});
-  directory.begin({"id", "inputs", members.clients(), 3, members, "directed-ring"});
+  directory.begin({"id", "inputs", members.clients(), 3, members, "directed-ring", "", {0, 2, 2}, "a-token"});
   const RunIdentity identity = directory.identity();
   EXPECT_EQ(identity.clients, 6);
   EXPECT_EQ(identity.members.at_first(), 4);
@@ -254,6 +254,15 @@ TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
   EXPECT_EQ(identity.members.changes()[1].clients, (std::vector<Client>{4, 5}));
   EXPECT_EQ(identity.members.changes()[1].source, "a folder/new-{client}.csv");
   EXPECT_EQ(identity.rewired, "directed-ring");
+  EXPECT_EQ(identity.folders, "a-token");
+  EXPECT_EQ(identity.layout().count(0), 2);
+  EXPECT_EQ(identity.layout().count(2), 4);
+  for (const char* const damaged : {"0 2", "1 2 3", "0 3 2", "0 2 7", "0 2 x"}) {
+    const std::string text = fmt::format("id\ninputs\n6 clients on 3 ranks\nfirst-clients {}\n", damaged);
+    EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(RunIdentity::parse(text, "run")); }).find("first-clients"),
+              std::string::npos)
+        << damaged;
+  }
 }
 
 TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {

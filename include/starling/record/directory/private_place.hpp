@@ -1,12 +1,18 @@
 /// The place of a run's private folders: in the run directory, or on the disk of each host (`--private`).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "starling/core/links.hpp"
+#include "starling/core/membership.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/directory/folder_layout.hpp"
 
 namespace starling {
 
@@ -17,8 +23,9 @@ void check_private_place(const std::string& pattern);
 [[nodiscard]] std::vector<std::string> private_folders_of(const std::string& run);
 
 /// Where the ranks' private folders are, as one rank sees it. A folder of an own place holds a file `of-run` with the
-/// token of its run. The file private-folders of the run directory has the token, and says of each rank on which host
-/// and under which path its folder was last.
+/// token of the run's folders. The file private-folders of the run directory has the token, and says of each rank on
+/// which host and under which path its folder was last. When clients move to other folders, these get a token of their
+/// own: on every host, at whatever moment, it tells the folders that count from those before.
 class PrivatePlace {
  public:
   /// The place that `pattern` names on this host: {host} stands for the host's name. Empty: the folder `private` of the
@@ -41,29 +48,67 @@ class PrivatePlace {
   void clear(Agreement& agreement, bool never_began);
   /// Marks the rank's folder, which has been made, and notes where the folders of all ranks are.
   void begin(Agreement& agreement);
-  /// Marks a folder as one of the run's. Not collective.
-  void mark(const std::string& folder) const;
-  /// Finds the folders of the `ranks` ranks of an earlier start. Throws UsageError if this rank would lack one that it
-  /// needs, or if there are copies of different age. With `lost` no host may have some of them; all ranks must see the
-  /// others.
-  void find(Agreement& agreement, int ranks, bool lost);
+  /// Finds the folders of the `ranks` ranks of an earlier start, after ending a move that had begun. `token` is that of
+  /// the latest move, empty before the first. `change` is that of the clients. Throws UsageError if there are copies of
+  /// different age, or if a folder is on no host, unless clients are lost. With as many ranks as before, and the same
+  /// clients, each rank must see its own folder.
+  void find(Agreement& agreement, int ranks, const std::string& token, std::optional<Membership::Change::Kind> change);
   /// Notes where the folders of all ranks are from now on.
   void note(Agreement& agreement) const;
+  /// Chooses the token of the folders to which clients are going to move.
+  void begin_move(Agreement& agreement);
+  /// Ends a move, once a run directory says that it counts: the next folders take the places of those before.
+  void end_move(Agreement& agreement);
+
+  // What this rank has found.
+
+  /// Whether it sees the folder of a rank before; always in the run directory.
+  [[nodiscard]] bool sees(int rank) const { return !own_ || found_.contains(rank); }
+  /// Whether each rank sees its own folder, and there are as many as before; always in the run directory.
+  [[nodiscard]] bool all_see_own() const { return !own_ || all_see_own_; }
+  /// Those of the `ranks` folders before that `rank`, of `size` ranks, looks into, where each folder is looked into by
+  /// one of the ranks that see the same folders.
+  [[nodiscard]] std::vector<int> share(int ranks, int rank, int size) const;
+  /// A layout of `clients` clients on `ranks` ranks, after that of the folders (layout_of_folders()); in the run
+  /// directory, and where all ranks see the same folders, one of even lengths. Throws UsageError.
+  [[nodiscard]] Layout layout(const Layout& before, const std::vector<int>& gone, Client clients, int ranks) const;
+  /// Marks a folder to which clients are going to move.
+  void mark_next(const std::string& folder) const;
+  /// The token of the folders to which clients move; empty if they never have.
+  [[nodiscard]] const std::string& next_token() const { return next_token_; }
+  /// The folder that a rank is going to have.
+  [[nodiscard]] std::string next_folder(int rank) const { return folder_here(rank) + next_ending; }
+
+  static constexpr const char* mark_name = "of-run";   ///< file of a folder that has the token
+  static constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
 
  private:
   friend std::vector<std::string> private_folders_of(const std::string& run);
   struct Index;  ///< what private-folders says
+  struct Sight;  ///< a private folder that a host sees
   [[nodiscard]] Index take_index(Agreement& agreement);
-  [[nodiscard]] bool is_of_run(const std::string& folder, const std::string& token) const;
+  [[nodiscard]] static bool has_token(const std::string& folder, const std::string& token);
+  [[nodiscard]] std::string folder_here(int rank) const { return fmt::format("{}/{}", path_, rank); }
   [[nodiscard]] std::string look(const Index& index, int ranks);
-  void require(const Index& index, int ranks, int rank, bool other_ranks) const;
+  static void refuse_copies(const std::string& run, const std::vector<Sight>& sights);
+  void require(const Index& index, int ranks, const std::vector<Sight>& all, bool move) const;
+  [[nodiscard]] std::vector<Sight> note_places(Agreement& agreement, const std::string& seen);
+  void in_turns(Agreement& agreement, const std::function<void()>& f) const;
+  void take_next_here() const;
+  void remove_earlier_here() const;
 
   std::string run_;
   std::string path_;
   std::string host_;
   std::string token_;
+  std::string earlier_token_;  ///< of folders that clients have left
+  std::string next_token_;
   bool own_ = false;
+  bool all_see_own_ = false;
+  int rank_ = 0;                      ///< of this process, once it has looked
   std::map<int, std::string> found_;  ///< by rank
+  std::vector<int> turns_;            ///< ranks that see the same folders as this one, ascending
+  std::vector<RanksOfPlace> places_;  ///< of all ranks, in their order
 };
 
 }  // namespace starling

@@ -31,10 +31,11 @@ class RunDirectory {
     return {path, configuration, Before::a_run_that_never_began, agreement, rank, place};
   }
   /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
-  /// directory of a run, or if the run has not begun or is running. Private folders may be gone if
-  /// clients are `lost`.
+  /// directory of a run, or if the run has not begun or is running. `change` is that of the clients: if some are lost,
+  /// private folders may be gone.
   [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank,
-                                          const std::string& place = "", bool lost = false);
+                                          const std::string& place = "",
+                                          std::optional<Membership::Change::Kind> change = std::nullopt);
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
   /// Marks the begin of the first round, on rank 0: `never_began` is false from now on.
@@ -56,11 +57,13 @@ class RunDirectory {
   void begin(const RunIdentity& identity) const { write_identity(identity, ""); }
   /// Marks the run as finished, once all results are written. On rank 0.
   void finish() const { write_identity(identity(), "finished"); }
+  /// Begins to move clients to other private folders. **Collective.**
+  void begin_move(Agreement& agreement) { place_.begin_move(agreement); }
   /// A new private folder of a rank, for a run that goes on with other ranks or other clients. It is made empty.
   [[nodiscard]] std::string make_next_folder(int rank) const;
   /// Replaces all private folders by the next folders of `next.ranks` ranks, which are durable, and the identity by
-  /// `next`. A crash leaves the old folders, or the new ones. On rank 0.
-  void take_next_folders(const RunIdentity& next) const;
+  /// `next`. A crash leaves the old folders, or the new ones. **Collective.**
+  void take_next_folders(Agreement& agreement, RunIdentity next);
   /// States what determines the releases of the clients that are there now. On rank 0.
   void settle_determination(const std::string& digest) const;
   /// The identity of the run; where the directory is not seen, as it was when the run was taken up. Throws UsageError
@@ -79,6 +82,8 @@ class RunDirectory {
   /// Brings files of ranks that do not see the directory into it. **Collective.**
   void bring_in(Agreement& agreement) const;
   [[nodiscard]] std::string private_folder(int rank) const { return place_.folder(rank); }
+  /// What this rank sees of the folders before a start.
+  [[nodiscard]] const PrivatePlace& place() const { return place_; }
   /// Notes where private folders are, once the run is to go on. **Collective.**
   void note_private_folders(Agreement& agreement) const { place_.note(agreement); }
 
@@ -88,8 +93,10 @@ class RunDirectory {
                const std::string& place);
   RunDirectory(std::string path, const std::string& place) : path_(std::move(path)), place_(path_, place) {}
   void look(Agreement& agreement);
+  void tell_identity(Agreement& agreement);
   void require_folders(bool lost) const;
   void settle_folders() const;
+  void settle_folders_inside(int ranks, bool moving) const;
   void sync_private_folder() const;
   [[nodiscard]] std::string identity_text() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;

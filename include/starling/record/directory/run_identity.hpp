@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "starling/core/links.hpp"
 #include "starling/core/membership.hpp"
@@ -19,7 +20,13 @@ struct RunIdentity {
   std::string rewired = "";
   /// Digest of all that determines their releases since the last change, once it is known.
   std::string determined_by = "";
+  /// First client of each rank, where ranks have no blocks of even lengths.
+  std::vector<Client> firsts = {};
+  /// Token of the private folders, where they are outside of the run directory and clients have moved.
+  std::string folders = "";
 
+  /// The layout of clients in private folders.
+  [[nodiscard]] Layout layout() const;
   /// The text of run-id.
   [[nodiscard]] std::string text() const;
   /// Reads such a text, and passes over other lines. Throws UsageError; `directory` is that of the run, for its
