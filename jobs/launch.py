@@ -9,6 +9,9 @@ Hosts: before a restart each host of --hosts FILE (else of the SLURM allocation)
 that answer, as many for a slot as at first. mpirun may wait for ever for a host that is cut off: when a run has left no trace
 for 15 s, its hosts are asked, and if one is gone the ranks are ended. Without a list of hosts the same command starts again.
 
+With --private a host that is gone has the files of its clients. With --lose-clients the run then goes on without these clients, for
+good (--lost missing): the others count equally. Otherwise it ends, and says whose folder is missing.
+
 Checkpoints: unless the words say it, --checkpoint-every is 60s, or with --mtbf the interval of Young (1974) and Daly (2006),
 sqrt(2 C M). M is the mean time between failures of the whole launch. C is the time to hash, write and sync as many bytes as
 the first checkpoint of all ranks has. The first interval is at most 60 s. It changes at once where that saves more than 1 % of the
@@ -112,6 +115,8 @@ class Launch:
         self.run = RunFolder(self.words.output)
         self.hosts = Hosts(self.words, options.hosts)
         self.final = self.words.why_not_restarted()
+        if options.lose_clients is not None:
+            self.words.check_loss_of_clients()
         self.own_interval = bool(self.words.config) and not self.final and not self.words.has_interval()
         self.mtbf = options.mtbf * 3600 if options.mtbf else None
         self.seconds = max(SHORTEST_INTERVAL, min(FIRST_INTERVAL, self.mtbf or FIRST_INTERVAL)) if self.own_interval else None
@@ -133,7 +138,7 @@ class Launch:
     def command(self):
         interval = as_option(self.seconds) if self.seconds else None
         if self.run.can_be_resumed() and self.story["attempts"]:
-            words = self.words.again(self.words.output, interval)
+            words = self.words.again(self.words.output, interval, self.options.lose_clients if self.hosts.gone() else None)
         else:
             words = self.words.first(interval)
         return self.hosts.words(self.words.launcher(self.ranks), self.scratch.name) + words
@@ -163,6 +168,8 @@ class Launch:
             attempt["hosts_gone"] = self.hosts.gone()
             if self.hosts.lines and not self.hosts.left:
                 return self.end("given up: no host answers", FAILURE, stop)
+            if self.options.lose_clients is not None:
+                self.hosts.leave_out(self.hosts.gone())
             if self.restarts > 0 and not gone and not self.gets_ahead(attempt):
                 return self.end("given up: the same round has failed twice (no further than round {})".format(
                     self.story["attempts"][-2]["reached"]), FAILURE, stop)
@@ -355,6 +362,8 @@ def main():
                         "long after each attempt that came no further, up to 300 s, times 0.5 to 1.5 at random (%(default)s)")
     parser.add_argument("--through-preemption", action="store_true", help="go on, too, after ranks were stopped by a signal that "
                         "this script was not sent (a host that is taken back)")
+    parser.add_argument("--lose-clients", nargs="?", const="", metavar="FAMILY", help="where a host with private folders is gone, go on "
+                        "without its clients for good; those that are left get a graph of the family, as exponential, if one is named")
     parser.add_argument("--dry-run", action="store_true", help="print the commands of the first start and of a restart")
     parser.add_argument("words", nargs="+", help="-- and the words that start the run")
     options = parser.parse_args()

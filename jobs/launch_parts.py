@@ -178,9 +178,15 @@ class Words:
 
     def why_as_many_ranks(self):
         """Why a restart must have as many ranks as before; empty if it need not."""
-        if self.config.get("private"):
-            return "private folders stay on the disks of their hosts"
         return "its ranks are parties" if self.command == "vertical" else ""
+
+    def check_loss_of_clients(self):
+        """For --lose-clients."""
+        if self.command != "omd":
+            raise UsageError("--lose-clients: {} cannot go on without some of its clients, only omd can. Leave it out.".format(self.command))
+        if self.config and not self.config.get("private"):
+            raise UsageError("--lose-clients: without --private no client is lost with a host, for its files are in the run directory. "
+                             "Leave it out.")
 
     def place_of_ranks(self):
         """(index, what stands before the number) of the launcher's word with the number of ranks; None if there is none."""
@@ -214,10 +220,13 @@ class Words:
         more = ["--checkpoint-every", interval] if interval else []
         return [self.program, self.command] + more + self.options
 
-    def again(self, run, interval):
-        """Words that go on with the run."""
+    def again(self, run, interval, family_without=None):
+        """Words that go on with the run. With a family (empty: the graph stays) clients whose private folders are gone are lost."""
+        lost = [] if family_without is None or self.value_of("--lost") else ["--lost", "missing"]
+        if lost and family_without:
+            lost += ["--rewire", family_without]
         if self.resumes:
-            return self.first(interval)
+            return self.first(interval) + lost
         taken, i = [], 0
         while i < len(self.options):
             name = self.options[i].split("=")[0]
@@ -225,7 +234,7 @@ class Words:
             taken += self.options[i:i + count] if name in TAKEN_ALONG else []
             i += count
         more = ["--checkpoint-every", interval] if interval else []
-        return [self.program, self.command, "--resume", run] + more + taken
+        return [self.program, self.command, "--resume", run] + more + taken + lost
 
 
 def is_pipe(name):
@@ -259,6 +268,7 @@ class Hosts:
             self.lines = {name: name for name in shown.stdout.split()}
         self.given = bool(file)
         self.left = self.started_on = list(self.lines)
+        self.left_out = set()  # hosts whose clients are lost: they would have no part in the run
         self.check(words)
 
     def check(self, words):
@@ -277,6 +287,10 @@ class Hosts:
 
     def gone(self):
         return [host for host in self.lines if host not in self.left]
+
+    def leave_out(self, hosts):
+        """For good, even if they answer later."""
+        self.left_out.update(hosts)
 
     def fitting(self):
         """Ranks for the hosts that are left: as many for a slot as at first, and at least one."""
@@ -301,6 +315,8 @@ class Hosts:
     def probe(self):
         probes = {}
         for host in self.lines:
+            if host in self.left_out:
+                continue
             where = ["--host", host, "-n", "1"] if self.kind == "mpirun" else ["-w", host, "-N", "1", "-n", "1"]
             probes[host] = subprocess.Popen(self.launcher + where + ["hostname"], stdin=subprocess.DEVNULL,
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)

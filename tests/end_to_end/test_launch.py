@@ -254,6 +254,40 @@ class Hosts(LaunchCase):
         self.assertIn("on 1 of 2 hosts (gone: n2), 1 ranks after 2\n", result.err)
         self.assertRegex(result.err, r"launch: done; 2 restarts, .*hosts gone: n1, 1 ranks after 2, 4000 releases charged")
 
+    def test_a_host_is_lost_with_its_folders(self):
+        """The others go on without its clients, and it has no part in the run when it is back."""
+        self.write("hosts", "n1 slots=1\nn2 slots=1\n")
+        mpirun = [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"]
+        job = self.start(["--hosts", "hosts", "--lose-clients", "exponential"], [*USUAL, "--clients", "4", "--private", "own"], mpirun)
+        wait_until(lambda: self.newest() > 0, "there is a checkpoint")
+        self.write("dead", "n2\n")
+        pids = job.pids(2)
+        (self.folder / "own/1").rename(self.folder / "disk-of-n2")
+        with contextlib.suppress(ProcessLookupError):  # it may have missed its folder
+            os.kill(pids[1], signal.SIGKILL)
+        (job.log / "pid.1").unlink()
+        at = self.newest()
+        wait_until(lambda: len(self.story()["attempts"]) == 2, "it goes on")
+        self.write("dead", "")
+        self.kill(job, at, 1)
+        result = self.finished(job)
+        story = self.story()
+        self.assertEqual([each["ranks"] for each in story["attempts"]], [2, 1, 1])
+        self.assertEqual([each.get("hosts_gone") for each in story["attempts"]], [["n2"], ["n2"], None])
+        for attempt in story["attempts"][1:]:
+            self.assertEqual(attempt["words"][-4:], ["--lost", "missing", "--rewire", "exponential"])
+        self.assertRegex(result.err, r"launch: done; 2 restarts, .*hosts gone: n2, 1 ranks after 2")
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertEqual(summary["mass"], 2)
+        self.assertEqual([each["clients"] for each in summary["lost"]], [[2, 3]])
+
+    def test_clients_that_cannot_be_lost(self):
+        for words, said in (([*USUAL], "without --private"), (["--private", "own"], "only omd can")):
+            command = "omd" if words != ["--private", "own"] else "infer"
+            done = subprocess.run([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--lose-clients", "--", MPIRUN, "-n", "2", STARLING,
+                                   command, *words, "--output", "run"], cwd=self.folder, env=environment(), capture_output=True, text=True)
+            self.assertEqual((done.returncode, said in done.stderr), (USAGE, True), done.stderr)
+
     def test_srun_with_a_host_that_is_dead(self):
         self.tool("scontrol", FAKE_SCONTROL)
         self.with_environment(SLURM_JOB_NODELIST="n[1-3]", PATH=f"{self.folder}/bin:{os.environ['PATH']}")
