@@ -3,6 +3,7 @@
 
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"
+#include <filesystem>
 #include <gmock/gmock.h>
 
 #include "starling/privacy/mechanism.hpp"
@@ -13,8 +14,13 @@ namespace starling::plugin_test {
 
 using namespace testing_support;
 
+/// The plug-in of this build, which stands beside the test program.
+std::string test_plugin() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libstarling_test_plugin.so";
+}
+
 Score evaluated(const std::string& options) {
-  RowModel model(open_plugin(STARLING_TEST_PLUGIN, options), 2);
+  RowModel model(open_plugin(test_plugin(), options), 2);
   const Vector row{1, -2};
   Batch batch;
   batch.clear();
@@ -35,13 +41,13 @@ TEST(Plugin, MayNotWriteBeyondItsBuffers) {
 }
 
 TEST(Plugin, SaysTheSlopeOfItsLoss) {
-  EXPECT_EQ(open_plugin(STARLING_TEST_PLUGIN, "")->slope(), 0.5);
-  EXPECT_EQ(open_plugin(STARLING_TEST_PLUGIN, "far")->slope(), std::nullopt);
+  EXPECT_EQ(open_plugin(test_plugin(), "")->slope(), 0.5);
+  EXPECT_EQ(open_plugin(test_plugin(), "far")->slope(), std::nullopt);
 }
 
 TEST(Plugin, IsToldApartByItsOptions) {
-  EXPECT_EQ(open_plugin(STARLING_TEST_PLUGIN, "")->identity(), open_plugin(STARLING_TEST_PLUGIN, "")->identity());
-  EXPECT_NE(open_plugin(STARLING_TEST_PLUGIN, "")->identity(), open_plugin(STARLING_TEST_PLUGIN, "far")->identity());
+  EXPECT_EQ(open_plugin(test_plugin(), "")->identity(), open_plugin(test_plugin(), "")->identity());
+  EXPECT_NE(open_plugin(test_plugin(), "")->identity(), open_plugin(test_plugin(), "far")->identity());
 }
 
 /// A planted fault: rows go into the sum as they are.
@@ -80,7 +86,7 @@ OneRunResult audited(Model& model, std::size_t records) {
 
 // The canary is four times as long as the bound. Of few records the mechanism itself refuses such a sum.
 TEST(Plugin, AuditsSeeWhetherItsRowsAreClipped) {
-  const auto own = open_plugin(STARLING_TEST_PLUGIN, "");
+  const auto own = open_plugin(test_plugin(), "");
   RowModel honest(own, 2);
   UnclippedModel planted(own, 2);
   EXPECT_FALSE(audited(honest, 8).refuted);
