@@ -282,8 +282,7 @@ class Hosts(LaunchCase):
         self.assertEqual([each["clients"] for each in summary["lost"]], [[2, 3]])
 
     def test_clients_that_cannot_be_lost(self):
-        for words, said in (([*USUAL], "without --private"), (["--private", "own"], "only omd can")):
-            command = "omd" if words != ["--private", "own"] else "infer"
+        for command, words, said in (("omd", USUAL, "without --private"), ("infer", ["--private", "own"], "only omd can")):
             done = subprocess.run([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--lose-clients", "--", MPIRUN, "-n", "2", STARLING,
                                    command, *words, "--output", "run"], cwd=self.folder, env=environment(), capture_output=True, text=True)
             self.assertEqual((done.returncode, said in done.stderr), (USAGE, True), done.stderr)

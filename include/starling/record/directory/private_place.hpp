@@ -60,14 +60,12 @@ class PrivatePlace {
   /// Ends a move, once a run directory says that it counts: the next folders take the places of those before.
   void end_move(Agreement& agreement);
 
-  // What this rank has found.
-
-  /// Whether it sees the folder of a rank before; always in the run directory.
+  /// Whether this rank sees the folder that `rank` had before this start; always in the run directory.
   [[nodiscard]] bool sees(int rank) const { return !own_ || found_.contains(rank); }
   /// Whether each rank sees its own folder, and there are as many as before; always in the run directory.
   [[nodiscard]] bool all_see_own() const { return !own_ || all_see_own_; }
-  /// Those of the `ranks` folders before that `rank`, of `size` ranks, looks into, where each folder is looked into by
-  /// one of the ranks that see the same folders.
+  /// The folders that `rank` reads, of `size` ranks now, where ranks that see the same folders divide them among
+  /// themselves. The run had `ranks` folders.
   [[nodiscard]] std::vector<int> share(int ranks, int rank, int size) const;
   /// A layout of `clients` clients on `ranks` ranks, after that of the folders (layout_of_folders()); in the run
   /// directory, and where all ranks see the same folders, one of even lengths. Throws UsageError.

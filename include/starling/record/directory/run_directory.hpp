@@ -82,7 +82,7 @@ class RunDirectory {
   /// Brings files of ranks that do not see the directory into it. **Collective.**
   void bring_in(Agreement& agreement) const;
   [[nodiscard]] std::string private_folder(int rank) const { return place_.folder(rank); }
-  /// What this rank sees of the folders before a start.
+  /// Where private folders are, as this rank found them.
   [[nodiscard]] const PrivatePlace& place() const { return place_; }
   /// Notes where private folders are, once the run is to go on. **Collective.**
   void note_private_folders(Agreement& agreement) const { place_.note(agreement); }
