@@ -60,14 +60,26 @@ exec "$@"
 """
 
 
+_sessions = []  # folders of Open MPI, one for each program that was started
+
+
+@atexit.register
+def _remove_sessions():
+    for folder in _sessions:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def environment():
-    """Of a program that a test starts. Open MPI looks for the hardware of fast networks, and gives a program without mpirun a
-    daemon of its own; both take longer than most runs."""
+    """Of one program that a test starts. Open MPI looks for the hardware of fast networks, and gives a program without mpirun a
+    daemon of its own; both take longer than most runs. Programs without a daemon make and remove the same folder: each gets a
+    place of its own, or one of twenty that start together finds its folder gone."""
+    _sessions.append(tempfile.mkdtemp(prefix="mpi-"))
     result = {"OMPI_MCA_mtl": "^psm,psm2,ofi", "OMPI_MCA_ess_singleton_isolated": "1", **os.environ}
     result.update(
         OMPI_ALLOW_RUN_AS_ROOT="1",
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
         OMPI_MCA_btl_vader_single_copy_mechanism="none",
+        OMPI_MCA_orte_tmpdir_base=_sessions[-1],
         ASAN_OPTIONS="detect_leaks=0",
     )
     return result
