@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -198,6 +199,8 @@ def _print_slowest():
     slowest = sorted(_seconds, key=_seconds.get, reverse=True)[:5]
     if slowest:
         print("the slowest:", ", ".join(f"{name} {_seconds[name]:.1f} s" for name in slowest), file=sys.stderr)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"{len(_sessions)} programs took {used.ru_utime + used.ru_stime:.1f} s of processors", file=sys.stderr)
 
 
 class TestCase(unittest.TestCase):

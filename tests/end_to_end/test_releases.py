@@ -125,7 +125,7 @@ class Budgets(ReleaseCase):
 
     def test_a_budget_file_is_read_once(self):
         path = self.write("budgets.csv", "0,1000\n1,2000\n")
-        words = self.words("--epochs", "1000", "--epsilon", "0.01", "--budget", "clients:budgets.csv", *LEDGER)
+        words = self.words("--epochs", "100", "--epsilon", "0.01", "--budget", "clients:budgets.csv", *LEDGER)
         job = self.start(2, words)
         job.pids(2)
         wait_until(lambda: (self.folder / "ledger-1").exists() and len(self.ledger(1)) > 4, "the run is under way")

@@ -183,11 +183,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
 void LearningRun::add_privacy(Summary& summary, bool stopped) {
   summary.privacy = privacy_->finish(stopped);
   summary.privacy.batch = common().data.batch;
-  for (const auto& [kind, round, clients, source] : members_.changes(Membership::Change::Kind::join)) {
-    summary.privacy.description +=
-        fmt::format(" Client(s) {} joined after round {}, and released nothing before{}.", list_of_clients(clients),
-                    round, summary.privacy.norms ? ", no histogram either" : "");
-  }
+  summary.privacy.joins = members_.changes(Membership::Change::Kind::join);
   if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= releases_of_round();
   }

@@ -39,6 +39,15 @@ std::string norms(const PrivacyReport& report) {
       each, report.norms->labels ? " and of the sizes of their labels" : "", each, in_words(report.norms->record));
 }
 
+std::string joins(const PrivacyReport& report) {
+  std::string text;
+  for (const auto& [kind, round, clients, source] : report.joins) {
+    text += fmt::format("Client(s) {} joined after round {}, and released nothing before{}. ", list_of_clients(clients),
+                        round, report.norms ? ", no histogram either" : "");
+  }
+  return text;
+}
+
 std::string nothing_else(const PrivacyReport& report) {
   return fmt::format("Nothing else that depends on a record was sent during the rounds{}. ",
                      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
@@ -295,7 +304,8 @@ PrivacyReport privacy_report(const Protection& mechanism, const std::string& mec
 }
 
 std::string statement(const PrivacyReport& report) {
-  const std::string mechanism = fmt::format("Mechanism '{}': {} ", report.mechanism, report.description);
+  const std::string mechanism =
+      fmt::format("Mechanism '{}': {} {}", report.mechanism, report.description, joins(report));
   const std::string beginning = verdict(report) + released(report);
   const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
   if (raw || std::isinf(report.release.epsilon)) {

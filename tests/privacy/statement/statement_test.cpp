@@ -106,6 +106,15 @@ TEST(Statement, NamesHistogramsOfNorms) {
   EXPECT_TRUE(says(statement(report), "which costs a record at most epsilon = 0.125"));
 }
 
+TEST(Statement, NamesClientsThatJoined) {
+  PrivacyReport report = report_of("laplace");
+  report.joins = {{Membership::Change::Kind::join, 20, {3, 4, 5}, "late.csv"},
+                  {Membership::Change::Kind::join, 40, {6}, "last.csv"}};
+  const std::string text = statement(report);
+  EXPECT_TRUE(says(text, "Client(s) 3-5 joined after round 20, and released nothing before. "));
+  EXPECT_TRUE(says(text, "Client(s) 6 joined after round 40, and released nothing before. "));
+}
+
 TEST(Statement, SaysPlainlyThatARunIsNotPrivate) {
   EXPECT_TRUE(says(statement(report_of("none")), "NOT private: no noise"));
   EXPECT_TRUE(says(statement(report_of("none")), "unbounded"));

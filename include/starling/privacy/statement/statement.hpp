@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/membership.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/audit/one_run.hpp"
 #include "starling/privacy/mechanism.hpp"
@@ -72,6 +73,7 @@ struct PrivacyReport {
   int vectors = 1;  ///< most vectors in one release
   double clip = 0;
   std::string run_id;
+  std::vector<Membership::Change> joins;  ///< clients that were not there at first
   Trust trust;
   std::vector<std::string> shared_metrics;  ///< numbers from private records that were shared without noise
   bool public_data = false;                 ///< the records are synthetic or were declared public
