@@ -3,6 +3,7 @@
 
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"
+#include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
 
@@ -56,7 +57,9 @@ class UnclippedModel final : public RowModel {
   using RowModel::RowModel;
 
  private:
-  [[nodiscard]] double clipped(MutableView /*row*/, const Clip& /*clip*/) const override { return 1; }
+  void find_factors(MutableView /*rows*/, const Clip& /*clip*/, MutableView factors) const override {
+    std::fill(factors.begin(), factors.end(), 1.0);
+  }
 };
 
 /// The audit of 4,000 releases of so many records each, at epsilon 1.
