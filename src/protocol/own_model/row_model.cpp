@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/kept_arithmetic.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/record_error.hpp"
@@ -46,6 +47,7 @@ void require_fence(const Vector& numbers, const char* what) {
 /// Runs f(), whose errors may tell of records.
 template <class F>
 void ask(const char* what, F f) {
+  const KeptArithmetic kept;
   try {
     f();
   } catch (const RecordError&) {
@@ -84,6 +86,7 @@ RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
 }
 
 std::optional<Vector> RowModel::initial(std::uint64_t seed) const {
+  const KeptArithmetic kept;
   std::optional<Vector> start = own_->start(seed, dimension_);
   if (!start) return Vector(dimension_, 0.0);
   check(start->size() == dimension_, "--model: the own model starts with {} numbers and has {} parameters",

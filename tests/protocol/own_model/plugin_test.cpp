@@ -4,6 +4,7 @@
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
+#include <cfenv>
 #include <filesystem>
 #include <gmock/gmock.h>
 
@@ -39,6 +40,13 @@ TEST(Plugin, MayNotWriteBeyondItsBuffers) {
   if (sanitized) {
     EXPECT_DEATH(static_cast<void>(evaluated("far")), "heap-buffer-overflow");
   }
+}
+
+TEST(Plugin, CannotChangeHowStarlingRounds) {
+  const auto own = open_plugin(test_plugin(), "upward");
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  EXPECT_EQ(evaluated("upward").records, 3);
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
 TEST(Plugin, SaysTheSlopeOfItsLoss) {
