@@ -27,10 +27,12 @@ constexpr std::size_t most_parameters = std::size_t{1} << 40;
 constexpr std::size_t fence = 8;
 constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;
 
+constexpr double unwritten = std::bit_cast<double>(fence_bits);
+
 /// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is
 /// nothing that another client's records have left.
 MutableView fenced(Vector& numbers, std::size_t size) {
-  numbers.assign(size + fence, std::bit_cast<double>(fence_bits));
+  numbers.assign(size + fence, unwritten);
   return MutableView(numbers).first(size);
 }
 
@@ -42,6 +44,27 @@ void require_fence(const Vector& numbers, const char* what) {
       "--model: the own model has written beyond the end of the {} that it was asked for (memory may be "
       "damaged). Look how many it writes.",
       what);
+}
+
+/// Adds the rows to `sum` by their factors, in their order, but for those whose factor is 0. With `clear` the rows are
+/// unwritten afterwards: this costs little here, where they pass through registers.
+template <bool clear>
+void add_rows_to(MutableView sum, double* rows, View factors) {
+  const std::size_t d = sum.size();
+  in_tiles(0, d, [&]<class T, std::size_t n>(std::size_t at) {
+    typename T::Number total[n];
+    for (std::size_t j = 0; j < n; ++j) total[j] = T::load(sum.data() + at + j * T::lanes);
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      double* const x = rows + i * d + at;
+      if (factors[i] != 0) {
+        for (std::size_t j = 0; j < n; ++j) total[j] += factors[i] * T::load(x + j * T::lanes);
+      }
+      if constexpr (clear) {
+        for (std::size_t j = 0; j < n; ++j) T::store(x + j * T::lanes, typename T::Number{} + unwritten);
+      }
+    }
+    for (std::size_t j = 0; j < n; ++j) T::store(sum.data() + at + j * T::lanes, total[j]);
+  });
 }
 
 /// Runs f(), whose errors may tell of records.
@@ -120,7 +143,7 @@ RecordTable RowModel::table_of(const Batch& batch, std::size_t first, std::size_
 
 void RowModel::ask_gradients(View parameters, const RecordTable& records) {
   const MutableView losses = fenced(losses_, records.rows);
-  const MutableView rows = own_->keeps_rows() ? MutableView() : fenced(rows_, records.rows * dimension_);
+  const MutableView rows = own_->keeps_rows() ? MutableView() : room_for_rows(records.rows * dimension_);
   const MutableView predictions = fenced(predictions_, classifies_ ? records.rows : 0);
   bool predicted = false;
   ask("losses and gradients", [&] { predicted = own_->gradients(parameters, records, losses, rows, predictions); });
@@ -166,15 +189,24 @@ void RowModel::add_rows(const RecordTable& records, const Clip& clip, MutableVie
     const MutableView rows = block_of(first, count);
     factors_.resize(count);
     find_factors(rows, clip, factors_);
-    terms_.clear();
     for (std::size_t i = 0; i < count; ++i) {
       const Score own = score_of(records, first + i);
-      const bool in_range = own.records == 1 && factors_[i] > 0;
-      total += in_range ? own : Score{0, 0, 0, 1};
-      if (in_range) terms_.push_back({factors_[i], rows.data() + i * dimension_});
+      if (own.records != 1) factors_[i] = 0;
+      total += factors_[i] > 0 ? own : Score{0, 0, 0, 1};
     }
-    add_weighted(terms_, dimension_, gradient.data());
+    if (own_->keeps_rows()) {
+      add_rows_to<false>(gradient, rows.data(), factors_);
+    } else {
+      add_rows_to<true>(gradient, rows.data(), factors_);
+    }
   }
+  if (!own_->keeps_rows()) cleared_ = records.rows * dimension_;
+}
+
+MutableView RowModel::room_for_rows(std::size_t size) {
+  if (cleared_ != size) fenced(rows_, size);
+  cleared_ = 0;
+  return MutableView(rows_).first(size);
 }
 
 MutableView RowModel::block_of(std::size_t first, std::size_t count) {

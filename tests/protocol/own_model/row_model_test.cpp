@@ -215,6 +215,33 @@ TEST(RowModel, WhatIsNotWrittenIsOutOfRange) {
   EXPECT_EQ(silent.gradient, (Vector{0, 0, 0}));
 }
 
+// Nor are gradients of a call before it, whether they were added or out of range.
+TEST(RowModel, GradientsThatAreNotWrittenAreOutOfRange) {
+  class Forgetful final : public OwnLogistic {
+   public:
+    using OwnLogistic::OwnLogistic;
+    bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                   MutableView predictions) override {
+      const bool first = calls_++ == 0;
+      Vector own(gradients.begin(), gradients.end());
+      return OwnLogistic::gradients(point, records, losses, first ? gradients : MutableView(own), predictions);
+    }
+
+   private:
+    int calls_ = 0;
+  };
+  RowModel model(std::make_shared<Forgetful>([](const RecordTable&, MutableView losses, MutableView gradients) {
+                   losses[0] = nan_value;
+                   gradients[1 * 3 + 2] = std::numeric_limits<double>::infinity();
+                 }),
+                 3);
+  const Batch batch = drawn(4, 3);
+  EXPECT_EQ(evaluated(model, {0, 0, 0}, batch, unclipped).score.records, 2);
+  const Evaluated silent = evaluated(model, {0, 0, 0}, batch, unclipped);
+  EXPECT_EQ(silent.score.out_of_range, 4);
+  EXPECT_EQ(silent.gradient, (Vector{0, 0, 0}));
+}
+
 TEST(RowModel, NoticesWritingBeyondTheEnd) {
   RowModel rows = model_with(
       [](const RecordTable&, MutableView, MutableView gradients) { *(gradients.data() + gradients.size()) = 1; });

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
 #include "starling/protocol/own_model/own_model.hpp"
@@ -66,6 +65,8 @@ class RowModel : public Model {
   void ask_predictions(View parameters, const RecordTable& records);
   /// Clips and adds the gradients of these records, which it was asked for, and the records' scores.
   void add_rows(const RecordTable& records, const Clip& clip, MutableView gradient, Score& total);
+  /// Room for so many numbers of rows, all of them NaN.
+  MutableView room_for_rows(std::size_t size);
   /// The rows of `count` records from `first` on, to be changed.
   MutableView block_of(std::size_t first, std::size_t count);
   [[nodiscard]] Score score_of(const RecordTable& records, std::size_t i) const;
@@ -74,13 +75,13 @@ class RowModel : public Model {
   std::size_t features_;
   std::size_t dimension_;
   bool classifies_;
-  std::size_t at_once_;  ///< records of a chunk
-  Vector x_;             ///< dense features of sparse records
-  Vector losses_;        ///< and numbers that nobody may change, as rows_ and predictions_ have
-  Vector rows_;          ///< of a chunk, or of a block where the own model keeps its rows
+  std::size_t at_once_;      ///< records of a chunk
+  Vector x_;                 ///< dense features of sparse records
+  Vector losses_;            ///< and numbers that nobody may change, as rows_ and predictions_ have
+  Vector rows_;              ///< of a chunk, or of a block where the own model keeps its rows
+  std::size_t cleared_ = 0;  ///< numbers at the beginning of rows_ that are NaN again, with a fence behind them
   Vector predictions_;
-  Vector factors_;           ///< of a block
-  std::vector<Term> terms_;  ///< factors and rows of a block
+  Vector factors_;  ///< of a block
 };
 
 }  // namespace starling
