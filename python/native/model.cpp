@@ -75,8 +75,8 @@ std::string PythonModel::name_of(const char* function) const {
   return fmt::format("{}.{}", py::str(py::type::of(model_).attr("__name__")).cast<std::string>(), function);
 }
 
-void PythonModel::copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
-                       MutableView target) const {
+PythonModel::Numbers PythonModel::numbers_of(const py::handle& returned, const std::string& what,
+                                             const std::vector<py::ssize_t>& shape) {
   const py::array any = py::array::ensure(returned);
   if (!any) throw py::error_already_set();
   if (std::string("fiub").find(any.dtype().kind()) == std::string::npos) {
@@ -87,9 +87,14 @@ void PythonModel::copy(const py::handle& returned, const std::string& what, cons
   if (has != shape) {
     raise(PyExc_ValueError, fmt::format("{}: the shape is {}, and must be {}.", what, text_of(has), text_of(shape)));
   }
-  const auto numbers = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(any);
+  auto numbers = Numbers::ensure(any);
   if (!numbers) throw py::error_already_set();
-  std::copy_n(numbers.data(), target.size(), target.begin());
+  return numbers;
+}
+
+void PythonModel::copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
+                       MutableView target) {
+  std::copy_n(numbers_of(returned, what, shape).data(), target.size(), target.begin());
 }
 
 std::size_t PythonModel::dimension(std::size_t features) {
@@ -107,11 +112,13 @@ std::optional<Vector> PythonModel::start(std::uint64_t seed, std::size_t dimensi
   });
 }
 
-bool PythonModel::gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+bool PythonModel::gradients(View point, const RecordTable& records, MutableView losses, MutableView /*gradients*/,
                             MutableView predictions) {
   const auto rows = static_cast<py::ssize_t>(records.rows);
   const auto columns = static_cast<py::ssize_t>(point.size());
   return ask("gradients", [&] {
+    kept_ = {};
+    rows_ = py::none();
     const py::object returned = model_.attr("gradients")(vector_view(point.data(), point.size()), features_of(records),
                                                          vector_view(records.y, records.rows));
     const std::size_t arrays = py::isinstance<py::tuple>(returned) ? py::len(returned) : 0;
@@ -121,7 +128,9 @@ bool PythonModel::gradients(View point, const RecordTable& records, MutableView 
     }
     const auto tuple = returned.cast<py::tuple>();
     copy(tuple[0], "losses of " + name_of("gradients"), {rows}, losses);
-    copy(tuple[1], "gradients of " + name_of("gradients"), {rows, columns}, gradients);
+    const Numbers numbers = numbers_of(tuple[1], "gradients of " + name_of("gradients"), {rows, columns});
+    kept_ = View(numbers.data(), static_cast<std::size_t>(numbers.size()));
+    rows_ = numbers;
     if (arrays == 2 || predictions.empty()) return false;
     copy(tuple[2], "predictions of " + name_of("gradients"), {rows}, predictions);
     return true;

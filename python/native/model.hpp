@@ -13,7 +13,8 @@ namespace py = pybind11;
 
 /// A Python object with the functions of `starling.Model`. The arrays that these are given are views of starling's
 /// memory, which nobody can write, and which hold during the call. What they return is copied, after a look at its
-/// shape and type. Takes the GIL in each call; constructed and destroyed by a thread that holds it.
+/// shape and type, but for gradients: their array stays until the next ones are asked for. Takes the GIL in each call;
+/// constructed and destroyed by a thread that holds it.
 class PythonModel final : public OwnModel {
  public:
   PythonModel(py::object model, std::string identity) : model_(std::move(model)), identity_(std::move(identity)) {}
@@ -22,6 +23,8 @@ class PythonModel final : public OwnModel {
   [[nodiscard]] std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) override;
   bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
                  MutableView predictions) override;
+  [[nodiscard]] bool keeps_rows() const override { return true; }
+  [[nodiscard]] View kept_rows() const override { return kept_; }
   bool losses(View point, const RecordTable& records, MutableView losses) override;
   [[nodiscard]] bool predicts() const override;
   [[nodiscard]] bool classifies() const override;
@@ -38,13 +41,19 @@ class PythonModel final : public OwnModel {
   auto ask(const char* function, F f) const;
   void keep(const py::error_already_set& error) const;
   [[nodiscard]] std::string name_of(const char* function) const;
-  /// Copies what a function has returned. Raises ValueError for another shape, TypeError for what is no number.
-  void copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
-            MutableView target) const;
+  using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
+  /// What a function has returned, as doubles one after the other; the same array where it has these. Raises ValueError
+  /// for another shape, TypeError for what is no number.
+  static Numbers numbers_of(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape);
+  /// Copies them.
+  static void copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
+                   MutableView target);
 
   py::object model_;
   std::string identity_;
   mutable py::object raised_ = py::none();
+  py::object rows_ = py::none();  ///< the last gradients
+  View kept_;                     ///< their numbers
 };
 
 }  // namespace starling::python

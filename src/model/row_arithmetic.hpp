@@ -1,14 +1,12 @@
 /// Products of a row, dense or sparse, with a dense vector.
 #pragma once
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "starling/core/batch.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/core/numerics/row_sums.hpp"
 #include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/sized.hpp"
 
@@ -67,21 +65,6 @@ inline double few_dot(const double* x, const double* y, Size n) {
 struct DotAndSum {
   double dot = 0;
   double sum = 0;
-};
-
-/// |x| and x², of one number or of four side by side.
-struct Magnitude {
-  double operator()(double x) const { return std::abs(x); }
-  FourLanes::Number operator()(FourLanes::Number x) const {
-    using Bits [[gnu::vector_size(sizeof x)]] = std::int64_t;
-    return std::bit_cast<FourLanes::Number>(std::bit_cast<Bits>(x) & std::numeric_limits<std::int64_t>::max());
-  }
-};
-struct Square {
-  template <class Number>
-  Number operator()(Number x) const {
-    return x * x;
-  }
 };
 
 /// Both sums of a row; one pass for a dense row. Neither sum waits for the other's additions.

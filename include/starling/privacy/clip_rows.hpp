@@ -17,9 +17,10 @@
 
 namespace starling {
 
-/// Factor by which clip_rows scales one row, for clips other than `component`; 0 for a row that becomes 0. Rows that a
-/// sum weighs by their factors have the sum of the clipped rows, to the bit.
-[[nodiscard]] double clip_factor(View row, const Clip& clip);
+/// Writes the factor by which clip_rows scales each row of `rows`, of `width` numbers each, for clips other than
+/// `component`; 0 for a row that becomes 0. Rows that a sum weighs by their factors have the sum of the clipped rows,
+/// to the bit. Throws FailureError unless there are as many rows as factors.
+void clip_factors(View rows, std::size_t width, const Clip& clip, MutableView factors);
 
 /// Scales each row of `rows`, of `width` numbers each, to a norm of at most clip.bound: L1 or L2, as clip.kind says;
 /// rows within the bound, and all rows under ClipKind::none, stay as they are; under ClipKind::component each number is

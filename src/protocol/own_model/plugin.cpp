@@ -7,6 +7,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/numerics/kept_arithmetic.hpp"
 #include "starling/core/record_error.hpp"
 
 namespace starling {
@@ -125,6 +126,7 @@ class Plugin final : public OwnModel {
 std::shared_ptr<OwnModel> open_plugin(const std::string& path, const std::string& options) {
   check(!path.empty(), "--model plugin: lacks the name of a library. Name it: --model plugin:./libmine.so");
   check(std::filesystem::is_regular_file(path), "--model plugin:{}: no such file. Name a shared library.", path);
+  const KeptArithmetic kept;
   return std::make_shared<Plugin>(std::filesystem::absolute(path).string(), options);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/kept_arithmetic.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/record_error.hpp"
@@ -17,16 +18,21 @@ namespace starling {
 namespace {
 
 constexpr std::size_t bytes_of_chunk = std::size_t{64} << 20;
+// Rows of a block are read twice from a near cache. At least so many are measured side by side.
+constexpr std::size_t bytes_of_block = std::size_t{32} << 10;
+constexpr std::size_t least_of_block = 4;
 constexpr std::size_t most_parameters = std::size_t{1} << 40;
 
 // Numbers behind what an own model may write.
 constexpr std::size_t fence = 8;
 constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;
 
+constexpr double unwritten = std::bit_cast<double>(fence_bits);
+
 /// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is
 /// nothing that another client's records have left.
 MutableView fenced(Vector& numbers, std::size_t size) {
-  numbers.assign(size + fence, std::bit_cast<double>(fence_bits));
+  numbers.assign(size + fence, unwritten);
   return MutableView(numbers).first(size);
 }
 
@@ -40,9 +46,31 @@ void require_fence(const Vector& numbers, const char* what) {
       what);
 }
 
+/// Adds the rows to `sum` by their factors, in their order, but for those whose factor is 0. With `clear` the rows are
+/// unwritten afterwards: this costs little here, where they pass through registers.
+template <bool clear>
+void add_rows_to(MutableView sum, double* rows, View factors) {
+  const std::size_t d = sum.size();
+  in_tiles(0, d, [&]<class T, std::size_t n>(std::size_t at) {
+    typename T::Number total[n];
+    for (std::size_t j = 0; j < n; ++j) total[j] = T::load(sum.data() + at + j * T::lanes);
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      double* const x = rows + i * d + at;
+      if (factors[i] != 0) {
+        for (std::size_t j = 0; j < n; ++j) total[j] += factors[i] * T::load(x + j * T::lanes);
+      }
+      if constexpr (clear) {
+        for (std::size_t j = 0; j < n; ++j) T::store(x + j * T::lanes, typename T::Number{} + unwritten);
+      }
+    }
+    for (std::size_t j = 0; j < n; ++j) T::store(sum.data() + at + j * T::lanes, total[j]);
+  });
+}
+
 /// Runs f(), whose errors may tell of records.
 template <class F>
 void ask(const char* what, F f) {
+  const KeptArithmetic kept;
   try {
     f();
   } catch (const RecordError&) {
@@ -70,7 +98,10 @@ bool OwnLoss::correct(View /*scores*/, double /*label*/) const {
 }
 
 RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
-    : own_(std::move(own)), features_(features), dimension_(own_->dimension(features)) {
+    : own_(std::move(own)),
+      features_(features),
+      dimension_(own_->dimension(features)),
+      classifies_(own_->classifies() && own_->predicts()) {
   check(dimension_ > 0 && dimension_ <= most_parameters,
         "--model: the own model has {} parameters for {} features (there must be some) see its function `dimension`",
         dimension_, features);
@@ -78,6 +109,7 @@ RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
 }
 
 std::optional<Vector> RowModel::initial(std::uint64_t seed) const {
+  const KeptArithmetic kept;
   std::optional<Vector> start = own_->start(seed, dimension_);
   if (!start) return Vector(dimension_, 0.0);
   check(start->size() == dimension_, "--model: the own model starts with {} numbers and has {} parameters",
@@ -111,14 +143,14 @@ RecordTable RowModel::table_of(const Batch& batch, std::size_t first, std::size_
 
 void RowModel::ask_gradients(View parameters, const RecordTable& records) {
   const MutableView losses = fenced(losses_, records.rows);
-  const MutableView rows = fenced(rows_, records.rows * dimension_);
-  const MutableView predictions = fenced(predictions_, classifies() ? records.rows : 0);
+  const MutableView rows = own_->keeps_rows() ? MutableView() : room_for_rows(records.rows * dimension_);
+  const MutableView predictions = fenced(predictions_, classifies_ ? records.rows : 0);
   bool predicted = false;
   ask("losses and gradients", [&] { predicted = own_->gradients(parameters, records, losses, rows, predictions); });
   require_fence(losses_, "losses");
-  require_fence(rows_, "gradients");
+  if (!rows.empty()) require_fence(rows_, "gradients");
   require_fence(predictions_, "predictions");
-  if (classifies() && !predicted) ask_predictions(parameters, records);
+  if (classifies_ && !predicted) ask_predictions(parameters, records);
 }
 
 void RowModel::ask_losses(View parameters, const RecordTable& records) {
@@ -127,7 +159,7 @@ void RowModel::ask_losses(View parameters, const RecordTable& records) {
   ask("losses", [&] { known = own_->losses(parameters, records, losses); });
   if (!known) return ask_gradients(parameters, records);
   require_fence(losses_, "losses");
-  if (classifies()) ask_predictions(parameters, records);
+  if (classifies_) ask_predictions(parameters, records);
 }
 
 void RowModel::ask_predictions(View parameters, const RecordTable& records) {
@@ -137,7 +169,7 @@ void RowModel::ask_predictions(View parameters, const RecordTable& records) {
 }
 
 Score RowModel::score_of(const RecordTable& records, std::size_t i) const {
-  return score_of_record(losses_[i], classifies() && predictions_[i] == records.y[i]);
+  return score_of_record(losses_[i], classifies_ && predictions_[i] == records.y[i]);
 }
 
 Score RowModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
@@ -145,29 +177,59 @@ Score RowModel::evaluate(View parameters, const Batch& batch, const Clip& clip, 
   Score total;
   in_chunks(batch, [&](const RecordTable& records) {
     ask_gradients(parameters, records);
-    terms_.clear();
-    for (std::size_t i = 0; i < records.rows; ++i) {
-      const MutableView row = MutableView(rows_).subspan(i * dimension_, dimension_);
-      const Score own = score_of(records, i);
-      const double factor = own.records == 1 ? clipped(row, clip) : 0;
-      total += factor > 0 ? own : Score{0, 0, 0, 1};
-      if (factor > 0) terms_.push_back({factor, row.data()});
-    }
-    add_weighted(terms_, dimension_, gradient.data());
+    add_rows(records, clip, gradient, total);
   });
   return total;
 }
 
-double RowModel::clipped(MutableView row, const Clip& clip) const {
-  if (clip.kind == ClipKind::component) return clip_rows(row, dimension_, clip) == 0 ? 1 : 0;
-  return clip_factor(row, clip);
+void RowModel::add_rows(const RecordTable& records, const Clip& clip, MutableView gradient, Score& total) {
+  const std::size_t at_once = std::max(least_of_block, bytes_of_block / sizeof(double) / dimension_);
+  for (std::size_t first = 0; first < records.rows; first += at_once) {
+    const std::size_t count = std::min(at_once, records.rows - first);
+    const MutableView rows = block_of(first, count);
+    factors_.resize(count);
+    find_factors(rows, clip, factors_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Score own = score_of(records, first + i);
+      if (own.records != 1) factors_[i] = 0;
+      total += factors_[i] > 0 ? own : Score{0, 0, 0, 1};
+    }
+    if (own_->keeps_rows()) {
+      add_rows_to<false>(gradient, rows.data(), factors_);
+    } else {
+      add_rows_to<true>(gradient, rows.data(), factors_);
+    }
+  }
+  if (!own_->keeps_rows()) cleared_ = records.rows * dimension_;
+}
+
+MutableView RowModel::room_for_rows(std::size_t size) {
+  if (cleared_ != size) fenced(rows_, size);
+  cleared_ = 0;
+  return MutableView(rows_).first(size);
+}
+
+MutableView RowModel::block_of(std::size_t first, std::size_t count) {
+  if (!own_->keeps_rows()) return MutableView(rows_).subspan(first * dimension_, count * dimension_);
+  const View kept = own_->kept_rows().subspan(first * dimension_, count * dimension_);
+  rows_.assign(kept.begin(), kept.end());
+  return rows_;
+}
+
+void RowModel::find_factors(MutableView rows, const Clip& clip, MutableView factors) const {
+  if (clip.kind != ClipKind::component) return clip_factors(rows, dimension_, clip, factors);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    factors[i] = clip_rows(rows.subspan(i * dimension_, dimension_), dimension_, clip) == 0 ? 1 : 0;
+  }
 }
 
 void RowModel::add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
   constexpr double too_long = 4;
   Vector row(dimension_, 0.0);
   row[coordinate] = sign * (clip.kind == ClipKind::none ? 1 : too_long * clip.bound);
-  if (const double factor = clipped(row, clip); factor > 0) axpy(factor, row, gradient);
+  double factor = 0;
+  find_factors(row, clip, MutableView(&factor, 1));
+  if (factor > 0) axpy(factor, row, gradient);
 }
 
 Score RowModel::score(View parameters, const Batch& batch) {

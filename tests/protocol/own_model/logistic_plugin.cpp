@@ -1,4 +1,6 @@
 // Logistic regression as a plug-in. Its options name what it writes beyond: losses, gradients, or far (of gradients).
+// With the option upward it changes how the processor rounds.
+#include <cfenv>
 #include <cmath>
 #include <starling/plugin.h>
 #include <string>
@@ -11,6 +13,7 @@ size_t dimension(void* /*self*/, size_t features) {
 
 int gradients(void* self, const double* point, const starling_batch* batch, double* losses, double* rows) {
   const std::string& beyond = *static_cast<std::string*>(self);
+  if (beyond == "upward") std::fesetround(FE_UPWARD);
   const size_t p = batch->features;
   for (size_t i = 0; i < batch->rows; ++i) {
     const double* x = batch->x + i * batch->stride;
@@ -37,6 +40,7 @@ STARLING_PLUGIN int starling_plugin(unsigned abi, const char* options, starling_
   out->dimension = dimension;
   out->gradients = gradients;
   out->destroy = destroy;
+  if (std::string(options) == "upward") std::fesetround(FE_UPWARD);
   out->slope = *options == '\0' ? 0.5 : 0;
   return 0;
 }

@@ -3,6 +3,8 @@
 
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"
+#include <algorithm>
+#include <cfenv>
 #include <filesystem>
 #include <gmock/gmock.h>
 
@@ -40,6 +42,13 @@ TEST(Plugin, MayNotWriteBeyondItsBuffers) {
   }
 }
 
+TEST(Plugin, CannotChangeHowStarlingRounds) {
+  const auto own = open_plugin(test_plugin(), "upward");
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  EXPECT_EQ(evaluated("upward").records, 3);
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
+
 TEST(Plugin, SaysTheSlopeOfItsLoss) {
   EXPECT_EQ(open_plugin(test_plugin(), "")->slope(), 0.5);
   EXPECT_EQ(open_plugin(test_plugin(), "far")->slope(), std::nullopt);
@@ -56,7 +65,9 @@ class UnclippedModel final : public RowModel {
   using RowModel::RowModel;
 
  private:
-  [[nodiscard]] double clipped(MutableView /*row*/, const Clip& /*clip*/) const override { return 1; }
+  void find_factors(MutableView /*rows*/, const Clip& /*clip*/, MutableView factors) const override {
+    std::fill(factors.begin(), factors.end(), 1.0);
+  }
 };
 
 /// The audit of 4,000 releases of so many records each, at epsilon 1.

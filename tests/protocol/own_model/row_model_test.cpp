@@ -10,6 +10,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 #include "starling/core/record_error.hpp"
+#include "starling/privacy/clip_rows.hpp"
 
 namespace starling::row_model_test {
 
@@ -112,6 +113,66 @@ TEST(RowModel, EqualsTheBuiltInLogisticRegression) {
   }
 }
 
+constexpr Clip clips[] = {{ClipKind::l2, 0.3}, {ClipKind::l1, 0.3}, {ClipKind::component, 0.1}, unclipped};
+
+// 13 rows of 300 numbers are a block.
+TEST(RowModel, AddsClippedRowsInTheOrderOfRecords) {
+  constexpr std::size_t d = 300;
+  const Batch batch = drawn(50, d);
+  const Vector x(d, 0.01);
+  OwnLogistic own;
+  Vector losses(batch.size());
+  for (const Clip clip : clips) {
+    Vector rows(batch.size() * d);
+    own.gradients(x, {batch.size(), d, batch.values_from(0), d, batch.labels().data()}, losses, rows, {});
+    clip_rows(rows, d, clip);
+    Vector sum(d, 0.0);
+    for (std::size_t i = 0; i < batch.size(); ++i) axpy(1, View(rows).subspan(i * d, d), sum);
+    RowModel model(std::make_shared<OwnLogistic>(), d);
+    EXPECT_EQ(evaluated(model, x, batch, clip).gradient, sum);
+  }
+}
+
+/// Keeps its rows.
+class Keeping final : public OwnLogistic {
+ public:
+  using OwnLogistic::OwnLogistic;
+  bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                 MutableView predictions) override {
+    EXPECT_TRUE(gradients.empty());
+    rows_.resize(records.rows * point.size());
+    return OwnLogistic::gradients(point, records, losses, rows_, predictions);
+  }
+  [[nodiscard]] bool keeps_rows() const override { return true; }
+  [[nodiscard]] View kept_rows() const override { return rows_; }
+
+ private:
+  Vector rows_;
+};
+
+TEST(RowModel, TakesRowsThatAreKept) {
+  constexpr std::size_t d = 300;
+  const OwnLogistic::Change faulty = [](const RecordTable&, MutableView losses, MutableView gradients) {
+    losses[3] = nan_value;
+    gradients[20 * d + 2] = nan_value;
+  };
+  for (const bool sparse : {false, true}) {
+    const Batch batch = drawn(50, d, sparse);
+    const Vector x(d, 0.01);
+    for (const Clip clip : clips) {
+      RowModel writing(std::make_shared<OwnLogistic>(faulty), d);
+      RowModel keeping(std::make_shared<Keeping>(faulty), d);
+      const Evaluated a = evaluated(writing, x, batch, clip);
+      const Evaluated b = evaluated(keeping, x, batch, clip);
+      EXPECT_EQ(a.gradient, b.gradient);
+      EXPECT_EQ(a.score.loss, b.score.loss);
+      EXPECT_EQ(a.score.correct, b.score.correct);
+      EXPECT_EQ(b.score.records, 48);
+      EXPECT_EQ(b.score.out_of_range, 2);
+    }
+  }
+}
+
 TEST(RowModel, LeavesOutRecordsThatAreNotFinite) {
   const Batch batch = drawn(4, 3);
   const Vector x{0, 0, 0};
@@ -149,6 +210,33 @@ TEST(RowModel, WhatIsNotWrittenIsOutOfRange) {
   const Batch batch = drawn(4, 3);
   EXPECT_EQ(evaluated(model, {0, 0, 0}, batch, unclipped).score.records, 4);
   writes = false;
+  const Evaluated silent = evaluated(model, {0, 0, 0}, batch, unclipped);
+  EXPECT_EQ(silent.score.out_of_range, 4);
+  EXPECT_EQ(silent.gradient, (Vector{0, 0, 0}));
+}
+
+// Nor are gradients of a call before it, whether they were added or out of range.
+TEST(RowModel, GradientsThatAreNotWrittenAreOutOfRange) {
+  class Forgetful final : public OwnLogistic {
+   public:
+    using OwnLogistic::OwnLogistic;
+    bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
+                   MutableView predictions) override {
+      const bool first = calls_++ == 0;
+      Vector own(gradients.begin(), gradients.end());
+      return OwnLogistic::gradients(point, records, losses, first ? gradients : MutableView(own), predictions);
+    }
+
+   private:
+    int calls_ = 0;
+  };
+  RowModel model(std::make_shared<Forgetful>([](const RecordTable&, MutableView losses, MutableView gradients) {
+                   losses[0] = nan_value;
+                   gradients[1 * 3 + 2] = std::numeric_limits<double>::infinity();
+                 }),
+                 3);
+  const Batch batch = drawn(4, 3);
+  EXPECT_EQ(evaluated(model, {0, 0, 0}, batch, unclipped).score.records, 2);
   const Evaluated silent = evaluated(model, {0, 0, 0}, batch, unclipped);
   EXPECT_EQ(silent.score.out_of_range, 4);
   EXPECT_EQ(silent.gradient, (Vector{0, 0, 0}));

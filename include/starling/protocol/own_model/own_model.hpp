@@ -49,6 +49,10 @@ class OwnModel {
   /// Text that no other model has, such as a digest of its code: a run goes on, and noise is used again, with the same
   /// model alone. Empty where it cannot be told; a run is then not resumable.
   [[nodiscard]] virtual std::string identity() const = 0;
+  /// Whether the model keeps the rows: `gradients` then gets no room for them, and `kept_rows` has them until the next
+  /// call of it. starling reads each once.
+  [[nodiscard]] virtual bool keeps_rows() const { return false; }
+  [[nodiscard]] virtual View kept_rows() const { return {}; }
 };
 
 /// Makes an own model known in this process as `--model own:NAME` while the object lives.

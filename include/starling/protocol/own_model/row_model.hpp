@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
 #include "starling/protocol/own_model/own_model.hpp"
@@ -30,15 +29,17 @@ class OwnLoss final : public Loss {
 /// order of the records. So what privacy/noise/grid.hpp requires holds whatever the own model writes. A record whose
 /// loss or row is not finite, or whose row is longer than 1e150, is out of range.
 ///
-/// Rows are asked for in chunks of at most 64 MB. Sparse records are made dense in these chunks. Throws FailureError
-/// if the own model writes beyond the end of what it was given, and RecordError if it throws.
+/// Rows are asked for in chunks of at most 64 MB. Sparse records are made dense in these chunks. Rows are clipped and
+/// added in blocks that stay in a near cache; those that the own model keeps are copied into such a block first, so
+/// that what is added is what was measured. Throws FailureError if the own model writes beyond the end of what it was
+/// given, and RecordError if it throws.
 class RowModel : public Model {
  public:
   /// Throws UsageError for a dimension of 0.
   RowModel(std::shared_ptr<OwnModel> own, std::size_t features);
 
   [[nodiscard]] std::size_t dimension() const override { return dimension_; }
-  [[nodiscard]] bool classifies() const override { return own_->classifies() && own_->predicts(); }
+  [[nodiscard]] bool classifies() const override { return classifies_; }
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
   void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override;
@@ -49,8 +50,8 @@ class RowModel : public Model {
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override;
 
  protected:
-  /// Factor that clips one row, which a clip by components has changed before; 0 for a row out of range.
-  [[nodiscard]] virtual double clipped(MutableView row, const Clip& clip) const;
+  /// Writes the factors that clip these rows, which a clip by components changes before; 0 for a row out of range.
+  virtual void find_factors(MutableView rows, const Clip& clip, MutableView factors) const;
 
  private:
   /// Calls f(records, number of the first) for chunk after chunk.
@@ -62,17 +63,25 @@ class RowModel : public Model {
   /// Asks for losses, without gradients where the own model can do so, and for predictions as well.
   void ask_losses(View parameters, const RecordTable& records);
   void ask_predictions(View parameters, const RecordTable& records);
+  /// Clips and adds the gradients of these records, which it was asked for, and the records' scores.
+  void add_rows(const RecordTable& records, const Clip& clip, MutableView gradient, Score& total);
+  /// Room for so many numbers of rows, all of them NaN.
+  MutableView room_for_rows(std::size_t size);
+  /// The rows of `count` records from `first` on, to be changed.
+  MutableView block_of(std::size_t first, std::size_t count);
   [[nodiscard]] Score score_of(const RecordTable& records, std::size_t i) const;
 
   std::shared_ptr<OwnModel> own_;
   std::size_t features_;
   std::size_t dimension_;
-  std::size_t at_once_;  ///< records of a chunk
-  Vector x_;             ///< dense features of sparse records
-  Vector losses_;        ///< and numbers that nobody may change, as rows_ and predictions_ have
-  Vector rows_;
+  bool classifies_;
+  std::size_t at_once_;      ///< records of a chunk
+  Vector x_;                 ///< dense features of sparse records
+  Vector losses_;            ///< and numbers that nobody may change, as rows_ and predictions_ have
+  Vector rows_;              ///< of a chunk, or of a block where the own model keeps its rows
+  std::size_t cleared_ = 0;  ///< numbers at the beginning of rows_ that are NaN again, with a fence behind them
   Vector predictions_;
-  std::vector<Term> terms_;  ///< factors and rows of a chunk
+  Vector factors_;  ///< of a block
 };
 
 }  // namespace starling
