@@ -183,7 +183,7 @@ void ScoredSource::open(ReadSettings reading) {
   const bool standard = reading.source == "-";
   if (standard && reading.format == "auto") reading.format = "csv";
   const std::string path = standard ? "/dev/stdin" : reading.source;
-  reader_ = without_left_out(open_reader(path, reading));
+  reader_ = open_reader(path, reading);
   if (model_.own_constants)
     require_same_names(model_.constants.columns, reader_->constants().columns, "the model", path);
 }
@@ -193,8 +193,10 @@ bool ScoredSource::read(ScoredRecords& next) {
   next.records.clear();
   next.labels.clear();
   next.keys.clear();
-  while (next.size() < at_once && reader_->next(record_)) {
+  std::size_t numbers = 0;
+  while (next.size() < records_at_once && numbers < numbers_at_once && reader_->next(record_)) {
     check_record();
+    numbers += record_.values.size();
     const double label = needs_labels_ ? label_of_record() : 0;
     next.records.add(record_.row(), label);
     next.labels.push_back(units_.own(label));

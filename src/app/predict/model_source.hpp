@@ -89,7 +89,9 @@ class ScoredSource {
   [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
 
  private:
-  static constexpr std::size_t at_once = 2048;
+  // A block ends at either. Blocks are few, as each waits for a thread to start, and take little memory.
+  static constexpr std::size_t records_at_once = 32768;
+  static constexpr std::size_t numbers_at_once = std::size_t{1} << 18;
 
   void open(ReadSettings reading);
   void check_record() const;
