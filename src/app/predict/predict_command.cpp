@@ -127,9 +127,8 @@ void note_unused(const ScoredSource& source) {
 /// Appends the lines of some records.
 void add_lines(const ScoredRecords& records, std::size_t scores, const PredictionLines& lines, std::string& text) {
   for (std::size_t i = 0; i < records.size(); ++i) {
-    lines.add(text,
-              records.keys.empty() ? std::to_string(records.first + static_cast<std::int64_t>(i) + 1)
-                                   : csv_text(records.keys[i]),
+    const std::int64_t number = records.first + static_cast<std::int64_t>(i) + 1;
+    lines.add(text, records.keys.empty() ? fmt::format_int(number).str() : csv_text(records.keys[i]),
               View(records.scores).subspan(i * scores, scores),
               records.spreads.empty() ? std::nullopt : std::optional(records.spreads[i]));
   }

@@ -61,12 +61,12 @@ std::map<double, std::string> texts_of_labels(const SavedModel& model) {
   return names;
 }
 
-/// Appends the shortest text that reads as the same number.
+/// Appends a comma and the shortest text that reads as the same number.
 void append(std::string& text, double value) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  text += ',';
-  text.append(digits.data(), end);
+  std::array<char, 32> field;
+  field[0] = ',';
+  const auto end = std::to_chars(field.data() + 1, field.data() + field.size(), value).ptr;
+  text.append(field.data(), end);
 }
 
 }  // namespace
