@@ -42,10 +42,10 @@ class PythonModel final : public OwnModel {
   void keep(const py::error_already_set& error) const;
   [[nodiscard]] std::string name_of(const char* function) const;
   using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
-  /// What a function has returned, as doubles one after the other; the same array where it has these. Raises ValueError
-  /// for another shape, TypeError for what is no number.
+  /// The returned array as contiguous doubles; not a copy where it is one already. Raises ValueError for another shape,
+  /// TypeError for an array of something else than numbers.
   static Numbers numbers_of(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape);
-  /// Copies them.
+  /// Copies the returned numbers to `target`.
   static void copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
                    MutableView target);
 

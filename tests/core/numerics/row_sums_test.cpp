@@ -30,7 +30,7 @@ TEST_P(Widths, AreThoseOfEachRowAlone) {
   }
 }
 
-// What is not finite stays in its own row's sum.
+// NaN and infinity change the sum of their own row and no other.
 TEST_P(Widths, KeepWhatIsNotFiniteApart) {
   const std::size_t width = GetParam();
   for (std::size_t at = 0; at < width; ++at) {

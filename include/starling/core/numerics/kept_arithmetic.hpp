@@ -1,4 +1,4 @@
-/// How the processor computes, kept from foreign code.
+/// Rounding of the processor, put back after calls of foreign code.
 #pragma once
 
 #include <cfenv>
