@@ -37,8 +37,10 @@ class OutOfRange(TestCase):
         return total
 
     def test_it_ends_no_run(self):
-        laplace = ["--mechanism", "laplace", "--epsilon", "1"]
-        gaussian = ["--mechanism", "gaussian", "--mu", "1"]
+        # With the same noise: notes name what was released, as parameters that have no interval.
+        noise = ["--noise-key", "seed", "--metrics", "local"]
+        laplace = ["--mechanism", "laplace", "--epsilon", "1", *noise]
+        gaussian = ["--mechanism", "gaussian", "--mu", "1", *noise]
         commands = [
             ("omd", 2, [*laplace, "--clients", "3"]),
             ("omd", 1, [*laplace, "--unit", "component"]),
