@@ -98,7 +98,7 @@ class Intervals(Experiment):
         """700 steps from 0 to 1 are too few for 20 features, and for 3 under noise: nearly all runs say so."""
         for words in ([], ["--graph"]):
             printed = self.run_script("intervals.py", "--steps", 700, "--replications", 4, *words)
-            self.assertIn("700 steps, 4 replications", printed)
+            self.assertIn("\n4 replications: ", "\n" + printed)
             rows = self.rows("intervals.csv")
             self.assertEqual(len(rows), 32)
             for row in rows:

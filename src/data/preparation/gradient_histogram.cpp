@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t cells = 4;  // in a row, and in a column
 constexpr std::size_t directions = 8;
-constexpr double in_common = 0.2;
+constexpr double in_common = 0.25;
 
 /// The two directions next to a gradient, in eighths of a turn from (1, 0) towards (0, 1), and its coordinates there.
 struct Votes {
@@ -43,16 +43,21 @@ std::size_t side_of(std::size_t pixels) {
 
 }  // namespace
 
-GradientHistogram::GradientHistogram(std::size_t pixels) : side_(side_of(pixels)), cell_(side_) {
-  for (std::size_t i = 0; i < side_; ++i) cell_[i] = cells * i / side_;
+GradientHistogram::GradientHistogram(std::size_t pixels) : side_(side_of(pixels)) {
+  for (std::size_t i = 0; i < side_; ++i) {
+    const double middle = (static_cast<double>(i) + 0.5) * cells / static_cast<double>(side_) - 0.5;
+    const double position = std::clamp(middle, 0.0, cells - 1.0);
+    const auto cell = std::min(static_cast<std::size_t>(position), cells - 2);
+    places_.push_back({cell, 1 - (position - static_cast<double>(cell))});
+  }
 }
 
 std::vector<std::string> GradientHistogram::names() const {
   std::vector<std::string> names;
   for (std::size_t cell = 0; cell < cells * cells; ++cell) {
     for (std::size_t direction = 0; direction < directions; ++direction) {
-      names.push_back(
-          fmt::format("{0}x{0} cell {1}.{2} at {3}", side_, cell / cells, cell % cells, 360 * direction / directions));
+      names.push_back(fmt::format("{0}x{0} around {1}.{2} at {3}", side_, cell / cells, cell % cells,
+                                  360 * direction / directions));
     }
   }
   names.emplace_back("constant");
@@ -71,9 +76,16 @@ bool GradientHistogram::describe(const Vector& picture, Vector& found) const {
       const double y = below[c] - above[c];
       if (x == 0 && y == 0) continue;
       const Votes votes = votes_of(x, y);
-      double* const histogram = found.data() + directions * (cells * cell_[r] + cell_[c]);
-      histogram[votes.along_axis] += votes.axis_vote;
-      histogram[votes.diagonal] += votes.diagonal_vote;
+      for (const std::size_t row : {0U, 1U}) {
+        for (const std::size_t column : {0U, 1U}) {
+          const double share = (row == 0 ? places_[r].share : 1 - places_[r].share) *
+                               (column == 0 ? places_[c].share : 1 - places_[c].share);
+          double* const histogram =
+              found.data() + directions * (cells * (places_[r].cell + row) + places_[c].cell + column);
+          histogram[votes.along_axis] += share * votes.axis_vote;
+          histogram[votes.diagonal] += share * votes.diagonal_vote;
+        }
+      }
     }
   }
   double sum = 0;

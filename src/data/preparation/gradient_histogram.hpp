@@ -20,13 +20,15 @@ namespace starling {
 /// 2. It votes for the two of the eight directions 0°, 45°, …, 315° between which it lies (signed: dark to
 ///    bright is not bright to dark), with its coordinates in them: with a ≥ b the magnitudes of its two components, a −
 ///    b for the direction along an axis and √2 b for the diagonal.
-/// 3. The histogram h(cell, direction) has the votes of the pixels in a cell, ⌊4r/s⌋ and ⌊4c/s⌋. Cells share no votes.
-/// 4. Feature 8·(4·row + column) + direction is √(16 h/Σh) − 1/5, and feature 128 is 1, an intercept. Where no pixel
+/// 3. It votes in the up to four cells whose centres are nearest, by bilinear interpolation. In units of cells, row r
+///    lies at 4 (r + 1/2)/s − 1/2, kept within [0, 3], and a cell of row k gets the share 1 − |position − k|; columns
+///    likewise. h(cell, direction) is the sum of votes.
+/// 4. Feature 8·(4·row + column) + direction is √(16 h/Σh) − 1/4, and feature 128 is 1, an intercept. Where no pixel
 ///    differs from its neighbours, h/Σh counts as 0.
 ///
-/// By 16, cells weigh 1 each on average; 1/5 is about what all features of handwriting have in common, which would only
+/// By 16, cells weigh 1 each on average; 1/4 is about what all features of handwriting have in common, which would only
 /// lengthen a clipped gradient. Features are unchanged if a picture becomes brighter or gets more
-/// contrast, and their norm is below 4.54: |f|² = 16 − (2/5) Σ√(16 h/Σh) + 128/25 + 1, and the sum of roots is at least
+/// contrast, and their norm is below 4.8: |f|² = 16 − (1/2) Σ√(16 h/Σh) + 128/16 + 1, and the sum of roots is at least
 /// 4.
 class GradientHistogram {
  public:
@@ -36,7 +38,7 @@ class GradientHistogram {
   explicit GradientHistogram(std::size_t pixels);
 
   [[nodiscard]] std::size_t pixels() const { return side_ * side_; }
-  /// Names of the features: "28x28 cell 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are
+  /// Names of the features: "28x28 around 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are
   /// told apart.
   [[nodiscard]] std::vector<std::string> names() const;
   /// Writes the features of one picture of `pixels()` numbers into `found`, which becomes `features` long. False where
@@ -44,8 +46,14 @@ class GradientHistogram {
   [[nodiscard]] bool describe(const Vector& picture, Vector& found) const;
 
  private:
+  /// Of a row, and of a column of pixels.
+  struct Place {
+    std::size_t cell;  ///< 0 to 2; the next one has the rest
+    double share;      ///< of that cell, in [0, 1]
+  };
+
   std::size_t side_;
-  std::vector<std::size_t> cell_;  ///< of a row, and of a column: 0 to 3
+  std::vector<Place> places_;
 };
 
 }  // namespace starling

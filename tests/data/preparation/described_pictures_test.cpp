@@ -91,7 +91,7 @@ TEST_F(DescribedPictures, ComposeWithTheOtherReadingOptions) {
     if (record.label == 1) ones.push_back(record);
   }
   EXPECT_EQ(read_all(file, settings), ones);
-  EXPECT_EQ(open_reader(file, settings)->names()[9], "4x4 cell 0.1 at 45");
+  EXPECT_EQ(open_reader(file, settings)->names()[9], "4x4 around 0.1 at 45");
 }
 
 TEST_F(DescribedPictures, MarksLeadBack) {
@@ -161,7 +161,7 @@ TEST_F(DescribedPictures, RefuseWhatDoesNotFit) {
   const std::string other = folder_.write("large.csv", large + "1\n");
   const DataShape shape = open_dataset(settings, 1, 0, 1).shape;
   expect_all_in(message_of<DataError>([&] { static_cast<void>(read_test_set(other, settings, shape)); }),
-                {"4x4 cell", "5x5 cell"});
+                {"4x4 around", "5x5 around"});
   std::string huge;
   for (int j = 0; j < 16; ++j) huge += j % 2 == 0 ? "1e308," : "-1e308,";
   expect_all_in(message_of<DataError>([&] { read_all(folder_.write("huge.csv", text_ + huge + "1\n"), hog_); }),

@@ -41,6 +41,8 @@ struct RuleFacts {
   std::optional<double> norm_l1;  ///< likewise in L1, for Laplace noise; none: R
   /// A, which takes the place of R if scores are not linear in the parameters (model/network/noise_norm.hpp); none: R.
   std::optional<double> noise_norm;
+  /// Euclidean norm of a network's parameters at the start; none: the start has no scale of its own.
+  std::optional<double> start_norm;
   std::int64_t epochs = 1;
   std::optional<Round> rounds;
   std::optional<std::size_t> batch;
@@ -54,12 +56,13 @@ struct LearningRule {
   Round rounds = 1;          ///< of all passes, or as many as were asked for
   std::size_t batch = 1;
   double clip = 1;
-  double norm = 2;             ///< R, or what is taken for it
-  double noise_norm = 2;       ///< A, or R
-  double step = 1;             ///< η_1
-  double unhindered_step = 1;  ///< η_1 if there were no noise: 16 u √(256/(T E))/(C R), by the map's pace
-  double score_noise = 0;      ///< s1, of scores or exponents
-  double prefix_noise = 0;     ///< v; 0 without noise
+  double norm = 2;        ///< R, or what is taken for it
+  double noise_norm = 2;  ///< A, or R
+  double step = 1;        ///< η_1
+  /// η_1 if there were no noise: 16 u √(256/(T E))/(C R), by the map's pace, and at most half the start's norm over C.
+  double unhindered_step = 1;
+  double score_noise = 0;   ///< s1, of scores or exponents
+  double prefix_noise = 0;  ///< v; 0 without noise
   std::optional<NoiseCorrelation> correlation;
 
   /// Whether scores are linear in the parameters, as far as the rule was told.

@@ -8,6 +8,7 @@
 
 #include <fmt/ranges.h>
 
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/model/network/noise_norm.hpp"
 
 namespace starling {
@@ -57,9 +58,10 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const
 std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records,
                                                        const RunToTune& run) {
   const TunedConfig& config = this->config();
-  const std::size_t parameters = make_model(config.model, run.loss, run.dataset.shape)->dimension();
-  RuleFacts facts = command_.facts_of_rule(most_records, parameters);
+  const std::unique_ptr<Model> model = make_model(config.model, run.loss, run.dataset.shape);
+  RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
   if (config.model.is_network()) {
+    facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(saved_model(config.model, config.loss, run.loss, run.dataset.shape).architecture,
                                   facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
   }
