@@ -2,6 +2,7 @@
 
 import csv
 import subprocess
+import threading
 import unittest
 
 from harness import *
@@ -285,6 +286,38 @@ class Uses(PredictCase):
         self.assertEqual(len((self.folder / "p.csv").read_text().splitlines()), 101)
         self.refused(UNUSABLE, ["run", "--source", "train.csv", "--output", "p.csv"], "exists", "--force")
         self.assertEqual(self.run_alone(["predict", "run", "--source", "train.csv", "--output", "p.csv", "--force"]).code, 0)
+
+    def test_long_tables_keep_their_order(self):
+        model = self.learn("omd", self.words)
+        x = self.random.normal(0, 1, (30000, 2))
+        self.table("long.csv", ["id", "a", "b"], zip((f"r{i}" for i in range(len(x))), *x.T))
+        rows = self.predict(["run", "--source", "long.csv", "--id", "id"])
+        self.assertEqual([row["id"] for row in rows], [f"r{i}" for i in range(len(x))])
+        self.same(rows, "score", linear_scores(model, x)[:, 0])
+        self.assertEqual([row["record"] for row in self.predict(["run", "--source", "long.csv"])], [str(i + 1) for i in range(len(x))])
+
+    def test_a_pipe_that_stays_open_has_its_predictions(self):
+        self.learn("omd", self.words)
+        with subprocess.Popen([STARLING, "predict", "run", "--source", "-", "--columns", "class"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, cwd=self.folder, env=environment(), text=True) as piped:
+            watch = threading.Timer(PATIENCE, piped.kill)
+            watch.start()
+            piped.stdin.write("b,a\n" + "1,2\n" * 256)
+            piped.stdin.flush()
+            first = [piped.stdout.readline() for _ in range(257)]  # waits for them
+            watch.cancel()
+            piped.stdin.write("-1,-2\n")
+            piped.stdin.close()
+            self.assertEqual((first[-1], piped.stdout.read()), ("256,1\n", "257,-1\n"))
+        self.assertEqual(piped.returncode, 0)
+
+    def test_a_fault_far_into_a_table_leaves_the_file_before(self):
+        self.learn("omd", self.words)
+        self.write("bad.csv", "a,b\n" + "1,2\n" * 20000 + "1,high\n" + "1,2\n" * 20000)
+        self.write("p.csv", "before")
+        self.refused(UNREADABLE, ["run", "--source", "bad.csv", "--output", "p.csv", "--force"], "bad.csv: row 20002", "high")
+        self.assertEqual((self.folder / "p.csv").read_text(), "before")
+        self.assertFalse((self.folder / "p.csv.part").exists())
 
     def test_columns_that_are_not_taken_are_named(self):
         self.learn("omd", self.words)

@@ -4,6 +4,8 @@
 #include "app/settings/catalogue.hpp"
 #include "app/settings/model_choice.hpp"
 #include "app/vertical/model_parts.hpp"
+#include "block_worker.hpp"
+#include <algorithm>
 #include <filesystem>
 
 #include "starling/core/check.hpp"
@@ -188,31 +190,46 @@ void ScoredSource::open(ReadSettings reading) {
     require_same_names(model_.constants.columns, reader_->constants().columns, "the model", path);
 }
 
+void ScoredSource::score(const std::function<void(const ScoredRecords& records)>& look) {
+  BlockWorker<ScoredRecords> worker(most_blocks, [&](ScoredRecords& block) {
+    complete(block);
+    look(block);
+  });
+  try {
+    while (read(worker.free_block())) worker.hand_over();
+  } catch (...) {
+    worker.finish();  // throws what was wrong with records before
+    throw;
+  }
+  worker.finish();
+}
+
 bool ScoredSource::read(ScoredRecords& next) {
   next.first = count_;
   next.records.clear();
-  next.labels.clear();
   next.keys.clear();
   std::size_t numbers = 0;
-  while (next.size() < records_at_once && numbers < numbers_at_once && reader_->next(record_)) {
+  const std::size_t most = std::min(records_at_once, first_records + static_cast<std::size_t>(count_));
+  while (next.records.size() < most && numbers < numbers_at_once && reader_->next(record_)) {
     check_record();
     numbers += record_.values.size();
-    const double label = needs_labels_ ? label_of_record() : 0;
-    next.records.add(record_.row(), label);
-    next.labels.push_back(units_.own(label));
+    next.records.add(record_.row(), needs_labels_ ? label_of_record() : 0);
     if (has_keys_) next.keys.push_back(record_.key);
   }
-  count_ += static_cast<std::int64_t>(next.size());
-  return next.size() > 0;
+  count_ += static_cast<std::int64_t>(next.records.size());
+  return !next.records.empty();
 }
 
-void ScoredSource::score(ScoredRecords& read) {
+void ScoredSource::complete(ScoredRecords& read) {
+  const View labels = read.records.labels();
+  read.labels.assign(labels.begin(), labels.end());
   scorer_.score(read.records, read.scores);
   read.spreads.clear();
   for (std::size_t i = 0; model_.spread && i < read.size(); ++i) {
     read.spreads.push_back(units_.own_length(model_.spread->of(read.records.row(i), model_.intercept)));
   }
   if (!units_.differ()) return;
+  for (double& label : read.labels) label = units_.own(label);
   for (double& score : read.scores) score = units_.own(score);
 }
 

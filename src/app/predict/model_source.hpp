@@ -3,6 +3,7 @@
 
 #include "app/settings/source_options.hpp"
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,21 +80,27 @@ class ScoredSource {
   /// Throws UsageError and DataError.
   ScoredSource(const SavedModel& model, ReadSettings reading, Labels labels);
 
-  /// Reads the next records, without their scores. False at the end. Throws DataError naming file and row.
-  [[nodiscard]] bool read(ScoredRecords& next);
-  /// Computes the scores of records that were read. One thread may score while another reads on.
-  void score(ScoredRecords& read);
+  /// Calls `look` for all records, block by block, on another thread: this one reads ahead. Throws the first error in
+  /// the order of records: DataError naming file and row, or what `look` has thrown.
+  void score(const std::function<void(const ScoredRecords& records)>& look);
 
   [[nodiscard]] const Loss& loss() const { return *loss_; }
   /// Names of the source's columns that are neither features nor named by options.
   [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
 
  private:
-  // A block ends at either. Blocks are few, as each waits for a thread to start, and take little memory.
-  static constexpr std::size_t records_at_once = 32768;
-  static constexpr std::size_t numbers_at_once = std::size_t{1} << 18;
+  // A block ends at either. The first block is smaller and each of the next may double the records, so that those of a
+  // pipe do not wait for long. There are enough blocks for the reader to go on while the disk takes one.
+  static constexpr std::size_t first_records = 256;
+  static constexpr std::size_t records_at_once = 4096;
+  static constexpr std::size_t numbers_at_once = std::size_t{1} << 17;
+  static constexpr std::size_t most_blocks = 16;
 
   void open(ReadSettings reading);
+  /// Reads the next records, without their scores. False at the end.
+  [[nodiscard]] bool read(ScoredRecords& next);
+  /// Computes the scores, and labels in their own units.
+  void complete(ScoredRecords& read);
   void check_record() const;
   [[nodiscard]] double label_of_record() const;
 

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <unistd.h>
 
@@ -101,9 +100,12 @@ class LineFile {
     const int error = write_all(standard_ ? STDOUT_FILENO : file_->get(), text);
     check<FailureError>(error == 0, "cannot write '{}': {}. See whether the disk is full.", path_,
                         std::strerror(error));
+    waiting_ += text.size();
     text.clear();
+    if (standard_ || waiting_ < bytes_at_once) return;
     // The disk begins to write at once, so that `finish` waits for little; fsync tells of errors.
-    if (!standard_) ::sync_file_range(file_->get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    ::sync_file_range(file_->get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    waiting_ = 0;
   }
   void finish() {
     whole_ = standard_ || (::fsync(file_->get()) == 0 && std::rename(part().c_str(), path_.c_str()) == 0);
@@ -111,11 +113,14 @@ class LineFile {
   }
 
  private:
+  static constexpr std::size_t bytes_at_once = std::size_t{1} << 22;  // for the disk
+
   [[nodiscard]] std::string part() const { return path_ + ".part"; }
 
   std::string path_;
   bool standard_;
   bool whole_ = false;
+  std::size_t waiting_ = 0;  ///< bytes that the disk was not told to write
   std::optional<Descriptor> file_;
 };
 
@@ -127,35 +132,12 @@ void note_unused(const ScoredSource& source) {
 /// Appends the lines of some records.
 void add_lines(const ScoredRecords& records, std::size_t scores, const PredictionLines& lines, std::string& text) {
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::int64_t number = records.first + static_cast<std::int64_t>(i) + 1;
-    lines.add(text, records.keys.empty() ? fmt::format_int(number).str() : csv_text(records.keys[i]),
+    const fmt::format_int number(records.first + static_cast<std::int64_t>(i) + 1);
+    const std::string key = records.keys.empty() ? std::string() : csv_text(records.keys[i]);
+    lines.add(text, records.keys.empty() ? std::string_view(number.data(), number.size()) : key,
               View(records.scores).subspan(i * scores, scores),
               records.spreads.empty() ? std::nullopt : std::optional(records.spreads[i]));
   }
-}
-
-/// Writes the table: while one thread reads, another scores what was read before and writes its lines. Returns the
-/// number of records.
-std::int64_t write_table(ScoredSource& source, std::size_t scores, const PredictionLines& lines, LineFile& file,
-                         Progress& progress) {
-  ScoredRecords next;
-  ScoredRecords now;
-  std::string text = lines.header();
-  std::int64_t count = 0;
-  std::future<void> writing;  // the last to be made: its destructor waits for the thread
-  while (source.read(next)) {
-    if (writing.valid()) writing.get();
-    std::swap(now, next);
-    count += static_cast<std::int64_t>(now.size());
-    writing = std::async(std::launch::async, [&] {
-      source.score(now);
-      add_lines(now, scores, lines, text);
-      file.write(text);
-    });
-    progress.tick(static_cast<std::int64_t>(now.size()));
-  }
-  if (writing.valid()) writing.get();
-  return count;
 }
 
 void tell_of(const Predict& predict, std::int64_t count) {
@@ -207,7 +189,14 @@ int predict(const Predict& predict) {
   LineFile file(predict.output, predict.force);
   Progress progress(predict.progress);
   progress.begin("predicting " + reading.source, nullptr);
-  const std::int64_t count = write_table(source, model.scores, lines, file, progress);
+  std::string text = lines.header();
+  std::int64_t count = 0;
+  source.score([&](const ScoredRecords& records) {
+    add_lines(records, model.scores, lines, text);
+    file.write(text);
+    count += static_cast<std::int64_t>(records.size());
+    progress.tick(static_cast<std::int64_t>(records.size()));
+  });
   check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
   file.finish();
   progress.end();

@@ -1,7 +1,6 @@
 #include "prediction_writer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -61,12 +60,24 @@ std::map<double, std::string> texts_of_labels(const SavedModel& model) {
   return names;
 }
 
-/// Appends a comma and the shortest text that reads as the same number.
-void append(std::string& text, double value) {
-  std::array<char, 32> field;
-  field[0] = ',';
-  const auto end = std::to_chars(field.data() + 1, field.data() + field.size(), value).ptr;
-  text.append(field.data(), end);
+/// Length of a comma and a number at most.
+constexpr std::size_t longest_number = 32;
+
+/// Writes text at `at`. Returns its end, as the functions below do.
+char* put(char* at, std::string_view text) {
+  return std::copy(text.begin(), text.end(), at);
+}
+
+/// Writes a comma and a text.
+char* put_field(char* at, std::string_view text) {
+  *at++ = ',';
+  return put(at, text);
+}
+
+/// Writes a comma and the shortest text that reads as the same number.
+char* put_field(char* at, double value) {
+  *at++ = ',';
+  return std::to_chars(at, at + longest_number - 1, value).ptr;
 }
 
 }  // namespace
@@ -89,6 +100,10 @@ PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, cons
     classes_ = names_of_classes(model, loss);
   }
   for (std::string& name : classes_) name = csv_text(name);
+  std::size_t longest_class = longest_number;
+  for (const std::string& name : classes_) longest_class = std::max(longest_class, name.size() + 1);
+  for (const auto& [label, name] : texts_) longest_class = std::max(longest_class, name.size() + 1);
+  longest_fields_ = (2 * scores_ + 3) * longest_number + longest_class + 1;
 }
 
 std::string PredictionLines::header() const {
@@ -109,39 +124,40 @@ std::string PredictionLines::header() const {
 }
 
 void PredictionLines::add(std::string& text, std::string_view id, View scores, std::optional<double> spread) const {
-  text += id;
-  if (names_classes_) {
-    if (columns_.classes) add_label(text, scores[0]);
-    text += '\n';
-    return;
-  }
+  const std::size_t before = text.size();
+  text.resize(before + id.size() + longest_fields_);
+  char* at = put(text.data() + before, id);
+  at = names_classes_ ? put_label(at, scores[0]) : put_scores(at, scores, spread);
+  if (classifies_ && !names_classes_) at = put_classes(at, scores);
+  *at++ = '\n';
+  text.resize(static_cast<std::size_t>(at - text.data()));
+}
+
+char* PredictionLines::put_scores(char* at, View scores, std::optional<double> spread) const {
   if (columns_.scores) {
-    for (const double score : scores) append(text, score);
+    for (const double score : scores) at = put_field(at, score);
   }
-  if (has_error_) append(text, *spread);
-  if (quantile_) {
-    append(text, scores[0] - *quantile_ * *spread);
-    append(text, scores[0] + *quantile_ * *spread);
-  }
-  if (!classifies_) {
-    text += '\n';
-    return;
-  }
-  if (columns_.probabilities && link_ == Link::logit) append(text, logistic(scores[0]));
+  if (has_error_) at = put_field(at, *spread);
+  if (!quantile_) return at;
+  at = put_field(at, scores[0] - *quantile_ * *spread);
+  return put_field(at, scores[0] + *quantile_ * *spread);
+}
+
+char* PredictionLines::put_classes(char* at, View scores) const {
+  if (columns_.probabilities && link_ == Link::logit) at = put_field(at, logistic(scores[0]));
   if (columns_.probabilities && link_ == Link::softmax) {
     const double top = *std::max_element(scores.begin(), scores.end());
     double total = 0;
     for (const double score : scores) total += std::exp(score - top);
-    for (const double score : scores) append(text, std::exp(score - top) / total);
+    for (const double score : scores) at = put_field(at, std::exp(score - top) / total);
   }
-  if (columns_.classes) (text += ',') += classes_[class_of(scores)];
-  text += '\n';
+  return columns_.classes ? put_field(at, classes_[class_of(scores)]) : at;
 }
 
-void PredictionLines::add_label(std::string& text, double label) const {
+char* PredictionLines::put_label(char* at, double label) const {
+  if (!columns_.classes) return at;
   const auto found = texts_.find(label);
-  if (found == texts_.end()) return append(text, label);
-  (text += ',') += found->second;
+  return found == texts_.end() ? put_field(at, label) : put_field(at, found->second);
 }
 
 std::size_t PredictionLines::class_of(View scores) const {

@@ -34,7 +34,10 @@ class PredictionLines {
  private:
   [[nodiscard]] std::string name_of_class(std::size_t k) const;
   [[nodiscard]] std::size_t class_of(View scores) const;
-  void add_label(std::string& text, double label) const;
+  /// Write fields at `at`, with a comma before each, and return their end.
+  char* put_scores(char* at, View scores, std::optional<double> spread) const;
+  char* put_classes(char* at, View scores) const;
+  char* put_label(char* at, double label) const;
 
   std::string id_;
   Link link_;
@@ -46,6 +49,7 @@ class PredictionLines {
   std::optional<double> quantile_;       ///< of 95 % intervals, for models with spreads
   std::vector<std::string> classes_;     ///< names; of a loss of one score those of −1 and 1
   std::map<double, std::string> texts_;  ///< of labels, where scores are labels of classes
+  std::size_t longest_fields_ = 0;       ///< bytes of a line after its identifier, at most
 };
 
 }  // namespace starling

@@ -114,12 +114,10 @@ Scoring scoring_of(const ScoreChoice& choice) {
   ScoredSource source(model, reading, ScoredSource::Labels::needed);
   Progress progress(choice.progress);
   progress.begin("scoring " + choice.from.reading.source, nullptr);
-  ScoredRecords records;
-  while (source.read(records)) {
-    source.score(records);
+  source.score([&](const ScoredRecords& records) {
     scoring.add(records);
     progress.tick(static_cast<std::int64_t>(records.size()));
-  }
+  });
   progress.end();
   return scoring;
 }
