@@ -1,6 +1,7 @@
 #include "starling/graph/topology.hpp"
 
 #include "digest_writer.hpp"
+#include "equal_share.hpp"
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -123,10 +124,6 @@ void take_self_loops(Adjacency& rows, std::vector<double>& own) {
   rows.first.back() = static_cast<std::uint32_t>(kept);
   rows.peers.resize(kept);
   rows.weights.resize(kept);
-}
-
-double equal_share(std::size_t degree) {
-  return 1.0 / static_cast<double>(degree + 1);
 }
 
 std::vector<double> equal_shares(const Adjacency& rows, Client clients) {

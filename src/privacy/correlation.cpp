@@ -52,7 +52,7 @@ double inflation(double gap) {
   return 1 + 0x1p-40 + 0x1p-54 / gap;
 }
 
-double rounded_up(Precise value) {
+double just_above(Precise value) {
   return std::nextafter(static_cast<double>(value), std::numeric_limits<double>::infinity());
 }
 
@@ -387,7 +387,7 @@ std::vector<double> column_of(const NoiseCorrelation& correlation, std::size_t r
 
 double noise_factor(const NoiseCorrelation& correlation) {
   const double gap = weights_of(correlation).gap();
-  return rounded_up(
+  return just_above(
       std::sqrt(column_square(real_weights(correlation), correlation.uses, correlation.apart) * inflation(gap)));
 }
 
@@ -412,7 +412,7 @@ double norm_of_all_rounds(const NoiseCorrelation& correlation, Round rounds) {
     total += sum * sum;
     for (std::size_t j = 0; j < buffers; ++j) response[j] = weights.theta[j] * response[j] + value;
   }
-  return rounded_up(std::sqrt(total * inflation(integers.gap())));
+  return just_above(std::sqrt(total * inflation(integers.gap())));
 }
 
 double prefix_noise(const std::optional<NoiseCorrelation>& correlation, Round rounds) {

@@ -1,11 +1,15 @@
 /// SHA-256 digests of public data (configurations, topologies, public sources), for comparison between ranks and runs.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace starling {
+
+/// Hexadecimal digits of a digest.
+inline constexpr std::size_t digits_of_digest = 64;
 
 /// Incremental SHA-256. All members throw FailureError if the cryptographic library fails.
 class Sha256 {

@@ -27,7 +27,7 @@ struct Copy {
   SourceChoice source;
   std::string output;
   bool force = false;
-  Precision precision = Precision::float64;
+  StoredPrecision precision = StoredPrecision::float64;
   std::optional<std::size_t> window;
   std::optional<std::size_t> window_step;
   ProgressChoice progress = ProgressChoice::automatic;
@@ -45,7 +45,7 @@ void add_output_options(Options& options, Copy& copy) {
   options.add(declared("precision", {.argument = "WHAT",
                                      .initial = "double",
                                      .help = "of the features in HDF5: double, or float (half the size)"}),
-              copy.precision, {{"double", Precision::float64}, {"float", Precision::float32}});
+              copy.precision, {{"double", StoredPrecision::float64}, {"float", StoredPrecision::float32}});
 }
 
 void add_window_options(Options& options, Copy& copy) {
@@ -136,7 +136,7 @@ class Copier {
 
 void Copier::plan() {
   check(!copy_.output.empty(), "--output is missing (the file to write) add it");
-  check(copy_.precision == Precision::float64 || is_hdf5_name(copy_.output),
+  check(copy_.precision == StoredPrecision::float64 || is_hdf5_name(copy_.output),
         "--precision float for '{}' (only HDF5 has single precision; text holds what is read) leave it out",
         copy_.output);
   if (!is_per_client(copy_.output)) {
@@ -210,7 +210,7 @@ std::size_t Copier::features_of(Client u) {
 /// Few non-zeros can be many zeros.
 void Copier::check_room() const {
   const bool text = !is_hdf5_name(targets_.front().path);
-  const double value_bytes = text ? 2 : (copy_.precision == Precision::float32 ? 4 : 8);
+  const double value_bytes = text ? 2 : (copy_.precision == StoredPrecision::float32 ? 4 : 8);
   const double needed = value_bytes * static_cast<double>(sparse_records_) * static_cast<double>(features_);
   std::error_code error;
   const auto folder = std::filesystem::absolute(targets_.front().path, error).parent_path();

@@ -80,7 +80,7 @@ ExitCode Doctor::predict_round() {
   const Costs costs = measure_costs(world_, agreement_, launch, *graph_);
   agreement_.together([&] {
     if (world_.rank() != 0) return;
-    const Prediction prediction = predict(launch, *graph_, costs);
+    const RoundForecast prediction = predict(launch, *graph_, costs);
     print(config_.json ? prediction_json(launch, costs, prediction) : prediction_table(launch, costs, prediction));
   });
   return ExitCode::done;

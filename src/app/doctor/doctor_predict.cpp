@@ -216,10 +216,10 @@ class Loads {
   std::vector<std::size_t> vectors_;  ///< of the rank at work, for each other
 };
 
-Prediction round_of(const Launch& launch, const Loads& loads, const Costs& costs) {
+RoundForecast round_of(const Launch& launch, const Loads& loads, const Costs& costs) {
   const double of_host = std::ceil(static_cast<double>(launch.ranks) / launch.hosts);
   const double stretch = std::max(1.0, of_host / launch.cpus);
-  Prediction slowest;
+  RoundForecast slowest;
   double exchanging = -1;
   double computing = -1;
   for (const Load& load : loads.of_ranks()) {
@@ -313,12 +313,12 @@ std::unique_ptr<Graph> graph_of(const Launch& launch) {
   return make_graph(launch.topology, launch.clients, WeightRule::sender);
 }
 
-Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs) {
-  Prediction mean;
+RoundForecast predict(const Launch& launch, const Graph& graph, const Costs& costs) {
+  RoundForecast mean;
   const std::vector<Round> rounds = telling_rounds(graph);
   const double share = 1 / static_cast<double>(rounds.size());
   for (const Round t : rounds) {
-    const Prediction each = round_of(launch, Loads(launch, graph, t), costs);
+    const RoundForecast each = round_of(launch, Loads(launch, graph, t), costs);
     mean.learning += share * each.learning;
     mean.mixing += share * each.mixing;
     mean.messages += share * each.messages;
@@ -328,7 +328,7 @@ Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs)
   return mean;
 }
 
-std::string bound_of(const Prediction& prediction) {
+std::string bound_of(const RoundForecast& prediction) {
   const std::array<std::pair<double, std::string_view>, 5> parts{{
       {prediction.learning, "learning: more ranks, smaller batches or fewer clients make it quicker"},
       {prediction.mixing, "mixing: more ranks, or a graph of lower degree make it quicker"},

@@ -60,7 +60,7 @@ struct Costs {
 };
 
 /// A round's time, in seconds: the slowest rank's, averaged over rounds of the graph.
-struct Prediction {
+struct RoundForecast {
   double learning = 0;
   double mixing = 0;
   double messages = 0;   ///< CPU time of sending and receiving messages
@@ -78,14 +78,14 @@ struct Prediction {
 /// bytes that its host sends or receives, and s ranks for each CPU of its host where there are more ranks than CPUs.
 /// Ranks of a host read each other's vectors in place (ExchangeWay::automatic): the bytes of these pass nowhere. As
 /// every rank waits for others each round, the largest of each of the three parts counts.
-[[nodiscard]] Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs);
+[[nodiscard]] RoundForecast predict(const Launch& launch, const Graph& graph, const Costs& costs);
 
 /// The largest part, in words.
-[[nodiscard]] std::string bound_of(const Prediction& prediction);
+[[nodiscard]] std::string bound_of(const RoundForecast& prediction);
 
 /// A table, or one JSON object on a line: {prediction: {hosts, ranks, …, costs: {…}, seconds, learning, exchange,
 /// mixing, exchange_parts: {messages, latency, bandwidth}, bound_by}}, in seconds.
-[[nodiscard]] std::string prediction_table(const Launch& launch, const Costs& costs, const Prediction& prediction);
-[[nodiscard]] std::string prediction_json(const Launch& launch, const Costs& costs, const Prediction& prediction);
+[[nodiscard]] std::string prediction_table(const Launch& launch, const Costs& costs, const RoundForecast& prediction);
+[[nodiscard]] std::string prediction_json(const Launch& launch, const Costs& costs, const RoundForecast& prediction);
 
 }  // namespace starling

@@ -28,7 +28,7 @@ std::string of_messages(const Launch& launch, const Costs& costs) {
 
 }  // namespace
 
-std::string prediction_table(const Launch& launch, const Costs& costs, const Prediction& prediction) {
+std::string prediction_table(const Launch& launch, const Costs& costs, const RoundForecast& prediction) {
   const double total = prediction.seconds();
   std::string text;
   const auto row = [&](std::string_view name, const std::string& value) {
@@ -59,7 +59,7 @@ std::string prediction_table(const Launch& launch, const Costs& costs, const Pre
   return text;
 }
 
-std::string prediction_json(const Launch& launch, const Costs& costs, const Prediction& prediction) {
+std::string prediction_json(const Launch& launch, const Costs& costs, const RoundForecast& prediction) {
   const std::string bound = bound_of(prediction);
   const Json json{
       {"prediction",

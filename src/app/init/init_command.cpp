@@ -41,12 +41,12 @@ struct InitConfig {
   std::string person;
   std::optional<std::string> total_epsilon;
   std::string graph;
-  Place place = Place::here;
+  LaunchPlace place = LaunchPlace::here;
   std::string output;
   bool force = false;
 };
 
-const Words<Place> places{{"here", Place::here}, {"slurm", Place::slurm}};
+const Words<LaunchPlace> places{{"here", LaunchPlace::here}, {"slurm", LaunchPlace::slurm}};
 
 Options init_options(InitConfig& config) {
   Options options("init");
@@ -280,7 +280,7 @@ void Init::plan() {
   choose_place();
   run_.source = in_folder(config_.reading.source);
   run_.reading = reading_lines();
-  const int most = run_.place == Place::slurm ? most_ranks_of_jobs : std::max(cpus_of_this_host(), 1);
+  const int most = run_.place == LaunchPlace::slurm ? most_ranks_of_jobs : std::max(cpus_of_this_host(), 1);
   run_.ranks = static_cast<int>(std::min<Client>(run_.clients, most));
 }
 
@@ -288,7 +288,7 @@ void Init::write_files() {
   const fs::path folder = config_.output;
   std::vector<std::pair<std::string, std::string>> files{{"run.ini", configuration_text(run_)}};
   if (!topology_text_.empty()) files.emplace_back("graph.topo", topology_text_);
-  if (run_.place == Place::slurm) {
+  if (run_.place == LaunchPlace::slurm) {
     files.emplace_back("run.sbatch", batch_script(run_, fs::canonical("/proc/self/exe").string(),
                                                   fs::absolute(folder).lexically_normal().string()));
   }
@@ -311,7 +311,7 @@ void Init::write_files() {
 std::string Init::start_command() const {
   const std::string folder = fs::path(config_.output).lexically_normal().string();
   const auto file = [&](const std::string& name) { return (fs::path(folder) / name).lexically_normal().string(); };
-  if (run_.place == Place::slurm) return quoted({"sbatch", file("run.sbatch")});
+  if (run_.place == LaunchPlace::slurm) return quoted({"sbatch", file("run.sbatch")});
   const std::string launcher = run_.ranks > 1 ? fmt::format("mpirun -n {} ", run_.ranks) : "";
   return launcher + program_ + " " + quoted({"omd", "--config", file("run.ini"), "--output", file("run")});
 }

@@ -10,7 +10,7 @@
 namespace starling {
 
 /// Where a run is started.
-enum class Place { here, slurm };
+enum class LaunchPlace { here, slurm };
 
 /// A run as its owner has described it.
 struct PlannedRun {
@@ -23,7 +23,7 @@ struct PlannedRun {
   std::string graph;              ///< in words, for the comment
   std::string reading;            ///< lines of reading options that were given
   DataLook look;
-  Place place = Place::here;
+  LaunchPlace place = LaunchPlace::here;
   int ranks = 1;
 };
 

@@ -197,7 +197,7 @@ class Hdf5Writer final : public RecordWriter {
   Hdf5Writer(std::string path, WriteSettings settings)
       : RecordWriter(std::move(path), std::move(settings)), file_(create(temporary(), this->path())) {
     width_ = this->settings().features;
-    value_bytes_ = this->settings().precision == Precision::float32 ? sizeof(float) : sizeof(double);
+    value_bytes_ = this->settings().precision == StoredPrecision::float32 ? sizeof(float) : sizeof(double);
     block_rows_ = std::max<std::size_t>(1, block_bytes / (value_bytes_ * std::max<std::size_t>(1, width_)));
     write_text(*file_, "source", this->settings().source);
     write_text(*file_, "command", this->settings().command);
@@ -365,15 +365,15 @@ RecordWriter::~RecordWriter() {
 
 void RecordWriter::check_value(double value, double most, std::size_t feature) const {
   if (std::abs(value) <= most) return;
-  check<DataError>(settings_.precision == Precision::float64 || !std::isfinite(value),
+  check<DataError>(settings_.precision == StoredPrecision::float64 || !std::isfinite(value),
                    "feature {} (from 0) is {} (beyond single precision) leave --precision float out", feature, value);
   throw DataError(
       fmt::format("feature {} (from 0) is {} (every value must be finite) give a smaller --scale", feature, value));
 }
 
 void RecordWriter::add(const Row& row, double label) {
-  const double most = settings_.precision == Precision::float32 ? double{std::numeric_limits<float>::max()}
-                                                                : std::numeric_limits<double>::max();
+  const double most = settings_.precision == StoredPrecision::float32 ? double{std::numeric_limits<float>::max()}
+                                                                      : std::numeric_limits<double>::max();
   for_each_entry(row, [&](std::size_t feature, double value) { check_value(value, most, feature); });
   if (settings_.features > 0) {
     const std::size_t needed = row.index.empty() ? row.values.size() : static_cast<std::size_t>(row.index.back()) + 1;

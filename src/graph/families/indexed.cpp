@@ -2,6 +2,7 @@
 #include "indexed.hpp"
 
 #include "graph/digest_writer.hpp"
+#include "graph/equal_share.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -9,14 +10,6 @@
 #include "starling/graph/topology.hpp"
 
 namespace starling {
-
-namespace {
-
-double equal_share(std::size_t degree) {
-  return 1.0 / static_cast<double>(degree + 1);
-}
-
-}  // namespace
 
 IndexedGraph::IndexedGraph(Client clients, WeightRule rule, Round period, std::string spec)
     : clients_(clients), rule_(rule), period_(period), spec_(std::move(spec)) {

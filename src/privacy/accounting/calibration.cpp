@@ -24,14 +24,14 @@ void check_releases(std::int64_t releases) {
 }
 
 /// An argument x = ln ε per release with f(x) = ln of the total over its limit.
-struct Point {
+struct CurvePoint {
   double x = 0;
   double f = 0;
 };
 
 /// Next step to try: the zero of the line through both ends of the bracket. The zero is moved towards the farther end,
 /// so that both ends come in. The middle of the bracket, if the zero is of no use.
-double next_between(const Point& good, const Point& bad, double step) {
+double next_between(const CurvePoint& good, const CurvePoint& bad, double step) {
   const double middle = (good.x + bad.x) / 2;
   const double slope = (bad.f - good.f) / (bad.x - good.x);
   if (!std::isfinite(slope) || slope <= 0) return middle;
@@ -67,16 +67,16 @@ double largest_laplace_epsilon(double epsilon, double delta, std::int64_t releas
   while (total(Charge::laplace(pure), 0, releases) > epsilon) pure = below(pure);
   if (delta == 0) return pure;
   const auto at = [&](double x) {
-    return Point{x, std::log(total(Charge::laplace(std::exp(x)), delta, releases) / epsilon)};
+    return CurvePoint{x, std::log(total(Charge::laplace(std::exp(x)), delta, releases) / epsilon)};
   };
   constexpr double narrow = 2e-6;
-  Point good{std::log(pure), 0};
-  Point bad = at(good.x + 1);
+  CurvePoint good{std::log(pure), 0};
+  CurvePoint bad = at(good.x + 1);
   for (; bad.f <= 0; bad = at(bad.x + 1)) good = bad;
   double best = good.x == std::log(pure) ? pure : std::exp(good.x);
   for (int step = 0; bad.x - good.x > narrow && step < 100; ++step) {
     // Every fourth step halves the bracket, whatever the line says.
-    const Point next = at(step % 4 == 3 ? (good.x + bad.x) / 2 : next_between(good, bad, narrow / 2));
+    const CurvePoint next = at(step % 4 == 3 ? (good.x + bad.x) / 2 : next_between(good, bad, narrow / 2));
     if (next.f <= 0) {
       good = next;
       best = std::exp(next.x);

@@ -88,7 +88,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
   rule.unhindered_step = straightness * longest_step * facts.unit *
                          std::sqrt(static_cast<double>(rounds_of_rule) / all) /
                          (pull * rule.noise_norm * facts.map.pace);
-  if (facts.start_norm) rule.unhindered_step = std::min(rule.unhindered_step, *facts.start_norm / (2 * pull));
+  if (facts.start_norm) rule.unhindered_step = std::min(rule.unhindered_step, *facts.start_norm / pull);
   if (facts.noise != ChargeKind::unbounded) {
     rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);

@@ -13,7 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int format = 2;
 constexpr std::string_view before_digest = ",\"sha256\":\"";
-constexpr std::size_t digits_of_digest = 64;
 constexpr std::string_view after_digest = "\"}\n";
 
 /// The line up to the digest.

@@ -18,7 +18,7 @@ namespace starling {
 namespace {
 
 constexpr auto between_writes = std::chrono::milliseconds(200);
-constexpr mode_t readable_by_all = 0644;
+constexpr mode_t mode_of_events = 0644;
 
 /// CRC-32C (Castagnoli).
 using Crc = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
@@ -107,7 +107,7 @@ std::string tf_record(const std::string& content) {
 
 TensorBoardFile::TensorBoardFile(const std::string& folder)
     : path_(path_in(folder)),
-      file_(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable_by_all),
+      file_(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_of_events),
       waiting_(first_events()),
       flushed_(std::chrono::steady_clock::now()) {
   check<FailureError>(file_.get() >= 0, "--tensorboard: cannot write '{}' ({}). Name another folder.", path_,

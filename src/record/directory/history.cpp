@@ -16,7 +16,7 @@ namespace starling {
 
 namespace {
 
-constexpr auto between_flushes = std::chrono::milliseconds(200);
+constexpr auto between_flushes_of_history = std::chrono::milliseconds(200);
 
 /// The first line.
 std::string header() {
@@ -102,7 +102,7 @@ void HistoryFile::append(const NetworkFigures& figures) {
 }
 
 void HistoryFile::flush_if_due() {
-  if (!waiting_.empty() && std::chrono::steady_clock::now() - flushed_ >= between_flushes) flush();
+  if (!waiting_.empty() && std::chrono::steady_clock::now() - flushed_ >= between_flushes_of_history) flush();
 }
 
 void HistoryFile::flush() {

@@ -7,12 +7,6 @@
 
 namespace starling {
 
-namespace {
-
-constexpr std::int64_t digits_of_digest = 64;
-
-}  // namespace
-
 // An entry is the length of its content, the content, and the content's digest.
 void Journal::append(const Secret<std::string>& entry) const {
   file_.append(entry.map([](const std::string& content) {
@@ -26,7 +20,7 @@ void JournalReader::refuse(const std::string& what) const {
 }
 
 std::optional<Secret<std::string>> JournalReader::next() {
-  constexpr auto frame = static_cast<std::int64_t>(sizeof(std::uint64_t)) + digits_of_digest;
+  constexpr auto frame = static_cast<std::int64_t>(sizeof(std::uint64_t) + digits_of_digest);
   at_ = next_;
   if (at_ >= size_) return std::nullopt;
   if (size_ - at_ < frame) refuse("an entry that the journal ends in");

@@ -20,7 +20,7 @@ Launch launch_of(const std::string& text) {
   return parse_launch(text, {std::nullopt, std::nullopt, std::nullopt, 1000, 4});
 }
 
-Prediction predicted(const std::string& text, const Costs& of = costs) {
+RoundForecast predicted(const std::string& text, const Costs& of = costs) {
   const Launch launch = launch_of(text);
   return predict(launch, *graph_of(launch), of);
 }
@@ -94,7 +94,8 @@ TEST(Launches, ThatMakeNoSenseAreRefusedClearly) {
 
 // Eight clients on a ring, two on each of four ranks, of which two share a host; vectors of 10 numbers.
 TEST(Predictions, AddUpWhatEachRankHasToDo) {
-  const Prediction round = predicted("hosts=2,ranks=4,clients=8,dimension=9,topology=ring,latency=50us,bandwidth=1MB");
+  const RoundForecast round =
+      predicted("hosts=2,ranks=4,clients=8,dimension=9,topology=ring,latency=50us,bandwidth=1MB");
   EXPECT_DOUBLE_EQ(round.learning, 2e-6);
   EXPECT_DOUBLE_EQ(round.mixing, 2 * 3 * 80 * 1e-9);  // of two neighbours and of the client itself
   EXPECT_DOUBLE_EQ(round.messages, 2 * 1e-7);         // one to the rank next door, one from it
@@ -114,8 +115,8 @@ TEST(Predictions, KnowThatLongMessagesAreAskedForFirst) {
 // Vectors are read where they are made; what goes to other hosts stays a message with its bytes.
 TEST(Predictions, ChargeNoBytesWhereRanksOfAHostReadInPlace) {
   const std::string launch = "hosts=2,ranks=4,clients=8,topology=ring,latency=50us,bandwidth=1GB,dimension=";
-  const Prediction small = predicted(launch + "9");
-  const Prediction large = predicted(launch + "4095");
+  const RoundForecast small = predicted(launch + "9");
+  const RoundForecast large = predicted(launch + "4095");
   EXPECT_DOUBLE_EQ(large.messages, small.messages);
   EXPECT_DOUBLE_EQ(large.latency, small.latency);
   EXPECT_DOUBLE_EQ(large.bandwidth, 2 * 4096 * 8 / 1e9);
@@ -123,7 +124,7 @@ TEST(Predictions, ChargeNoBytesWhereRanksOfAHostReadInPlace) {
 }
 
 TEST(Predictions, OfOneRankHaveNoMessages) {
-  const Prediction round = predicted("clients=8,dimension=9,topology=ring");
+  const RoundForecast round = predicted("clients=8,dimension=9,topology=ring");
   EXPECT_DOUBLE_EQ(round.learning, 8e-6);
   EXPECT_EQ(round.exchange(), 0);
   EXPECT_THAT(bound_of(round), HasSubstr("learning"));
@@ -131,13 +132,13 @@ TEST(Predictions, OfOneRankHaveNoMessages) {
 
 // Of the star's ranks that of the hub has most to read: its 7 neighbours and itself, and one other client.
 TEST(Predictions, AreThoseOfTheSlowestRank) {
-  const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=star");
+  const RoundForecast round = predicted("ranks=4,clients=8,dimension=9,topology=star");
   EXPECT_DOUBLE_EQ(round.mixing, (8 + 2) * 80 * 1e-9);
   EXPECT_DOUBLE_EQ(round.messages, 6 * 1e-7);  // to and from each of three ranks
 }
 
 TEST(Predictions, StretchWhereRanksOutnumberCpus) {
-  const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=ring,cpus=2");
+  const RoundForecast round = predicted("ranks=4,clients=8,dimension=9,topology=ring,cpus=2");
   EXPECT_DOUBLE_EQ(round.learning, 2 * 2e-6);
   EXPECT_DOUBLE_EQ(round.messages, 2 * 4 * 1e-7);
 }
@@ -145,13 +146,13 @@ TEST(Predictions, StretchWhereRanksOutnumberCpus) {
 TEST(Predictions, AverageOverTheRoundsOfAGraph) {
   // Hops 1, 2 and 4 of eight clients on four ranks: a vector goes to the next rank, two do, two go to the rank after
   // it.
-  const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=one-peer-exponential");
+  const RoundForecast round = predicted("ranks=4,clients=8,dimension=9,topology=one-peer-exponential");
   EXPECT_DOUBLE_EQ(round.messages, 2 * 1e-7);
 }
 
 TEST(Predictions, AreTheSameAsTextAndJson) {
   const Launch launch = launch_of("hosts=2,clients=8,dimension=9,topology=ring,latency=2ms");
-  const Prediction round = predict(launch, *graph_of(launch), costs);
+  const RoundForecast round = predict(launch, *graph_of(launch), costs);
   const auto json = nlohmann::json::parse(prediction_json(launch, costs, round)).at("prediction");
   EXPECT_EQ(json.at("clients"), 8);
   EXPECT_TRUE(json.at("bandwidth").is_null());

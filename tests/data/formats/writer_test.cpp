@@ -207,7 +207,7 @@ TEST(Hdf5File, KeepsNamesAndWhereItIsFrom) {
 TEST(Hdf5File, SinglePrecisionHalvesTheFeaturesAlone) {
   const TemporaryFolder folder;
   WriteSettings settings = settings_for(1);
-  settings.precision = Precision::float32;
+  settings.precision = StoredPrecision::float32;
   write_all(folder / "a.h5", {{{0.1}, {}, 0.1}, {{-0x1.fffffep127}, {}, 1e300}}, settings);
   const hdf5::File file(folder / "a.h5", hdf5::File::Mode::read);
   EXPECT_THAT(file.read<double>("x").second, ElementsAre(static_cast<double>(0.1F), -0x1.fffffep127));
@@ -226,7 +226,7 @@ TEST(Writer, RefusesWhatItCannotHold) {
   expect_all_in(refusal({Vector{1, 2, 3}, {}}), {"3 features", "2 were expected"});
   expect_all_in(refusal({Vector{1}, {}}), {"1 features", "2 were expected"});
   expect_all_in(refusal({Vector{1}, std::vector<std::int32_t>{2}}), {"3 features", "2 were expected"});
-  settings.precision = Precision::float32;
+  settings.precision = StoredPrecision::float32;
   expect_all_in(refusal({Vector{1, 1e39}, {}}), {"feature 1", "1e+39", "--precision"});
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(folder / "a.h5").parent_path()));
 }
@@ -235,7 +235,7 @@ TEST(Writer, NamesThePlaceOfWhatItRefuses) {
   const TemporaryFolder folder;
   const auto reader = open_reader(folder.write("a.csv", "a,y\n1,1\n1e39,1\n"), {});
   WriteSettings settings = settings_for(1);
-  settings.precision = Precision::float32;
+  settings.precision = StoredPrecision::float32;
   const auto writer = open_writer(folder / "a.h5", settings);
   int ticks = 0;
   const auto message = message_of<DataError>([&] { copy_records(*reader, *writer, [&ticks] { ++ticks; }); });

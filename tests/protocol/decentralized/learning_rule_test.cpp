@@ -204,16 +204,16 @@ TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
   EXPECT_EQ(network.noise_norm, linear.noise_norm);
 }
 
-TEST(LearningRule, MovesANetworkByNoMoreThanHalfItsStart) {
+TEST(LearningRule, MovesANetworkByNoMoreThanItsStart) {
   RuleFacts facts = census();
   facts.noise_norm = 7;
   facts.price = 1000;
   const LearningRule unbounded = learning_rule(facts);
-  facts.start_norm = unbounded.step * unbounded.clip;
+  facts.start_norm = unbounded.step * unbounded.clip / 2;
   const LearningRule bounded = learning_rule(facts);
   EXPECT_DOUBLE_EQ(bounded.step, unbounded.step / 2);
   EXPECT_EQ(bounded.step, bounded.unhindered_step);
-  *facts.start_norm *= 4;
+  *facts.start_norm *= 3;
   EXPECT_EQ(learning_rule(facts).step, unbounded.step);
   facts.price = 0.01;  // noise asks for shorter steps
   const double hindered = learning_rule(facts).step;

@@ -12,13 +12,13 @@
 namespace starling {
 
 /// How features are stored; labels are always float64.
-enum class Precision { float64, float32 };
+enum class StoredPrecision { float64, float32 };
 
 /// Layout and description of a file of records.
 struct WriteSettings {
   std::size_t features = 0;        ///< of every record; formats that store non-zeros only do not need the number
   std::vector<std::string> names;  ///< of the features; empty if they have none
-  Precision precision = Precision::float64;
+  StoredPrecision precision = StoredPrecision::float64;
   std::string source;  ///< stored in the file, like `command`, if the format has a place for it
   std::string command;
   unsigned permissions = 0666;  ///< of the file, before the umask
