@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Whether released scales of single features would be worth their price: test accuracy with and without them.
+
+  jobs/scales.py                                   # all sets, some 800 short runs, a quarter of an hour and more
+  jobs/scales.py --only elec2,fair --epsilons 1    # two sets at one epsilon
+  jobs/scales.py --only units --quick              # whether everything runs
+
+Runs are those of `starling omd` with nothing tuned, 16 passes (elec2: one) and Gaussian noise; epsilon is what a record pays in
+all, at delta = 1e-5. The release is simulated here, with noise for the sum of five clients' histograms. It costs the share
+--share of mu^2, and gradients have the rest. Where a bin would need more than an eighth of all records to stand out of the noise,
+nothing is released or paid. Figures as in learning.py: accuracy, or of demand the share of variance explained.
+The variants:
+
+  as-is     the table as it is
+  rms       features divided by their exact root mean square: an upper bound, not private
+  sd        features less their exact mean, divided by their exact deviation: likewise
+  median    features divided by the lower end of the median bin of a released histogram of log2 |x|
+  squares   features divided by a root mean square from that histogram
+  moments   features less a mean, divided by a deviation, both from a released histogram of the sign and log2 |x|
+  public    --ranges or --standardise with constants that need no look at the data
+
+The data of others are looked for as in learning.py (--data), and two tables of statsmodels in --tables. What is missing is
+named, and the other sets are run. Writes scales.csv and scales.md (a table).
+"""
+
+import math
+import pathlib
+import random
+import sys
+import tempfile
+
+import experiment
+import learning
+from learning_sets import Missing, Place
+from scales_parts import CASES, DELTA, Features, bisect, columns, delta_of, mu_of
+
+VARIANTS = ("as-is", "rms", "sd", "median", "squares", "moments", "public")
+RELEASED = ("median", "squares", "moments")
+
+
+class Study:
+    def __init__(self, starling, place, options):
+        self.learning, self.place, self.options = learning.Learning(starling, place.scratch, options), place, options
+
+    def constants(self, name, variant, features, epsilon, seed):
+        """(words that scale the features, epsilon that is left)."""
+        label, option, values = f"{name}-{variant}-{epsilon}-{seed}", *CASES[name][2:]
+        if variant == "as-is":
+            return [], epsilon
+        if variant == "public" and option == "--ranges":
+            path = self.place.scratch / f"{label}.csv"
+            experiment.write_csv(path, ["feature", "low", "high"], ([k, *both] for k, both in enumerate(values)))
+            return ["--ranges", path], epsilon
+        if variant == "public":
+            return self.place.constants(label, values), epsilon
+        if variant not in RELEASED:
+            return self.place.constants(label, features.exact[variant]), epsilon
+        share, mu = self.options.share, mu_of(epsilon)
+        found = features.released(variant, math.sqrt(share) * mu, random.Random(label))
+        if found is None:
+            return [], epsilon
+        left = bisect(lambda e: DELTA - delta_of(e, math.sqrt(1 - share) * mu), 1e-4, 60)
+        return self.place.constants(label, found), left
+
+    def run(self, name, data, variant, features, epsilon, seed):
+        more, left = self.constants(name, variant, features, epsilon, seed)
+        words = [*data.words, *more, *(["--epochs", 1] if data.progressive else []), "--mechanism", "gaussian", "--delta", DELTA,
+                 "--total-epsilon", f"{left:.6g}", "--seed", seed]
+        return self.learning.accuracy("omd", f"run-{name}-{variant}-{epsilon}-{seed}", words, data)[0]
+
+    def set(self, name):
+        """Lines of scales.csv of a set."""
+        data = CASES[name][1](self.place)
+        features = Features(columns(data))
+        cases = [(variant, epsilon) for variant in self.options.variants if variant != "public" or CASES[name][2]
+                 for epsilon in self.options.epsilons]
+        seeds = range(1, self.options.runs + 1)
+        found = iter(experiment.in_parallel(self.options.workers, [
+            lambda case=case, seed=seed: self.run(name, data, case[0], features, case[1], seed) for case in cases for seed in seeds]))
+        for variant, epsilon in cases:
+            values = [next(found) for _ in seeds]
+            yield {"data": name, "variant": variant, "epsilon": epsilon, "runs": len(values), "mean": experiment.mean(values),
+                   "least": min(values), "share": self.options.share if variant in RELEASED else 0,
+                   "larger_class": data.larger_class}
+
+
+def markdown(lines, variants):
+    """A table of means: a row for each set and epsilon, a column for each variant."""
+    yield "| data | ε | " + " | ".join(variants) + " |"
+    yield "| --- " * (2 + len(variants)) + "|"
+    found = {(line["data"], line["epsilon"], line["variant"]): line for line in lines}
+    larger = {line["data"]: line["larger_class"] for line in lines}
+    for name, epsilon in dict.fromkeys((line["data"], line["epsilon"]) for line in lines):
+        cells = [learning.figure(found[key]["mean"]) if (key := (name, epsilon, variant)) in found else "" for variant in variants]
+        title = f"{CASES[name][0]} ({larger[name]:.1f})" if epsilon == lines[0]["epsilon"] else ""
+        yield f"| {title} | {epsilon:g} | " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = experiment.arguments(__doc__, "results-scales")
+    parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data"),
+                        help="where the data sets of others are (../shared/data beside the project)")
+    parser.add_argument("--tables", metavar="FOLDER", default="/usr/lib/python3/dist-packages/statsmodels/datasets",
+                        help="data sets of statsmodels (those of Debian's package python3-statsmodels)")
+    parser.add_argument("--only", metavar="SETS", type=experiment.names_of(CASES), default=list(CASES), help="separated by commas")
+    parser.add_argument("--variants", type=experiment.names_of(VARIANTS), default=list(VARIANTS), help="separated by commas")
+    parser.add_argument("--runs", metavar="N", type=experiment.positive, default=3, help="of each case (3)")
+    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
+                        default=[0.3, 1, 3, 8], help="separated by commas (0.3,1,3,8)")
+    parser.add_argument("--share", metavar="S", type=float, default=0.1, help="of the release in mu^2 (0.1)")
+    parser.add_argument("--quick", action="store_true", help="small sets, one run, epsilon 1 alone: figures mean nothing")
+    options = parser.parse_args()
+    if options.quick:
+        options.runs, options.epsilons = 1, [1]
+    starling, folder, lines = experiment.find_starling(options.starling), experiment.output_folder(options.output), []
+    with tempfile.TemporaryDirectory(prefix="scales-") as scratch:
+        place = Place(pathlib.Path(options.data).resolve(), pathlib.Path(scratch), starling, options.quick)
+        place.tables = pathlib.Path(options.tables)
+        study = Study(starling, place, options)
+        for name in options.only:
+            try:
+                lines += study.set(name)
+            except Missing as missing:
+                experiment.say(f"left out: {name}, since there is no {missing} (--data and --tables name the folders; see --help)")
+                continue
+            experiment.say(f"{name}: done")
+            experiment.write_csv(folder / "scales.csv", lines[0], (line.values() for line in lines))
+            (folder / "scales.md").write_text("\n".join(markdown(lines, options.variants)) + "\n")
+    if not lines:
+        experiment.fail("nothing to run: no file of these sets is there")
+    print((folder / "scales.md").read_text())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
