@@ -53,6 +53,9 @@ def optimum(clients):
 
 
 class ChangingClients(TestCase):
+    CHANGE = []  # words of the start with which clients change
+    LAYOUTS = ()  # numbers of ranks that must give the same bits
+
     def prepare(self):
         for client in range(CLIENTS):
             rows = [",".join(f"{value:.17g}" for value in row) for row in records(client)]
@@ -79,6 +82,30 @@ class ChangingClients(TestCase):
 
     def remove(self, rank):
         shutil.rmtree(self.folder / "run/private" / str(rank))
+
+    def before_the_change(self):
+        """Between the run that ended and the start with which clients change."""
+
+    def give_the_same_bits(self, *commands):
+        for words in commands:
+            self.begin([*words, "--topology", "chords.topo"], 3)
+            self.before_the_change()
+            self.keep("kept")
+            found = {}
+            for ranks in self.LAYOUTS:
+                self.again("kept")
+                self.good_resume(*self.CHANGE, ranks=ranks)
+                found[ranks] = self.results()
+            # Interrupted once more, after the switch, and on other ranks each time.
+            self.again("kept")
+            self.resume(*self.CHANGE, ranks=self.LAYOUTS[1], fault="checkpoint:2")
+            self.resume(ranks=3, fault="checkpoint:1")
+            self.good_resume(ranks=1)
+            found["interrupted"] = self.results()
+            for name, results in found.items():
+                self.assertEqual(results, found[1], name)
+            for folder in ("run", "kept"):
+                shutil.rmtree(self.folder / folder)
 
     def resume(self, *words, ranks=1, fault=None):
         return self.play(["omd", "--resume", "run", *map(str, words)], ranks, fault)

@@ -10,6 +10,9 @@ MIXED_WELL = [*NOISELESS, "--gossip-steps", "3"]  # new clients differ much from
 
 
 class JoinedClients(ChangingClients):
+    CHANGE = [*JOIN, "--rewire", "exponential"]
+    LAYOUTS = (1, 7, 4, 2)
+
     def prepare(self):
         super().prepare()
         self.write_records("all-new.csv", [5, 6])
@@ -64,27 +67,6 @@ class JoinedClients(ChangingClients):
     @slow
     def test_so_they_do_under_other_noise(self):
         self.give_the_same_bits(NOISELESS, PRIVATE)
-
-    def give_the_same_bits(self, *commands):
-        for words in commands:
-            self.begin([*words, "--topology", "chords.topo"], 3)
-            self.keep("kept")
-            found = {}
-            join = [*JOIN, "--rewire", "exponential"]
-            for ranks in (1, 2, 4, 7):
-                self.again("kept")
-                self.good_resume(*join, ranks=ranks)
-                found[ranks] = self.results()
-            # Interrupted once more, after the switch, and on other ranks each time.
-            self.again("kept")
-            self.resume(*join, ranks=7, fault="checkpoint:2")
-            self.resume(ranks=3, fault="checkpoint:1")
-            self.good_resume(ranks=1)
-            found["interrupted"] = self.results()
-            for name, results in found.items():
-                self.assertEqual(results, found[1], name)
-            for folder in ("run", "kept"):
-                shutil.rmtree(self.folder / folder)
 
     def test_a_crash_amid_the_switch_is_harmless(self):
         self.survive("rename:2", "renamed:6", "checkpoint:1")

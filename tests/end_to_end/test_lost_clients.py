@@ -6,6 +6,12 @@ from changing_clients import *
 
 
 class LostClients(ChangingClients):
+    CHANGE = ["--lost", "missing"]
+    LAYOUTS = (1, 2, 5)
+
+    def before_the_change(self):
+        self.remove(1)
+
     def test_those_left_come_to_their_own_optimum(self):
         self.come_to_the_optimum({"rewired": ("triangles.topo", [2], ["--lost", "2", "--rewire", "exponential"]),
                                   "on lossy links": ("chords.topo", [3, 4], ["--lost", "missing"])})
@@ -42,27 +48,6 @@ class LostClients(ChangingClients):
     @slow
     def test_so_they_do_under_other_noise(self):
         self.give_the_same_bits(NOISELESS, PRIVATE)
-
-    def give_the_same_bits(self, *commands):
-        for words in commands:
-            self.begin([*words, "--topology", "chords.topo"], 3)
-            self.remove(1)
-            self.keep("kept")
-            found = {}
-            for ranks in (1, 2, 5):
-                self.again("kept")
-                self.good_resume("--lost", "missing", ranks=ranks)
-                found[ranks] = self.results()
-            # Interrupted once more, after the switch and amid it, and on other ranks each time.
-            self.again("kept")
-            self.resume("--lost", "missing", ranks=2, fault="checkpoint:2")
-            self.resume(ranks=3, fault="checkpoint:1")
-            self.good_resume(ranks=1)
-            found["interrupted"] = self.results()
-            for name, results in found.items():
-                self.assertEqual(results, found[1], name)
-            for folder in ("run", "kept"):
-                shutil.rmtree(self.folder / folder)
 
     def test_a_crash_amid_the_switch_is_harmless(self):
         self.survive("rename:2", "renamed:6", "checkpoint:1")
