@@ -85,10 +85,9 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
   const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.noise_norm;
   // The loss of K even classes bends K/2 times less than that of two.
   const double straightness = std::max(1.0, facts.scores / 2);
-  rule.unhindered_step = straightness * longest_step * facts.unit *
-                         std::sqrt(static_cast<double>(rounds_of_rule) / all) /
-                         (pull * rule.noise_norm * facts.map.pace);
-  if (facts.start_norm) rule.unhindered_step = std::min(rule.unhindered_step, *facts.start_norm / pull);
+  const double longest = straightness * longest_step * facts.unit / (pull * rule.noise_norm * facts.map.pace);
+  rule.unhindered_step = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
+                         std::sqrt(static_cast<double>(rounds_of_rule) / all);
   if (facts.noise != ChargeKind::unbounded) {
     rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);

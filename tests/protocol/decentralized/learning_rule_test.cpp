@@ -206,6 +206,7 @@ TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
 
 TEST(LearningRule, MovesANetworkByNoMoreThanItsStart) {
   RuleFacts facts = census();
+  facts.rounds = rounds_of_rule;
   facts.noise_norm = 7;
   facts.price = 1000;
   const LearningRule unbounded = learning_rule(facts);
@@ -213,6 +214,9 @@ TEST(LearningRule, MovesANetworkByNoMoreThanItsStart) {
   const LearningRule bounded = learning_rule(facts);
   EXPECT_DOUBLE_EQ(bounded.step, unbounded.step / 2);
   EXPECT_EQ(bounded.step, bounded.unhindered_step);
+  facts.rounds = rounds_of_rule / 16;  // fewer rounds have longer steps
+  EXPECT_DOUBLE_EQ(learning_rule(facts).step, 4 * bounded.step);
+  facts.rounds = rounds_of_rule;
   *facts.start_norm *= 3;
   EXPECT_EQ(learning_rule(facts).step, unbounded.step);
   facts.price = 0.01;  // noise asks for shorter steps

@@ -59,7 +59,8 @@ struct LearningRule {
   double norm = 2;        ///< R, or what is taken for it
   double noise_norm = 2;  ///< A, or R
   double step = 1;        ///< η_1
-  /// η_1 if there were no noise: 16 u √(256/(T E))/(C R), by the map's pace, and at most the start's norm over C.
+  /// η_1 if there were no noise: √(256/(T E)) times the smaller of 16 u/(C R), by the map's pace, and the start's norm
+  /// over C.
   double unhindered_step = 1;
   double score_noise = 0;   ///< s1, of scores or exponents
   double prefix_noise = 0;  ///< v; 0 without noise
