@@ -38,6 +38,15 @@ def find_starling(asked):
     return found or fail("no starling found (looked under build/ and on the path) build it, or say --starling PATH")
 
 
+def privacy(starling, action, **options):
+    """What `starling privacy calibrate` or `spend` says of Gaussian noise."""
+    words = [f"--{name}={value}" for name, value in options.items()]
+    done = subprocess.run([starling, "privacy", action, "--mechanism", "gaussian", "--json", *words], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
 def positive(text):
     number = int(text)
     if number < 1:

@@ -31,10 +31,8 @@ Writes honest.csv, claimed.csv and untuned.csv or, with --tune, honest-tune.csv 
 
 import argparse
 import gzip
-import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -73,12 +71,7 @@ class Mnist:
 
     def price(self, epsilon, passes):
         """Mu of one release such that `passes` of them cost a record no more than epsilon at DELTA."""
-        words = ["--epsilon", epsilon, "--delta", DELTA, "--releases", passes, "--json"]
-        done = subprocess.run([self.starling, "privacy", "calibrate", "--mechanism", "gaussian", *map(str, words)],
-                              capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr.strip())
-        return json.loads(done.stdout)["mu"]
+        return experiment.privacy(self.starling, "calibrate", epsilon=epsilon, delta=DELTA, releases=passes)["mu"]
 
     def run(self, name, command, preset, own):
         """Accuracy in percent on the test set and what a record pays, of jobs/PRESET.ini with settings of its `own`."""

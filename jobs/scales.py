@@ -32,7 +32,7 @@ import tempfile
 import experiment
 import learning
 from learning_sets import Missing, Place
-from scales_parts import CASES, DELTA, Features, bisect, columns, delta_of, mu_of
+from scales_parts import CASES, DELTA, Features, columns
 
 VARIANTS = ("as-is", "rms", "sd", "median", "squares", "moments", "public")
 RELEASED = ("median", "squares", "moments")
@@ -40,7 +40,8 @@ RELEASED = ("median", "squares", "moments")
 
 class Study:
     def __init__(self, starling, place, options):
-        self.learning, self.place, self.options = learning.Learning(starling, place.scratch, options), place, options
+        self.starling, self.place, self.options = starling, place, options
+        self.learning = learning.Learning(starling, place.scratch, options)
 
     def constants(self, name, variant, features, epsilon, seed):
         """(words that scale the features, epsilon that is left)."""
@@ -55,12 +56,12 @@ class Study:
             return self.place.constants(label, values), epsilon
         if variant not in RELEASED:
             return self.place.constants(label, features.exact[variant]), epsilon
-        share, mu = self.options.share, mu_of(epsilon)
+        share, mu = self.options.share, experiment.privacy(self.starling, "calibrate", epsilon=epsilon, delta=DELTA)["mu"]
         found = features.released(variant, math.sqrt(share) * mu, random.Random(label))
         if found is None:
             return [], epsilon
-        left = bisect(lambda e: DELTA - delta_of(e, math.sqrt(1 - share) * mu), 1e-4, 60)
-        return self.place.constants(label, found), left
+        left = experiment.privacy(self.starling, "spend", mu=math.sqrt(1 - share) * mu, delta=DELTA)
+        return self.place.constants(label, found), left["epsilon"]
 
     def run(self, name, data, variant, features, epsilon, seed):
         more, left = self.constants(name, variant, features, epsilon, seed)

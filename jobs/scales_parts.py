@@ -86,22 +86,6 @@ def columns(data):
     return [list(map(float, column)) for k, column in enumerate(zip(*map(str.split, opened(source)))) if k not in (0, 3)]  # elec2
 
 
-def bisect(increasing, low, high):
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if increasing(middle) < 0 else (low, middle)
-    return high
-
-
-def delta_of(epsilon, mu):
-    cdf = NormalDist().cdf
-    return cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * cdf(-mu / 2 - epsilon / mu)
-
-
-def mu_of(epsilon):
-    return bisect(lambda mu: delta_of(epsilon, mu) - DELTA, 1e-3, 10)
-
-
 class Features:
     """What is known of a table's features, from its columns: exact constants, and those that a release gives."""
 

@@ -10,6 +10,7 @@ from experiment_case import Experiment
 from harness import *
 
 sys.path.insert(0, str(SOURCE / "jobs"))
+import experiment  # noqa: E402
 import learning  # noqa: E402
 import scales_parts  # noqa: E402
 from learning_sets import SETS, DataSet  # noqa: E402
@@ -162,9 +163,11 @@ class Releases(TestCase):
         self.assertIsNone(self.FEATURES.released("squares", 0.2, random.Random(1)))
 
     def test_prices(self):
-        mu = scales_parts.mu_of(1)
-        self.assertAlmostEqual(scales_parts.delta_of(1, mu), 1e-5, delta=1e-9)
-        self.assertLess(scales_parts.mu_of(0.5), mu)
+        mu = experiment.privacy(STARLING, "calibrate", epsilon=1, delta=1e-5)["mu"]
+        self.assertAlmostEqual(mu, 0.268051, delta=1e-6)
+        self.assertAlmostEqual(experiment.privacy(STARLING, "spend", mu=mu, delta=1e-5)["epsilon"], 1, delta=1e-9)
+        with self.assertRaisesRegex(RuntimeError, "--delta"):
+            experiment.privacy(STARLING, "spend", mu=mu, delta=2)
 
 
 if __name__ == "__main__":

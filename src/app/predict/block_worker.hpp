@@ -18,8 +18,8 @@ namespace starling {
 template <class Block>
 class BlockWorker {
  public:
-  /// `blocks` is the size of the ring, 2 or more. `work` runs on the thread.
-  /// What it uses must outlive this.
+  /// `blocks` is the size of the ring, 2 or more. `work` runs on the thread, and refers to objects that outlive the
+  /// worker.
   BlockWorker(std::size_t blocks, std::function<void(Block& block)> work)
       : ring_(blocks), work_(std::move(work)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 

@@ -48,7 +48,8 @@ GradientHistogram::GradientHistogram(std::size_t pixels) : side_(side_of(pixels)
     const double middle = (static_cast<double>(i) + 0.5) * cells / static_cast<double>(side_) - 0.5;
     const double position = std::clamp(middle, 0.0, cells - 1.0);
     const auto cell = std::min(static_cast<std::size_t>(position), cells - 2);
-    places_.push_back({cell, 1 - (position - static_cast<double>(cell))});
+    const double past = position - static_cast<double>(cell);
+    places_.push_back({cell, {1 - past, past}});
   }
 }
 
@@ -78,8 +79,7 @@ bool GradientHistogram::describe(const Vector& picture, Vector& found) const {
       const Votes votes = votes_of(x, y);
       for (const std::size_t row : {0U, 1U}) {
         for (const std::size_t column : {0U, 1U}) {
-          const double share = (row == 0 ? places_[r].share : 1 - places_[r].share) *
-                               (column == 0 ? places_[c].share : 1 - places_[c].share);
+          const double share = places_[r].shares[row] * places_[c].shares[column];
           double* const histogram =
               found.data() + directions * (cells * (places_[r].cell + row) + places_[c].cell + column);
           histogram[votes.along_axis] += share * votes.axis_vote;

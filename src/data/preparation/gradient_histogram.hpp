@@ -1,6 +1,7 @@
 /// Histograms of gradients as features of pictures.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -46,10 +47,10 @@ class GradientHistogram {
   [[nodiscard]] bool describe(const Vector& picture, Vector& found) const;
 
  private:
-  /// Of a row, and of a column of pixels.
+  /// The two cells between whose centres a row, or a column, of pixels lies.
   struct Place {
-    std::size_t cell;  ///< 0 to 2; the next one has the rest
-    double share;      ///< of that cell, in [0, 1]
+    std::size_t cell;              ///< the first of them, 0 to 2
+    std::array<double, 2> shares;  ///< of both; their sum is 1
   };
 
   std::size_t side_;

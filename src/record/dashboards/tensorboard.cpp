@@ -1,5 +1,6 @@
 #include "starling/record/dashboards/tensorboard.hpp"
 
+#include "record/readable_by_all.hpp"
 #include <bit>
 #include <cerrno>
 #include <cmath>
@@ -18,7 +19,6 @@ namespace starling {
 namespace {
 
 constexpr auto between_writes = std::chrono::milliseconds(200);
-constexpr mode_t mode_of_events = 0644;
 
 /// CRC-32C (Castagnoli).
 using Crc = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
@@ -107,7 +107,7 @@ std::string tf_record(const std::string& content) {
 
 TensorBoardFile::TensorBoardFile(const std::string& folder)
     : path_(path_in(folder)),
-      file_(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_of_events),
+      file_(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable_by_all),
       waiting_(first_events()),
       flushed_(std::chrono::steady_clock::now()) {
   check<FailureError>(file_.get() >= 0, "--tensorboard: cannot write '{}' ({}). Name another folder.", path_,

@@ -1,5 +1,6 @@
 #include "starling/record/directory/private_place.hpp"
 
+#include "record/readable_by_all.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -28,7 +29,6 @@ namespace {
 constexpr const char* index_name = "/private-folders";
 constexpr std::string_view checkpoint_name = "checkpoint-";
 constexpr std::string_view host_place = "{host}";
-constexpr mode_t mode_of_index = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 
 std::string on_host(std::string pattern, const std::string& host) {
   for (std::size_t at = 0; (at = pattern.find(host_place, at)) != std::string::npos; at += host.size()) {
@@ -388,7 +388,7 @@ void PrivatePlace::note(Agreement& agreement) const {
     if (agreement.rank() != 0) return;
     std::string text = token_ + "\n";
     for (std::size_t r = 0; r < lines.size(); ++r) text += fmt::format("{} {}\n", r, lines[r]);
-    write(run_ + index_name, text, mode_of_index);
+    write(run_ + index_name, text, readable_by_all);
   });
 }
 

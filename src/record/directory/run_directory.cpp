@@ -1,5 +1,6 @@
 #include "starling/record/directory/run_directory.hpp"
 
+#include "record/readable_by_all.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -26,7 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
 constexpr std::string_view moving_word = "moving";
 constexpr const char* released_folder = "/released";
