@@ -71,6 +71,10 @@ std::string encoding(const std::string& value, const Path& folder) {
   return std::string(one_hot) + file(value.substr(one_hot.size()), folder);
 }
 
+std::string standardisation(const std::string& value, const Path& folder) {
+  return value.starts_with("values:") ? value : file(value, folder);
+}
+
 std::string missing(const std::string& value, const Path& folder) {
   constexpr std::string_view constant = "constant:";
   if (!value.starts_with(constant)) return value;

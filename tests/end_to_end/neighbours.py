@@ -70,11 +70,13 @@ CASES = {
     "omd-composite": ["omd", *FILE, *LAPLACE, "--constraint", "data:column=a,max=0.2", "--private-constraint", "composite"],
     "omd-dealt": ["omd", *FILE, *LAPLACE, "--partition", "iid", "--standardise", "constants.csv", "--test", "public.csv"],
     "omd-norm": ["omd", *FILE, *GAUSSIAN, "--tuning", "auto"],
+    "omd-feature": ["omd", *FILE, *GAUSSIAN, "--tuning", "auto", "--feature-share", 0.4],
     "omd-two-ranks": ["omd", *FILE, *GAUSSIAN],
     "omd-budget": ["omd", *FILE, *LAPLACE, "--epochs", 2, "--budget", 20, "--ledger", "private/ledger"],
     "omd-audit": ["omd", "--source", "data.csv", "--clients", CLIENTS, *GAUSSIAN, "--audit"],
     "fedavg": ["fedavg", *FILE, *GAUSSIAN, "--local-steps", 2],
     "fedavg-norm": ["fedavg", *FILE, *GAUSSIAN, "--tuning", "auto", "--client-weights", "equal"],
+    "fedavg-feature": ["fedavg", *FILE, *GAUSSIAN, "--tuning", "auto", "--client-weights", "equal", "--feature-share", 0.4],
     "infer": [*INFER],
     "infer-topology": [*INFER, "--topology", "graph.topo"],
     "infer-plug-in": [*INFER, "--intervals", "plug-in"],
@@ -125,11 +127,11 @@ class NeighbourTest(TestCase):
         return ""
 
     def rounds_moved(self, name, other):
-        """Rounds with a release that differs between two runs; the places of releases must not. Histograms of norms, which hold
-        every record once, come before the rounds."""
+        """Rounds with a release that differs between two runs; the places of releases must not. Histograms, which hold every
+        record once, come before the rounds."""
         mine, yours = ({place: q for place, _, q in self.releases(each)} for each in (name, other))
         self.assertEqual(set(mine), set(yours))
-        return {int(place[3]) for place in mine if mine[place] != yours[place] and not place[0].endswith("-norm")}
+        return {int(place[3]) for place in mine if mine[place] != yours[place] and not place[0].endswith(("-norm", "-feature"))}
 
     def releases(self, name):
         """(path, mechanism, client, round, index, block), scale and integers of each release of a run, before noise was added."""

@@ -31,7 +31,7 @@ class Norms(TestCase):
     def setUp(self):
         super().setUp()
         self.write("data.csv", table(10))
-        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto"]
+        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--feature-share", 0]
         self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.3]
 
     def keys(self):
@@ -163,7 +163,7 @@ class Norms(TestCase):
         self.assertFalse([row for row in rows if row.get("run", "").endswith(":norms")])
 
     def test_a_resumed_run_does_not_release_again(self):
-        words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--mechanism", "gaussian", "--mu", 0.3,
+        words = [*self.words, "--mechanism", "gaussian", "--mu", 0.3,
                  "--batch", 1, "--epochs", 2, "--noise-correlation", "none", "--checkpoint-every", 100, "--progress", "off"]
         self.good(2, [*words, "--noise-key", "seed", "--output", "whole"])
         with interrupted("checkpoint:0"):

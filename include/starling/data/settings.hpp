@@ -45,7 +45,7 @@ struct ReadSettings {
   double scale = 1;                      ///< public factor of every feature
   /// File of public constants with the columns `feature,mean,sd`; empty for none. It has a line for every feature,
   /// given by name or by number from 0 among the features. A line for the label (by its column's name, else `label`)
-  /// standardises the label too.
+  /// standardises the label too. Or `values:` and a mean/sd for every feature column, in their order, with commas.
   std::string standardise;
   /// File of public constants with the columns `feature,low,high` and the lines of `standardise`; empty for none.
   /// Values are clipped to the range, which is mapped to [−1, 1]. Excludes `standardise`.
@@ -97,6 +97,9 @@ inline constexpr std::array<ConstantsOption, 4> constants_options{{{"--standardi
                                                                    {"--encode", &ReadSettings::encode},
                                                                    {"--ranges", &ReadSettings::ranges},
                                                                    {"--missing", &ReadSettings::missing_constants}}};
+
+/// Begins a value of `standardise` that has the constants in itself.
+inline constexpr std::string_view values_of_columns = "values:";
 
 /// The files of public constants that the options name.
 [[nodiscard]] std::vector<std::string> constants_files(const ReadSettings& settings);

@@ -19,6 +19,8 @@ std::string start(const std::string& value, const std::filesystem::path& folder)
 std::string noise_key(const std::string& value, const std::filesystem::path& folder);
 /// FILE, or onehot:FILE.
 std::string encoding(const std::string& value, const std::filesystem::path& folder);
+/// FILE; what begins with values: names no file.
+std::string standardisation(const std::string& value, const std::filesystem::path& folder);
 /// constant:FILE; other values name no file.
 std::string missing(const std::string& value, const std::filesystem::path& folder);
 /// FILE, or a model of absences.

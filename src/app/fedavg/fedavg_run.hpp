@@ -55,6 +55,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   }
   void check_before_release(Round releases) override;
   [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::fedavg_norm; }
+  [[nodiscard]] ReleasePath path_of_features() const override { return ReleasePath::fedavg_feature; }
 
   void weigh_clients();
   [[nodiscard]] Round rounds_for(Round releases) const;

@@ -90,6 +90,8 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::vector<TunedValue> own_choices() const override { return tuned_mixing(config_); }
   void check_before_release(Round releases) override;
   [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::omd_norm; }
+  [[nodiscard]] ReleasePath path_of_features() const override { return ReleasePath::omd_feature; }
+  [[nodiscard]] std::string why_own_units() const override;
 
   /// **Collective.**
   void choose_step_cap();

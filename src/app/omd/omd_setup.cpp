@@ -47,6 +47,10 @@ RuleFacts OmdRun::facts_of_rule(std::optional<std::int64_t> most_records, std::s
   return facts;
 }
 
+std::string OmdRun::why_own_units() const {
+  return domain_->is_everything() ? "" : "the domain speaks of their own units";
+}
+
 void OmdRun::choose_settings() {
   if (config_.tunes()) settings_.choose(words_, to_tune());
 }
@@ -55,7 +59,7 @@ void OmdRun::check_before_release(Round releases) {
   static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
   check_canaries(rounds_of(releases));
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
-  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
                                  client_count(), model->initial(config_.data.seed)));
   check_regret();

@@ -186,10 +186,12 @@ std::string LearningRun::private_folder_before_rounds() {
   end_if_signalled();
   released_early_ = true;
   if (common().privacy.ledger) return "";
-  make_new_directory();
-  agreement_.together([&] {
-    if (first_rank()) directory_->has_begun();
-  });
+  if (!directory_) {
+    make_new_directory();
+    agreement_.together([&] {
+      if (first_rank()) directory_->has_begun();
+    });
+  }
   return directory_->private_folder(world_.rank());
 }
 
@@ -225,7 +227,7 @@ void LearningRun::make_new_directory() {
 void LearningRun::end_after_early_release() const {
   if (!released_early_) return;
   throw Error(ExitCode::stopped_safely,
-              "stopped by a signal before the first round (histograms of norms have been released, as the ledger says) "
+              "stopped by a signal before the first round (histograms have been released, as the ledger says) "
               "start the run again, with another --output");
 }
 

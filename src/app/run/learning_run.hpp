@@ -113,6 +113,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string private_folder_before_rounds();
   /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
   void agree_on_data() override;
+  /// Opens streams and test set again with what the configuration says of their columns now. Rank-local.
+  void read_again_with_other_constants();
   /// The parts of the run by which its settings are chosen. They are there once the data are open.
   [[nodiscard]] RunToTune to_tune();
   /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
@@ -203,6 +205,7 @@ class LearningRun : public RunSteps {
   void end_if_signalled();
   void end_after_early_release() const;
 
+  void open_records(const DataSettings& data);
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   [[nodiscard]] Layout layout_to_go_on(Client clients) const;
   [[nodiscard]] static std::vector<std::string> files_of_source(const std::string& source);

@@ -54,10 +54,22 @@ void LearningRun::open_streams(DataSettings& data) {
   source_digests_ = digests_of_sources();
   source_digest_ = fmt::format("{}", fmt::join(source_digests_, ""));
   if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
+  open_records(data);
+  append_joined(data);
+}
+
+void LearningRun::open_records(const DataSettings& data) {
   const Client first = std::min(first_client(), clients_at_first());
   const Client end = std::min(first_client() + client_count(), clients_at_first());
   dataset_ = open_dataset(data, clients_at_first(), first, end - first);
-  append_joined(data);
+}
+
+/// What ranks have agreed on stays.
+void LearningRun::read_again_with_other_constants() {
+  const DataShape agreed = dataset_.shape;
+  open_records(common().data);
+  dataset_.shape = agreed;
+  test_.reset();
 }
 
 /// Opens the records of this rank's clients that have joined.
@@ -275,7 +287,8 @@ RunToTune LearningRun::to_tune() {
           *loss_,
           notes_,
           [this] { return common_facts(1); },
-          [this] { return private_folder_before_rounds(); }};
+          [this] { return private_folder_before_rounds(); },
+          [this] { read_again_with_other_constants(); }};
 }
 
 RunFacts LearningRun::common_facts(Round rounds) const {

@@ -23,6 +23,8 @@ struct PrivacyOptions {
   std::optional<std::string> mu;             ///< likewise
   std::optional<std::string> total_epsilon;  ///< of a unit in `passes` releases; a number or clients:FILE
   std::int64_t passes = 1;
+  /// Of a record's price, for histograms of its features before the first round; none: not decided yet.
+  std::optional<double> feature_share;
   bool adds_plainly = true;  ///< Laplace parts of a total add up to it at any δ: releases of another kind share it
   std::optional<double> delta;
   std::optional<double> clip;

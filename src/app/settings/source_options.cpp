@@ -92,10 +92,10 @@ void add_scaling_options(Options& options, ReadSettings& settings) {
        .argument = "FILE",
        .help = "public constants: CSV with a line `feature,mean,sd`, then one for every feature (its name, or its "
                "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too "
-               "if it has "
-               "a line (its column's name, or `label` where it has none)",
+               "if it has a line (its column's name, or `label` where it has none). Or values:MEAN/SD,MEAN/SD,... with "
+               "a pair for every feature column, in their order",
        .example = "standardise.csv",
-       .files = named::file},
+       .files = named::standardisation},
       settings.standardise);
   options.add({.name = "ranges",
                .argument = "FILE",

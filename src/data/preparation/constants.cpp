@@ -9,7 +9,8 @@ namespace starling {
 std::vector<std::string> constants_files(const ReadSettings& settings) {
   std::vector<std::string> files;
   for (const ConstantsOption& option : constants_options) {
-    if (const std::string& file = settings.*option.file; !file.empty()) files.push_back(file);
+    const std::string& file = settings.*option.file;
+    if (!file.empty() && !file.starts_with(values_of_columns)) files.push_back(file);
   }
   return files;
 }

@@ -2,9 +2,11 @@
 #include "column_table.hpp"
 #include "data/formats/readers.hpp"
 #include "data/forwarding_reader.hpp"
+#include "data/number.hpp"
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -47,6 +49,33 @@ const ColumnTableForm& ranges_form() {
 Standardisation scale_of(const ColumnLine& line, bool is_range) {
   if (!is_range) return {line.first, line.last};
   return {line.first / 2 + line.last / 2, line.last / 2 - line.first / 2};
+}
+
+/// The constants of `values:M/S,…`.
+ColumnScales scales_in(const std::string& text, const RecordReader& source) {
+  ColumnScales scales;
+  std::istringstream pairs(text.substr(values_of_columns.size()));
+  for (std::string pair; std::getline(pairs, pair, ',');) {
+    const std::size_t slash = pair.find('/');
+    const ParsedNumber mean = read_number(pair.substr(0, slash));
+    const ParsedNumber deviation = read_number(slash == std::string::npos ? "" : pair.substr(slash + 1));
+    check(mean.fault == NumberFault::none && deviation.fault == NumberFault::none && deviation.value > 0,
+          "--standardise {}: '{}' is no MEAN/SD (two numbers, of which the second is positive) correct it",
+          excerpt(text), excerpt(pair));
+    scales.features.push_back({mean.value, deviation.value});
+  }
+  const PublicConstants constants = source.constants();
+  check<DataError>(scales.features.size() == constants.features,
+                   "--standardise {}: {} pairs, and the source has {} feature columns (every one needs a pair) give as "
+                   "many, or a file",
+                   excerpt(text), scales.features.size(), constants.features);
+  for (std::size_t j = 0; j < scales.features.size(); ++j) {
+    check<DataError>(constants.one_hot(j) == nullptr || scales.features[j] == Standardisation(),
+                     "--standardise {}: column {} has a feature of 0 and 1 for each category (--encode onehot:) give "
+                     "0/1 there",
+                     excerpt(text), shown_column(j, constants.columns));
+  }
+  return scales;
 }
 
 ColumnScales scales_of(const ColumnTable& table, bool is_range) {
@@ -140,6 +169,10 @@ std::unique_ptr<RecordReader> scale_columns(std::unique_ptr<RecordReader> reader
         settings.scale, form.option);
   check(!reader->sparse(),
         "{} with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first", form.option);
+  if (!is_range && path.starts_with(values_of_columns)) {
+    ColumnScales scales = scales_in(path, *reader);
+    return std::make_unique<ScaledReader>(std::move(reader), std::move(scales));
+  }
   const ColumnTable table = read_column_table(path, form, *reader);
   check(!table.label || (settings.positive.empty() && settings.ignore.empty()),
         "{} {} has a line for the label (--positive and --ignore speak of labels that are classes) leave the line or "

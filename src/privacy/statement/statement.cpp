@@ -29,21 +29,26 @@ const char* in_batch(const PrivacyReport& report) {
   return report.unit == PrivacyUnit::person && !report.persons_in_slots ? "person" : "record";
 }
 
-std::string norms(const PrivacyReport& report) {
-  if (!report.norms) return "";
+/// What was released before the first round.
+std::string histograms(const PrivacyReport& report) {
   const char* const each = in_batch(report);
-  return fmt::format(
-      "Before the first round each client released once a histogram of the norms of all its {}s{} (in this run, or in "
-      "the one whose result it has), to all clients, with noise of its own, which costs a {} at most {}; all totals "
-      "below count it. ",
-      each, report.norms->labels ? " and of the sizes of their labels" : "", each, in_words(report.norms->record));
+  const auto of = [&](const std::optional<HistogramReport>& released, const std::string& what) {
+    if (!released) return std::string();
+    return fmt::format(
+        "Before the first round each client released once {} (in this run, or in the one whose result it has), to all "
+        "clients, with noise of its own, which costs a {} at most {}; all totals below count it. ",
+        what, each, in_words(released->record));
+  };
+  return of(report.features, fmt::format("histograms of every feature of all its {}s", each)) +
+         of(report.norms, fmt::format("a histogram of the norms of all its {}s{}", each,
+                                      report.norms && report.norms->labels ? " and of the sizes of their labels" : ""));
 }
 
 std::string joins(const PrivacyReport& report) {
   std::string text;
   for (const auto& [kind, round, clients, source] : report.joins) {
     text += fmt::format("Client(s) {} joined after round {}, and released nothing before{}. ", list_of_clients(clients),
-                        round, report.norms ? ", no histogram either" : "");
+                        round, report.norms || report.features ? ", no histogram either" : "");
   }
   return text;
 }
@@ -75,7 +80,7 @@ std::string released(const PrivacyReport& report) {
              report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
              in_batch(report), report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)",
              recipients_of(report.trust)) +
-         norms(report) + nothing_else(report);
+         histograms(report) + nothing_else(report);
 }
 
 /// How the records of a person come together in a stream.

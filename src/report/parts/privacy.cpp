@@ -63,12 +63,12 @@ Json paper_json(const std::optional<PaperClaim>& claim) {
           {"composed_epsilon_by_noise", number_json(claim->epsilon_by_noise)}};
 }
 
-Json norms_json(const std::optional<NormReport>& norms) {
-  if (!norms) return nullptr;
-  return {{"share", norms->share},
-          {"epsilon", number_json(norms->record.epsilon)},
-          {"delta", number_json(norms->record.delta)},
-          {"mu", number_json(norms->record.mu)}};
+Json histograms_json(const std::optional<HistogramReport>& released) {
+  if (!released) return nullptr;
+  return {{"share", released->share},
+          {"epsilon", number_json(released->record.epsilon)},
+          {"delta", number_json(released->record.delta)},
+          {"mu", number_json(released->record.mu)}};
 }
 
 Json privacy_json(const Summary& summary) {
@@ -110,7 +110,8 @@ Json privacy_json(const Summary& summary) {
             {"shared_metrics", privacy.shared_metrics},
             {"dealt_by", privacy.dealt_by.empty() ? Json() : Json(privacy.dealt_by)},
             {"run_id", privacy.run_id},
-            {"norms", norms_json(privacy.norms)},
+            {"norms", histograms_json(privacy.norms)},
+            {"features", histograms_json(privacy.features)},
             {"ledger", ledger_json(privacy.ledger, privacy.unit)},
             {"budget", budget_json(privacy.budget)},
             {"audit", audit_json(privacy.audit)},

@@ -29,6 +29,27 @@ TEST_F(Standardise, SubtractsTheMeanAndDividesByTheDeviation) {
   EXPECT_EQ(read_all(plain_, with("feature,mean,sd\n1,20,2\n0,2,2\n")), expected);
 }
 
+TEST_F(Standardise, TakesConstantsWithoutAFile) {
+  const auto values = [](const std::string& text) {
+    DataSettings settings;
+    settings.standardise = text;
+    return settings;
+  };
+  const Plains expected{Plain{{-0.5, -5}, {}, 1}, Plain{{0.5, 5}, {}, 0}};
+  EXPECT_EQ(read_all(named_, values("values:2/2,20/2")), expected);
+  EXPECT_EQ(read_all(plain_, values("values:2/2,2e1/2")), expected);
+  EXPECT_TRUE(constants_files(values("values:2/2,20/2")).empty());
+  for (const char* wrong : {"values:", "values:2/2", "values:2/2,20/2,1/1"}) {
+    EXPECT_NE(message_of<DataError>([&] { read_all(named_, values(wrong)); }).find("pairs"), std::string::npos)
+        << wrong;
+  }
+  for (const char* wrong :
+       {"values:2,20/2", "values:2/0,20/2", "values:2/-1,20/2", "values:a/1,20/2", "values:2/2,,"}) {
+    EXPECT_NE(message_of<UsageError>([&] { read_all(named_, values(wrong)); }).find("MEAN/SD"), std::string::npos)
+        << wrong;
+  }
+}
+
 // Columns that are no features have no constants, and numbers count features.
 TEST_F(Standardise, ComposesWithTheOtherReadingOptions) {
   DataSettings settings = with("feature,mean,sd\n0,20,10\n");

@@ -30,15 +30,15 @@ NormHistogram laplace(double epsilon, std::int64_t records = some_records) {
   return {ChargeKind::laplace, epsilon, records};
 }
 
-NormCounts counts_of(const NormHistogram& histogram, const std::vector<RowNorms>& rows) {
-  NormCounts counts(histogram.length());
+Counts counts_of(const NormHistogram& histogram, const std::vector<RowNorms>& rows) {
+  Counts counts(histogram.length());
   for (const RowNorms& row : rows) histogram.count(row, counts);
   return counts;
 }
 
-Vector released(NormHistogram& histogram, const NormCounts& counts, const NoiseKey& key, Client client = 0) {
+Vector released(NormHistogram& histogram, const Counts& counts, const NoiseKey& key, Client client = 0) {
   Released<Vector> noisy = declare_public(Vector());
-  histogram.release({ReleasePath::by_itself, client}, "test", key, Secret<NormCounts>(counts), noisy);
+  histogram.release({ReleasePath::by_itself, client}, "test", key, Secret<Counts>(counts), noisy);
   return noisy.value();
 }
 
@@ -62,10 +62,10 @@ TEST(NormHistogram, AReplacedRecordMovesCountsByNoMoreThanTheNoiseIsMadeFor) {
   double most_l1 = 0;
   for (const double from : {0.0, 0x1p-30, 1.0, 3.0, 1e200, std::numeric_limits<double>::infinity()}) {
     for (const double to : {0.0, 0x1p-30, 1.0, 3.0, 1e200, std::numeric_limits<double>::infinity()}) {
-      const NormCounts before = counts_of(l1, {{1, 2}, {from, 4 * from}});
-      const NormCounts after = counts_of(l1, {{1, 2}, {to, 4 * to}});
-      const NormCounts first = counts_of(l2, {{1, 2}, {from, 4 * from}});
-      const NormCounts second = counts_of(l2, {{1, 2}, {to, 4 * to}});
+      const Counts before = counts_of(l1, {{1, 2}, {from, 4 * from}});
+      const Counts after = counts_of(l1, {{1, 2}, {to, 4 * to}});
+      const Counts first = counts_of(l2, {{1, 2}, {from, 4 * from}});
+      const Counts second = counts_of(l2, {{1, 2}, {to, 4 * to}});
       double squares = 0;
       double sum = 0;
       for (std::size_t i = 0; i < first.size(); ++i) squares += std::pow(first[i] - second[i], 2);
@@ -87,10 +87,10 @@ TEST(NormHistogram, CountsLabelsAtTheSamePrice) {
     const NormHistogram histogram(noise, 0.5, some_records, true);
     const std::size_t histograms = noise == ChargeKind::gaussian ? 2 : 3;
     ASSERT_EQ(histogram.length(), histograms * NormHistogram::bins);
-    const NormCounts before = counts_of(histogram, {{1, 2, 0.3}, {4, 8, 0.3}, {1, 2, 0}});
+    const Counts before = counts_of(histogram, {{1, 2, 0.3}, {4, 8, 0.3}, {1, 2, 0}});
     EXPECT_EQ(before[NormHistogram::bins * (histograms - 1) + 18], 2) << "magnitudes from 1/4 to 1/2";
     EXPECT_EQ(std::accumulate(before.begin(), before.end(), 0), static_cast<int>(3 * histograms) - 1);
-    const NormCounts after = counts_of(histogram, {{1, 2, 0.3}, {99, 300, 7}, {1, 2, 0}});
+    const Counts after = counts_of(histogram, {{1, 2, 0.3}, {99, 300, 7}, {1, 2, 0}});
     double squares = 0;
     double sum = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -129,23 +129,23 @@ TEST(NormHistogram, SharesNeverCostMoreThanThePriceTogether) {
     for (const double share : {0.0001, 0.01, 0.5}) {
       for (const std::int64_t uses : {1, 3, 16}) {
         const auto times = static_cast<double>(uses);
-        const NormShare mu(ChargeKind::gaussian, share, uses);
-        EXPECT_LE(std::hypot(mu.of_histogram(price), std::sqrt(times) * mu.of_gradients(price)),
+        const PriceShare mu(ChargeKind::gaussian, share, uses);
+        EXPECT_LE(std::hypot(mu.of_release(price), std::sqrt(times) * mu.of_gradients(price)),
                   std::sqrt(times) * price);
-        EXPECT_NEAR(mu.of_histogram(price), std::sqrt(share * times) * price, 1e-13);
-        const NormShare epsilon(ChargeKind::laplace, share, uses);
-        EXPECT_LE(epsilon.of_histogram(price) + times * epsilon.of_gradients(price), times * price);
-        EXPECT_NEAR(epsilon.of_histogram(price), std::sqrt(share) * times * price, 1e-12);
+        EXPECT_NEAR(mu.of_release(price), std::sqrt(share * times) * price, 1e-13);
+        const PriceShare epsilon(ChargeKind::laplace, share, uses);
+        EXPECT_LE(epsilon.of_release(price) + times * epsilon.of_gradients(price), times * price);
+        EXPECT_NEAR(epsilon.of_release(price), std::sqrt(share) * times * price, 1e-12);
       }
     }
   }
-  EXPECT_EQ(NormShare(ChargeKind::gaussian, 0, 1).of_gradients(0.3), 0.3);
+  EXPECT_EQ(PriceShare(ChargeKind::gaussian, 0, 1).of_gradients(0.3), 0.3);
 }
 
 TEST(NormHistogram, NoiseHasTheStatedDeviation) {
   std::array<NormHistogram, 2> both{gaussian(0.1), laplace(0.2)};
   for (NormHistogram& histogram : both) {
-    const NormCounts counts = counts_of(histogram, {{1, 1}, {1, 1}, {5, 9}});
+    const Counts counts = counts_of(histogram, {{1, 1}, {1, 1}, {5, 9}});
     double squares = 0;
     constexpr int releases = 500;
     for (int i = 0; i < releases; ++i) {
@@ -162,7 +162,7 @@ TEST(NormHistogram, NoiseHasTheStatedDeviation) {
 TEST(NormHistogram, TheSameCountsHaveTheSameNoiseAndOthersAnother) {
   NormHistogram histogram = gaussian(1);
   const NoiseKey key = NoiseKey::from_seed(1, 0);
-  const NormCounts counts = counts_of(histogram, {{1, 1}});
+  const Counts counts = counts_of(histogram, {{1, 1}});
   const Vector once = released(histogram, counts, key);
   EXPECT_EQ(once, released(histogram, counts, key));
   EXPECT_NE(once, released(histogram, counts, key, 1));
@@ -172,8 +172,8 @@ TEST(NormHistogram, TheSameCountsHaveTheSameNoiseAndOthersAnother) {
 TEST(NormHistogram, RefusesWhatItCannotRelease) {
   NormHistogram histogram = gaussian(1, 2);
   const NoiseKey key = NoiseKey::from_seed(1, 0);
-  EXPECT_NE(message_of<FailureError>([&] { static_cast<void>(released(histogram, NormCounts(3), key)); }), "");
-  NormCounts more(histogram.length());
+  EXPECT_NE(message_of<FailureError>([&] { static_cast<void>(released(histogram, Counts(3), key)); }), "");
+  Counts more(histogram.length());
   more[5] = 3;
   EXPECT_NE(message_of<FailureError>([&] { static_cast<void>(released(histogram, more, key)); }), "");
   EXPECT_NE(message_of<UsageError>([] { NormHistogram(ChargeKind::pure, 1, 1); }), "");
@@ -230,7 +230,7 @@ TEST(LeastCount, LetsNoiseBeTakenForRecordsInAsManyRunsAsIsSaid) {
       variances.push_back(std::pow(clients.back().deviation(), 2));
     }
     const double least = least_count(noise, variances);
-    const NormCounts nothing(clients.front().length());
+    const Counts nothing(clients.front().length());
     int wrong = 0;
     for (int trial = 0; trial < trials; ++trial) {
       Vector sum(nothing.size());
@@ -258,8 +258,8 @@ TEST(TypicalNorm, IsWithinAFactorOfTwoOfTheTrueMedian) {
   constexpr int records = 6500;
   for (const double epsilon : {0.1, 1.0}) {
     int wrong = 0;
-    const NormShare share(ChargeKind::gaussian, 0.01, 1);
-    NormHistogram histogram = gaussian(share.of_histogram(gaussian_mu(epsilon, 1e-5)), records);
+    const PriceShare share(ChargeKind::gaussian, 0.01, 1);
+    NormHistogram histogram = gaussian(share.of_release(gaussian_mu(epsilon, 1e-5)), records);
     for (int trial = 0; trial < trials; ++trial) {
       AddressedRandom random(11, Purpose::experiment, static_cast<std::uint64_t>(trial), 0);
       const double centre = std::exp2(-6 + 12 * random.uniform());
@@ -267,7 +267,7 @@ TEST(TypicalNorm, IsWithinAFactorOfTwoOfTheTrueMedian) {
       std::vector<double> norms;
       Vector sum(NormHistogram::bins);
       for (Client u = 0; u < clients; ++u) {
-        NormCounts counts(histogram.length());
+        Counts counts(histogram.length());
         for (int i = 0; i < records; ++i) {
           norms.push_back(centre * std::exp(spread * random.normal()));
           histogram.count({norms.back(), norms.back()}, counts);
@@ -292,7 +292,7 @@ AuditSubject subject_of(NormHistogram& histogram) {
   subject.name = "a record with a norm of 1 or of 8";
   subject.length = histogram.length();
   subject.centres = {Vector(histogram.length()), Vector(histogram.length())};
-  std::array<NormCounts, 2> counts{counts_of(histogram, {{1, 1}}), counts_of(histogram, {{8, 8}})};
+  std::array<Counts, 2> counts{counts_of(histogram, {{1, 1}}), counts_of(histogram, {{8, 8}})};
   for (std::size_t side = 0; side < 2; ++side) {
     std::copy(counts[side].begin(), counts[side].end(), subject.centres[side].begin());
   }

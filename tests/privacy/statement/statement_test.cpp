@@ -101,9 +101,18 @@ TEST(Statement, NamesHistogramsOfNorms) {
   EXPECT_EQ(statement(report).find("histogram"), std::string::npos);
   PrivacyLoss once;
   once.epsilon = 0.125;
-  report.norms.emplace(NormReport{0.01, once});
+  report.norms.emplace(HistogramReport{0.01, once});
   EXPECT_TRUE(says(statement(report), "released once a histogram of the norms of all its records"));
   EXPECT_TRUE(says(statement(report), "which costs a record at most epsilon = 0.125"));
+}
+
+TEST(Statement, NamesHistogramsOfFeatures) {
+  PrivacyReport report = report_of("gaussian");
+  PrivacyLoss once;
+  once.epsilon = 0.25;
+  report.features.emplace(HistogramReport{0.1, once});
+  EXPECT_TRUE(says(statement(report), "released once histograms of every feature of all its records"));
+  EXPECT_TRUE(says(statement(report), "which costs a record at most epsilon = 0.25"));
 }
 
 TEST(Statement, NamesClientsThatJoined) {

@@ -14,9 +14,11 @@ enum class ReleasePath {
   by_itself,                    ///< no protocol: a mechanism alone, in audits, measurements and tests
   omd_gradient,                 ///< gradient of a batch, under `omd` and `infer --topology`
   omd_norm,                     ///< histogram of the norms of all records, once before the first round (--scale-share)
+  omd_feature,                  ///< histograms of every feature of all records, likewise (--feature-share)
   omd_constraint,               ///< a constraint's data vectors, or its values under `composite`
   fedavg_gradient,              ///< gradient of a local step's batch
   fedavg_norm,                  ///< as omd_norm
+  fedavg_feature,               ///< as omd_feature
   infer_moments,                ///< second moments of the first records, once: `--warmup-share`
   infer_direction,              ///< mean estimating function of a batch
   infer_curvature,              ///< curvature (and squared directions) of a batch: plug-in `local`, `--bias remove`

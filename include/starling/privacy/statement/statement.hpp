@@ -46,11 +46,11 @@ struct BudgetReport {
   std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
 
-/// A histogram of the norms of all records, released once before the first round (NormHistogram).
-struct NormReport {
-  double share = 0;     ///< as --scale-share has it
-  PrivacyLoss record;   ///< what it costs a record, at the highest price of the run
-  bool labels = false;  ///< whether the magnitudes of labels are counted too
+/// Histograms of all records, released once before the first round (NoisyCounts).
+struct HistogramReport {
+  double share = 0;     ///< as --scale-share or --feature-share has it
+  PrivacyLoss record;   ///< what they cost a record, at the highest price of the run
+  bool labels = false;  ///< whether the magnitudes of labels are counted too, beside norms
 };
 
 /// The privacy figures of a run, each for the client with the largest. Infinite where nothing is protected (null in
@@ -79,7 +79,8 @@ struct PrivacyReport {
   bool public_data = false;                 ///< the records are synthetic or were declared public
   /// The part of a record that decides its client ("their labels", "column 'x'"); empty if no part decides.
   std::string dealt_by;
-  std::optional<NormReport> norms;  ///< counted in `losses`
+  std::optional<HistogramReport> norms;     ///< of norms, counted in `losses`
+  std::optional<HistogramReport> features;  ///< of every feature, likewise
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries

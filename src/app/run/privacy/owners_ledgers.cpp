@@ -26,8 +26,8 @@ std::string cpu() {
 
 }  // namespace
 
-bool is_of_norms(const std::string& run_id) {
-  return run_id.ends_with(end_of_norms);
+bool is_of_histograms(const std::string& run_id) {
+  return run_id.ends_with(end_of_norms) || run_id.ends_with(end_of_features);
 }
 
 std::string build_that_matters() {

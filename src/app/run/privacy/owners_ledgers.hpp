@@ -21,9 +21,10 @@ namespace starling {
 [[nodiscard]] std::string determination_of(Agreement& agreement, const std::string& matter,
                                            const std::vector<NoiseKey>& keys, const std::vector<std::string>& data,
                                            bool replayable);
-/// The end of the id of a ledger's run that is a histogram of norms. It stands before the run that has its result.
+/// The ends of the ids of a ledger's runs that are histograms. They stand before the run that has their result.
 inline constexpr const char* end_of_norms = ":norms";
-[[nodiscard]] bool is_of_norms(const std::string& run_id);
+inline constexpr const char* end_of_features = ":features";
+[[nodiscard]] bool is_of_histograms(const std::string& run_id);
 /// The build, the mathematical library and the kind of CPU, for which bits are promised.
 [[nodiscard]] std::string build_that_matters();
 /// One ledger for each of this rank's clients, or one for all, as --ledger `path` says. Throws UsageError.

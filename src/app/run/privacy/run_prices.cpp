@@ -46,9 +46,8 @@ Prices parts_of_total(const PrivacyOptions& options, Round rounds, Client client
   });
 }
 
-}  // namespace
-
-Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor) {
+/// The prices that the options state.
+Prices whole_prices(const PrivacyOptions& options, Round rounds, Client clients, double factor) {
   if (options.total_epsilon) return parts_of_total(options, rounds, clients);
   if (options.mu) {
     const Prices prices = Prices::parse(*options.mu, "--mu", rounds, clients, tiny, most_mu);
@@ -66,14 +65,38 @@ Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, do
       });
 }
 
-NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
-  const ChargeKind noise = options.mechanism_row().charge;
-  check(share == 0 || noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
-        "--scale-share {} with --mechanism {}: norms are released under gaussian and laplace alone. Give 0.", share,
-        *options.mechanism);
+void check_share(const PrivacyOptions& options, const char* option, double share, bool is_known, const char* known) {
+  check(share == 0 || is_known, "{} {} with --mechanism {}: {}. Give 0.", option, share, *options.mechanism, known);
   check(share == 0 || is_whole(options.unit),
-        "--scale-share {} with --unit component: a histogram of norms protects records. Give 0.", share);
+        "{} {} with --unit component: what is released then protects records. Give 0.", option, share);
+}
+
+}  // namespace
+
+PriceShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
+  const ChargeKind noise = options.mechanism_row().charge;
+  check_share(options, "--scale-share", share, noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
+              "norms are released under gaussian and laplace alone");
   return {noise, share, uses};
+}
+
+PriceShare feature_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
+  check_share(options, "--feature-share", share, options.mechanism_row().gaussian(),
+              "features are released under gaussian alone");
+  return {ChargeKind::gaussian, share, uses};
+}
+
+Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor) {
+  const Prices prices = whole_prices(options, rounds, clients, factor);
+  const double share = options.feature_share.value_or(0);
+  if (share == 0 || !options.protects()) return prices;
+  const PriceShare of_price = feature_share_of(options, share, 1);
+  return prices.converted([of_price](double price) { return of_price.of_gradients(price); });
+}
+
+Prices prices_with_features(PrivacyOptions options, Round rounds, Client clients, double factor) {
+  options.feature_share.reset();
+  return prices_of(options, rounds, clients, factor);
 }
 
 double price_of_mean(const PrivacyOptions& options, View weights) {

@@ -9,6 +9,7 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/core/limits.hpp"
+#include "starling/privacy/mechanism/norm_histogram.hpp"
 
 namespace starling {
 
@@ -38,7 +39,7 @@ void RunPrivacy::open() {
   FirstRelease here = FirstRelease::affordable;
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
-    count_histogram();
+    count_histograms();
     if (options_.budget) here = first_release();
     no_client_left_ = has_no_client_left();
     facts_.served = std::vector<ServedRounds>();  // {} would keep its room
@@ -58,33 +59,48 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 
 void RunPrivacy::choose_prices() {
   prices_ = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
-  if (facts_.norm_share == 0) return;
-  const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
+  if (!has_histograms()) return;
   check(prices_->constant(),
-        "--scale-share {} with prices that change over the rounds: what the histogram of norms costs is a share of one "
-        "price. Give 0, or one price.",
-        facts_.norm_share);
+        "{} with prices that change over the rounds: what histograms cost is a share of one price. Give 0, or one "
+        "price.",
+        facts_.norm_share > 0 ? fmt::format("--scale-share {}", facts_.norm_share)
+                              : fmt::format("--feature-share {}", feature_share()));
+  const Prices whole = prices_with_features(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
   for (std::size_t k = 0; k < facts_.served.size(); ++k) {
-    if (facts_.served[k].begin > 0) {  // no histogram had this client's records
+    const ServedRounds& served = facts_.served[k];
+    if (served.begin > 0) {  // no histogram had this client's records
       histograms_.emplace_back();
       continue;
     }
-    const double records = static_cast<double>(facts_.served[k].records.value_or(0));
-    const double price = share.of_histogram(prices_->at(first() + static_cast<Client>(k), 0));
+    const std::int64_t records = served.records.value_or(0);
     SingleRelease histogram;
-    histogram.charge =
-        NormHistogram(options_.mechanism_row().charge, price, facts_.served[k].records.value_or(0), facts_.norm_labels)
-            .charge();
-    histogram.of_each_batch = std::min(records, static_cast<double>(facts_.served[k].of_pass.value_or(0)));
-    histogram.of_client = records;
+    histogram.charge = charge_of_histograms(first() + static_cast<Client>(k), whole, records);
+    histogram.of_client = static_cast<double>(records);
+    histogram.of_each_batch = std::min(histogram.of_client, static_cast<double>(served.of_pass.value_or(0)));
     histograms_.push_back(histogram);
   }
+  const PriceShare share = norm_share_of(options_, facts_.norm_share, facts_.histogram_uses);
   prices_ = prices_->converted([share](double price) { return share.of_gradients(price); });
 }
 
-/// The histogram counts in the losses of a run that goes on as well, and of one that has the norms of an earlier run.
-void RunPrivacy::count_histogram() {
-  if (facts_.norm_share > 0) accounts_->count_before(histograms_);
+/// The charge of a histogram of norms where a use in gradients would cost `price` without it.
+Charge RunPrivacy::charge_of_norms(double price, std::int64_t records) const {
+  const PriceShare share = norm_share_of(options_, facts_.norm_share, facts_.histogram_uses);
+  return NormHistogram(options_.mechanism_row().charge, share.of_release(price), records, facts_.norm_labels).charge();
+}
+
+/// What all histograms of client u cost a record. The squares of μ add up. `prices_` are not yet less the norms' share.
+Charge RunPrivacy::charge_of_histograms(Client u, const Prices& whole, std::int64_t records) const {
+  if (feature_share() == 0) return charge_of_norms(prices_->at(u, 0), records);
+  const double features = feature_share_of(options_, feature_share(), facts_.histogram_uses).of_release(whole.at(u, 0));
+  if (facts_.norm_share == 0) return Charge::gaussian(features);
+  const double norms = charge_of_norms(prices_->at(u, 0), records).mu;
+  return Charge::gaussian(std::nextafter(std::hypot(features, norms), infinity));
+}
+
+/// Histograms count in the losses of a run that goes on as well, and of one that has the result of an earlier run.
+void RunPrivacy::count_histograms() {
+  if (has_histograms()) accounts_->count_before(histograms_);
 }
 
 void RunPrivacy::make_protection() {
@@ -163,7 +179,8 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
                     facts_.vertical->parties, facts_.vertical->local_steps);
   }
   if (facts_.norm_share > 0)
-    run.parameters += fmt::format(" norm-share={} uses={}", facts_.norm_share, facts_.norm_uses);
+    run.parameters += fmt::format(" norm-share={} uses={}", facts_.norm_share, facts_.histogram_uses);
+  if (feature_share() > 0) run.parameters += fmt::format(" feature-share={}", feature_share());
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_) * protection_->most_accumulation(facts_.rounds);
@@ -305,7 +322,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   report.units = units_;
   if (options_.persons_shared) report.at_all_clients = loss_in_clients(report.own(), layout_.clients());
   report.vectors = vectors_of_release();
-  if (facts_.norm_share > 0) describe_norms(report);
+  if (has_histograms()) describe_histograms(report);
   describe_trust(report);
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
@@ -320,13 +337,20 @@ int RunPrivacy::vectors_of_release() const {
 }
 
 /// Figures of the dearest client; prices are ascending in what they are made of.
-void RunPrivacy::describe_norms(PrivacyReport& report) const {
-  const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
-  const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
-  const Charge charge =
-      NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0, facts_.norm_labels).charge();
-  const std::vector<ChargeGroup> once{{charge, 1}};
-  report.norms.emplace(NormReport{facts_.norm_share, compose(once, delta_of_claims()), facts_.norm_labels});
+void RunPrivacy::describe_histograms(PrivacyReport& report) const {
+  const auto loss = [this](const Charge& charge) {
+    const std::vector<ChargeGroup> once{{charge, 1}};
+    return compose(once, delta_of_claims());
+  };
+  if (facts_.norm_share > 0) {
+    const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
+    report.norms.emplace(HistogramReport{facts_.norm_share, loss(charge_of_norms(price, 0)), facts_.norm_labels});
+  }
+  if (feature_share() == 0) return;
+  const double whole =
+      prices_with_features(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
+  const PriceShare share = feature_share_of(options_, feature_share(), facts_.histogram_uses);
+  report.features.emplace(HistogramReport{feature_share(), loss(Charge::gaussian(share.of_release(whole)))});
 }
 
 void RunPrivacy::describe_trust(PrivacyReport& report) const {
@@ -404,7 +428,7 @@ LedgerReport RunPrivacy::ledger_report() {
       worst.take_worse(losses);
       const auto& entries = ledger->book().entries();
       const auto runs = std::count_if(entries.begin(), entries.end(),
-                                      [](const LedgerEntry& entry) { return !is_of_norms(entry.run.id); });
+                                      [](const LedgerEntry& entry) { return !is_of_histograms(entry.run.id); });
       earlier = std::max(earlier, static_cast<std::int64_t>(runs) - 1);
     }
     for (const Ledger& ledger : ledgers_) heads += (heads.empty() ? "" : " ") + ledger.head();

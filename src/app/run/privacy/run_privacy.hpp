@@ -35,10 +35,11 @@ struct RunFacts {
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
-  /// The share of the price that a histogram of norms has had before the first round (NormShare); 0: there is none.
+  /// The share of the price that a histogram of norms has had before the first round (PriceShare), beside that of
+  /// histograms of features (PrivacyOptions::feature_share); 0: there is none.
   double norm_share = 0;
-  bool norm_labels = false;    ///< whether it counts the magnitudes of labels too
-  std::int64_t norm_uses = 1;  ///< of a record in gradients beside it: passes
+  bool norm_labels = false;         ///< whether it counts the magnitudes of labels too
+  std::int64_t histogram_uses = 1;  ///< of a record in gradients beside these: passes
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
@@ -127,8 +128,12 @@ class RunPrivacy {
   [[nodiscard]] bool clients_changed() const { return facts_.clients_changed; }
   void count_units();
   void choose_prices();
-  void count_histogram();
-  void describe_norms(PrivacyReport& report) const;
+  [[nodiscard]] double feature_share() const { return options_.protects() ? options_.feature_share.value_or(0) : 0; }
+  [[nodiscard]] bool has_histograms() const { return facts_.norm_share > 0 || feature_share() > 0; }
+  [[nodiscard]] Charge charge_of_norms(double price, std::int64_t records) const;
+  [[nodiscard]] Charge charge_of_histograms(Client u, const Prices& whole, std::int64_t records) const;
+  void count_histograms();
+  void describe_histograms(PrivacyReport& report) const;
   void make_protection();
   [[nodiscard]] std::string determination() const;
   [[nodiscard]] std::vector<NoiseKey> make_keys() const;

@@ -5,7 +5,7 @@
 namespace starling {
 
 /// Counts the units of all clients, and the releases that one enters at most, of which --total-epsilon is made: both
-/// are public. A histogram of norms was priced before the rounds were known. **Collective.**
+/// are public. Histograms were priced before the rounds were known. **Collective.**
 void RunPrivacy::count_units() {
   std::int64_t units = 0;
   std::int64_t uses = 1;
@@ -23,8 +23,8 @@ void RunPrivacy::count_units() {
       facts_.vertical ? agreement_.max(declare_public(units)) : agreement_.sum(declare_public(units));
   if (agreement_.all(declare_public(known)) && all > 0) units_ = all;
   uses = agreement_.max(declare_public(uses));
-  options_.adds_plainly = facts_.norm_share > 0;
-  options_.passes = facts_.norm_share > 0 ? facts_.norm_uses : uses;
+  options_.adds_plainly = has_histograms();
+  options_.passes = has_histograms() ? facts_.histogram_uses : uses;
 }
 
 /// Finds the client with the least left of its budget. **Collective.**
@@ -54,11 +54,11 @@ std::string RunPrivacy::what_is_left() const {
 /// A run whose total is known beforehand does not begin where it could not come to its end.
 void RunPrivacy::require_total_within_budget(const std::optional<Round>& stop) const {
   if (!stop) return;
-  throw BudgetError(
-      fmt::format("--total-epsilon {} is more than is left. {}; a client would learn nothing more after {} of {} "
-                  "releases{}. Lower --total-epsilon, raise --budget, or see starling privacy ledger.",
-                  *options_.total_epsilon, what_is_left(), *stop, facts_.rounds,
-                  facts_.norm_share > 0 ? " (histograms of norms count, and may have been released already)" : ""));
+  throw BudgetError(fmt::format(
+      "--total-epsilon {} is more than is left. {}; a client would learn nothing more after {} of {} "
+      "releases{}. Lower --total-epsilon, raise --budget, or see starling privacy ledger.",
+      *options_.total_epsilon, what_is_left(), *stop, facts_.rounds,
+      has_histograms() ? " (histograms before the first round count, and may have been released already)" : ""));
 }
 
 }  // namespace starling

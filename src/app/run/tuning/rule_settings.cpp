@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/mechanism/norm_histogram.hpp"
+#include "starling/privacy/mechanism/noisy_counts.hpp"
 
 namespace starling {
 
@@ -131,7 +131,7 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View weights,
   facts.noise = config.privacy.mechanism_row().charge;
   facts.price = config.privacy.protects() ? price_of_mean(config.privacy, weights) : 1;
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
-    facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
+    facts.price = PriceShare(facts.noise, share, 1).of_gradients(facts.price);
   }
   facts.scores = static_cast<double>(loss.scores());
   const double label = needs_label_size(config, loss) ? config.label_size.value_or(usual_label_size) : 1;

@@ -1,6 +1,6 @@
 #include "settings_by_rule.hpp"
 
-#include "norm_counts.hpp"
+#include "feature_release.hpp"
 #include "rule_settings.hpp"
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,6 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
-constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram; persons one by one
 
 }  // namespace
 
@@ -35,6 +34,7 @@ void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run
   const std::optional<std::int64_t> most_records = most_records_of_clients(run.agreement, run.dataset);
   config().data.epochs = tuned_passes(config(), most_records);
   config().privacy.passes = config().data.uses_of_unit();
+  choose_features(most_records, run);
   choose_norms(most_records, run);
   std::vector<TunedValue> values;
   run.agreement.together([&] { values = values_of_rule(most_records, run); });
@@ -52,6 +52,7 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const
                open_defaults(config(), command_.first_step()));
   }
   config().scale_share = 0;
+  config().privacy.feature_share = 0;
 }
 
 /// Tells the choices and what to expect of them.
@@ -80,45 +81,58 @@ void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_record
   const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, run.loss));
   const bool settled = known || (config.privacy.clip && config.given("step"));
   const bool wanted = share > 0 && config.privacy.protects() && !settled && run.dataset.replayable &&
-                      most_records.value_or(0) > 0 && *most_records <= NormHistogram::most_records;
+                      most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
   config.scale_share = 0;
   if (run.agreement.all(declare_public(wanted))) release_norms(share, *most_records, run);
 }
 
 void SettingsByRule::release_norms(double share, std::int64_t most_records, const RunToTune& run) {
   const TunedConfig& config = this->config();
-  NormFacts facts;
-  std::vector<Secret<NormCounts>> counts;
+  const bool labels = needs_label_size(config, run.loss);
+  const ChargeKind noise = config.privacy.mechanism_row().charge;
+  HistogramFacts facts{.name = labels ? "histogram of norms and labels" : "histogram of norms",
+                       .end = end_of_norms,
+                       .form = NormHistogram::form_of(noise, labels),
+                       .share = share,
+                       .of_price = norm_share_of(config.privacy, share, config.data.epochs)};
+  std::vector<Secret<Counts>> counts;
   run.agreement.together([&] {
-    const RuleFacts of_rule = command_.facts_of_rule(most_records, 1);
-    command_.check_before_release(learning_rule(of_rule).rounds_of_pass * config.data.epochs);
-    RunFacts of_run = run.facts();
-    facts = {share,
-             config.data.epochs,
-             of_run.seed,
-             of_run.configuration,
-             of_run.public_inputs,
-             of_run.data,
-             of_run.replayable,
-             {},
-             1};
-    facts.rounds_of_pass = most_rounds_of_pass(of_rule);
-    run.dataset.plan(config.data.person.empty() ? records_at_once : 1, 1,
-                     most_records);  // the rounds are planned later
-    facts.labels = needs_label_size(config, run.loss);
-    const NormHistogram histogram(config.privacy.mechanism_row().charge, 1, 0, facts.labels);
+    complete_facts(facts, command_, most_records, run);
+    const NormHistogram histogram(noise, 1, 0, labels);
     for (const auto& stream : run.dataset.streams) {
-      facts.records.push_back(stream->records().value_or(0));
       counts.push_back(count_norms(*stream, histogram, config.model.intercept, config.privacy.person_mean));
     }
   });
+  const Vector variances = variances_of(run.agreement, run.layout, run.rank, config.privacy, facts);
+  const std::int64_t records = records_of(run.agreement, facts);
   const std::string folder = run.private_folder();
-  NormRelease release(run.agreement, run.layout, run.rank, config.privacy, std::move(facts), folder);
+  HistogramRelease release(run.agreement, run.layout, run.rank, config.privacy, std::move(facts), folder);
   if (!release.affordable()) {
     run.notes.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
     return;
   }
-  take_norms(share, release.release(command_.path_of_norms(), counts), run);
+  const Vector sum = release.release(command_.path_of_norms(), counts);
+  const double least = run.agreement.broadcast(declare_public(least_count(noise, variances)));
+  const auto typical = [&](std::size_t first) {
+    return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
+  };
+  TypicalNorms norms;
+  norms.l2 = typical(0);
+  if (noise == ChargeKind::laplace) norms.l1 = typical(NormHistogram::bins);
+  if (labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
+  take_norms(share, norms, run);
+}
+
+/// Standardises features by histograms of them, where that is worth its price.
+void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records, const RunToTune& run) {
+  FeatureRelease features(command_, run, config().privacy.feature_share);
+  config().privacy.feature_share = 0;
+  if (const auto chosen = features.release(most_records)) {
+    config().privacy.feature_share = features.share();
+    config().data.standardise = chosen->value;
+    chosen_.push_back(*chosen);
+    run.agreement.together(run.read_again);
+  }
 }
 
 /// All ranks have the same bits. Four digits can be typed. What the user gave stands.
@@ -155,10 +169,15 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const R
 /// run has, even where they are defaults.
 void SettingsByRule::take(const std::vector<std::string>& given, const std::vector<TunedValue>& values) {
   const TunedConfig& config = this->config();
-  std::vector<std::string> words = without_option(without_option(given, "--tuning"), "--scale-share");
+  std::vector<std::string> words = given;
+  for (const char* option : {"--tuning", "--scale-share", "--feature-share"}) words = without_option(words, option);
   words.insert(words.end(), {"--tuning", "off"});
   if (config.privacy.protects()) {
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
+    words.insert(words.end(), {"--feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0))});
+  }
+  if (config.privacy.feature_share.value_or(0) > 0) {
+    words.insert(words.end(), {"--standardise", config.data.standardise});
   }
   if (config.scale_share.value_or(0) > 0) {
     words = without_option(without_option(words, "--norm"), "--label-size");
@@ -209,7 +228,7 @@ void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
   facts.correlation = correlation_;
   if (config.privacy.protects()) facts.norm_share = config.scale_share.value_or(0);
   facts.norm_labels = loss != nullptr && needs_label_size(config, *loss);
-  facts.norm_uses = config.data.epochs;
+  facts.histogram_uses = config.data.epochs;
 }
 
 void SettingsByRule::describe(Summary& summary) const {

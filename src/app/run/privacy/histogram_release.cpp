@@ -1,4 +1,4 @@
-#include "norm_release.hpp"
+#include "histogram_release.hpp"
 
 #include "app/console/version.hpp"
 #include <algorithm>
@@ -17,14 +17,32 @@ constexpr const char* digest_policy = "Poly1305 of the counts, into the start of
 
 }  // namespace
 
-NormRelease::NormRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
-                         NormFacts facts, const std::string& private_folder)
-    : agreement_(agreement),
-      layout_(layout),
-      rank_(rank),
-      options_(options),
-      facts_(std::move(facts)),
-      share_(norm_share_of(options, facts_.share, facts_.uses)) {
+Vector variances_of(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+                    const HistogramFacts& facts) {
+  Vector here;
+  agreement.together([&] {
+    const Prices prices = prices_of(options, 1, layout.clients());
+    for (std::size_t k = 0; k < facts.records.size(); ++k) {
+      if (facts.records[k] == 0) continue;
+      const double price = facts.of_price.of_release(prices.at(layout.first(rank) + static_cast<Client>(k), 0));
+      here.push_back(
+          std::pow(NoisyCounts(facts.form, options.mechanism_row().charge, price, facts.records[k]).deviation(), 2));
+    }
+  });
+  Vector all;
+  for (const Vector& each : agreement.all_gather(declare_public(std::move(here)))) {
+    all.insert(all.end(), each.begin(), each.end());
+  }
+  return all;
+}
+
+std::int64_t records_of(Agreement& agreement, const HistogramFacts& facts) {
+  return agreement.sum(declare_public(std::accumulate(facts.records.begin(), facts.records.end(), std::int64_t{0})));
+}
+
+HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+                                   HistogramFacts facts, const std::string& private_folder)
+    : agreement_(agreement), layout_(layout), rank_(rank), options_(options), facts_(std::move(facts)) {
   agreement_.together([&] {
     prices_ = prices_of(options_, 1, layout_.clients());
     keys_ = make_noise_keys(options_.noise_key, facts_.seed, layout_.first(rank_), layout_.count(rank_));
@@ -39,50 +57,49 @@ NormRelease::NormRelease(Agreement& agreement, const Layout& layout, int rank, c
   refuse_equal_keys(agreement_, keys_, run_id_);
 }
 
-NormHistogram NormRelease::histogram(std::size_t k) const {
-  return {options_.mechanism_row().charge, share_.of_histogram(prices_->at(number(k), 0)), facts_.records[k],
-          facts_.labels};
+NoisyCounts HistogramRelease::histograms(std::size_t k) const {
+  return {facts_.form, options_.mechanism_row().charge, facts_.of_price.of_release(prices_->at(number(k), 0)),
+          facts_.records[k]};
 }
 
 /// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs nothing
 /// more.
-void NormRelease::settle_run_id() {
+void HistogramRelease::settle_run_id() {
   std::string matter;
   agreement_.together([&] {
-    matter = fmt::format("histogram of norms{} {}\n{}{}\n{}\n{}", facts_.labels ? " and labels" : "", facts_.share,
-                         configuration_that_matters(facts_.configuration), facts_.public_inputs, prices_->text(),
-                         build_that_matters());
+    matter =
+        fmt::format("{} {}\n{}{}\n{}\n{}", facts_.name, facts_.share, configuration_that_matters(facts_.configuration),
+                    facts_.public_inputs, prices_->text(), build_that_matters());
   });
   determined_by_ = determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
   const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
   taken_up_ = !found.empty();
-  run_id_ =
-      taken_up_ ? found : make_run_id(agreement_, noise_key_policy(options_.noise_key), facts_.seed) + end_of_norms;
+  run_id_ = taken_up_ ? found : make_run_id(agreement_, noise_key_policy(options_.noise_key), facts_.seed) + facts_.end;
 }
 
 /// The records in each batch of the run that follows, at least, of the client with so many records.
-std::int64_t NormRelease::least_batch(std::int64_t records) const {
+std::int64_t HistogramRelease::least_batch(std::int64_t records) const {
   return std::max<std::int64_t>(records / std::max<Round>(facts_.rounds_of_pass, 1), 1);
 }
 
 /// Whether client k can pay for the histogram and for a round after it, or under --total-epsilon for all of them: alone
 /// it would be of no use.
-bool NormRelease::affordable(std::size_t k) {
+bool HistogramRelease::affordable(std::size_t k) {
   const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
   const LossLevel level = options_.budget_of_client ? LossLevel::client : level_of(options_.unit);
   const double members = options_.budget_of_client ? static_cast<double>(facts_.records[k]) : 1;
   std::vector<ChargeGroup> groups = ledger_of(k).book().spent(number(k), level);
-  const double price = share_.of_gradients(prices_->at(number(k), 0));
+  const double price = facts_.of_price.of_gradients(prices_->at(number(k), 0));
   const double in_batch = options_.budget_of_client ? static_cast<double>(least_batch(facts_.records[k])) : 1;
   const Charge of_round = options_.mechanism_row().gaussian() ? Charge::gaussian(price) : Charge::laplace(price);
-  groups.push_back({of_group(histogram(k).charge(), members).value_or(Charge::unbounded()), 1});
+  groups.push_back({of_group(histograms(k).charge(), members).value_or(Charge::unbounded()), 1});
   const Round rounds = facts_.uses * (options_.budget_of_client ? facts_.rounds_of_pass : 1);
   groups.push_back({of_group(of_round, in_batch).value_or(Charge::unbounded()), options_.total_epsilon ? rounds : 1});
   const double delta = options_.delta.value_or(default_delta(groups));
   return compose(groups, delta).epsilon <= limits.at(number(k), 0);
 }
 
-bool NormRelease::affordable() {
+bool HistogramRelease::affordable() {
   if (!options_.budget || taken_up_) return true;
   bool all = true;
   agreement_.together([&] {
@@ -92,7 +109,7 @@ bool NormRelease::affordable() {
 }
 
 /// A ledger of several clients counts for each as many records as one of them has at most.
-LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
+LedgerRun HistogramRelease::run_of(std::size_t first, std::size_t count) const {
   const auto begin = facts_.records.begin() + static_cast<std::ptrdiff_t>(first);
   const std::int64_t most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count));
   const PriceRange range = prices_->range();
@@ -101,9 +118,9 @@ LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
   run.version = version();
   run.mechanism = *options_.mechanism;
   run.parameters =
-      fmt::format("histogram of norms{}: bins={} price={}..{} share={} records={} noise-key={}",
-                  facts_.labels ? " and labels" : "", NormHistogram::bins, share_.of_histogram(range.least),
-                  share_.of_histogram(range.most), facts_.share, most, name_of(noise_key_policy(options_.noise_key)));
+      fmt::format("{}: bins={} price={}..{} share={} records={} noise-key={}", facts_.name, facts_.form.bins,
+                  facts_.of_price.of_release(range.least), facts_.of_price.of_release(range.most), facts_.share, most,
+                  name_of(noise_key_policy(options_.noise_key)));
   run.unit = options_.unit;
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
   run.batch = least_batch(most);
@@ -114,13 +131,13 @@ LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
 }
 
 /// Writes the release of the clients first … first + count − 1 of this rank into their ledger.
-void NormRelease::enter(std::size_t first, std::size_t count, Ledger& ledger) const {
+void HistogramRelease::enter(std::size_t first, std::size_t count, Ledger& ledger) const {
   if (taken_up_) return ledger.resume(run_id_, determined_by_);
   ledger.begin(run_of(first, count));
   std::vector<Reservation> rows;
   for (std::size_t k = first; k < first + count; ++k) {
     if (facts_.records[k] == 0) continue;
-    const Charge charge = histogram(k).charge();
+    const Charge charge = histograms(k).charge();
     Reservation row;
     row.clients = number(k);
     row.records = "all, at once";
@@ -132,7 +149,7 @@ void NormRelease::enter(std::size_t first, std::size_t count, Ledger& ledger) co
   if (!rows.empty()) ledger.reserve(rows);
 }
 
-void NormRelease::enter_all() {
+void HistogramRelease::enter_all() {
   agreement_.together([&] {
     const std::size_t clients = facts_.records.size();
     const std::size_t of_each = ledgers_.size() == clients ? 1 : clients;
@@ -141,7 +158,7 @@ void NormRelease::enter_all() {
 }
 
 /// A release whose keys can be had again stays open, so that the same command takes it up at no further cost.
-void NormRelease::close() {
+void HistogramRelease::close() {
   agreement_.together([&] {
     const bool repeatable = !determined_by_.empty() && noise_key_policy(options_.noise_key) == NoiseKeyPolicy::file;
     std::map<Ledger*, std::vector<LedgerEnding>> endings;
@@ -153,45 +170,22 @@ void NormRelease::close() {
   });
 }
 
-TypicalNorms NormRelease::release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts) {
+Vector HistogramRelease::release(ReleasePath path, const std::vector<Secret<Counts>>& counts) {
   enter_all();
-  std::size_t length = 0;
-  bool has_l1 = false;
-  Vector own_variances;
   Released<Columns> columns = declare_public(Columns());
   agreement_.together([&] {
-    const NormHistogram any(options_.mechanism_row().charge, share_.of_histogram(prices_->range().most), 0,
-                            facts_.labels);
-    length = any.length();
-    has_l1 = any.has_l1();
+    const std::size_t length = facts_.form.length();
     columns = declare_public(Columns(length, counts.size()));
     for (std::size_t k = 0; k < counts.size(); ++k) {
       if (facts_.records[k] == 0) continue;
-      NormHistogram histogram = this->histogram(k);
       Released<Vector> noisy = declare_public(Vector(length));
-      histogram.release({path, number(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy);
-      own_variances.push_back(histogram.deviation() * histogram.deviation());
+      histograms(k).release({path, number(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy);
       columns.update([k](Columns& all, const Vector& own) { std::copy(own.begin(), own.end(), all[k].begin()); },
                      noisy);
     }
   });
   close();
-  const Vector sum = agreement_.ordered_sum(columns);
-  Vector variances;
-  for (const Vector& each : agreement_.all_gather(declare_public(std::move(own_variances)))) {
-    variances.insert(variances.end(), each.begin(), each.end());
-  }
-  const double least = agreement_.broadcast(declare_public(least_count(options_.mechanism_row().charge, variances)));
-  const std::int64_t here = std::accumulate(facts_.records.begin(), facts_.records.end(), std::int64_t{0});
-  const std::int64_t records = agreement_.sum(declare_public(here));
-  const auto typical = [&](std::size_t first) {
-    return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
-  };
-  TypicalNorms norms;
-  norms.l2 = typical(0);
-  if (has_l1) norms.l1 = typical(NormHistogram::bins);
-  if (facts_.labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
-  return norms;
+  return agreement_.ordered_sum(columns);
 }
 
 }  // namespace starling

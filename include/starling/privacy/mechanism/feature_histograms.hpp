@@ -1,0 +1,52 @@
+/// Noisy histograms of every feature of a client's records, released once before the first round
+/// (docs/methods/privacy.md, "Means and deviations of features").
+///
+/// A feature has 81 bins: zero, and [2^k, 2^(k+1)) for k = −20 … 19 with either sign. Larger magnitudes count in the
+/// last bins, smaller ones in the first. A record adds 1 to one bin of each feature.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "starling/privacy/mechanism/noisy_counts.hpp"
+
+namespace starling {
+
+/// The constants by which a feature is standardised: x becomes (x − mean)/deviation.
+struct FeatureMoments {
+  double mean = 0;
+  double deviation = 1;
+  [[nodiscard]] bool operator==(const FeatureMoments&) const = default;
+};
+
+class FeatureHistograms : public NoisyCounts {
+ public:
+  static constexpr std::size_t magnitudes = 40;
+  static constexpr std::size_t bins = 1 + 2 * magnitudes;
+  static constexpr int lowest_exponent = -20;
+
+  [[nodiscard]] static Form form_of(std::size_t features);
+  /// Of `features` features under Gaussian noise at the price `mu`; as NoisyCounts.
+  FeatureHistograms(std::size_t features, double mu, std::int64_t records);
+
+  /// The bin of a value: 0 of zero, 1 … 40 of positive ones, ascending, 41 … 80 of negative ones by magnitude; none of
+  /// what is not finite.
+  [[nodiscard]] static std::optional<std::size_t> bin_of(double value);
+  /// Counts a record, whose value of feature j is `values[j]`. `counts` has length() entries.
+  void count(View values, Counts& counts) const;
+};
+
+/// The least count in a sum of histograms of `features` features that is taken for records: z times the deviation of
+/// the sum, where noise alone exceeds z in any of the bins with a probability of 0.1 %. `variances` are those of the
+/// noise on one client's counts each.
+[[nodiscard]] double least_count_of_features(View variances, std::size_t features);
+
+/// Whether so many records are enough: eight times the least count.
+[[nodiscard]] bool suffice_for_features(std::int64_t records, double least);
+
+/// Mean and deviation of a feature from its histogram, summed over clients, as if values lay evenly in their bins.
+/// Bins below `least` count as empty. Where those that are left have less than half of all `records`, the mean is 0 and
+/// the deviation the root mean square of their values other than zero. None where no value but zero is left.
+[[nodiscard]] std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records);
+
+}  // namespace starling

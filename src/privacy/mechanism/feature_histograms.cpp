@@ -1,0 +1,75 @@
+#include "starling/privacy/mechanism/feature_histograms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include <boost/math/special_functions/erf.hpp>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double false_bins = 0.001;       ///< probability of any bin that holds noise alone
+constexpr double least_counts_of_all = 8;  ///< of which all records must have so many
+constexpr double least_deviation = 0.1;    ///< in root mean squares: bins are no finer
+
+}  // namespace
+
+NoisyCounts::Form FeatureHistograms::form_of(std::size_t features) {
+  return {"histogram of features", "--feature-share", "feature", features, bins};
+}
+
+FeatureHistograms::FeatureHistograms(std::size_t features, double mu, std::int64_t records)
+    : NoisyCounts(form_of(features), ChargeKind::gaussian, mu, records) {}
+
+std::optional<std::size_t> FeatureHistograms::bin_of(double value) {
+  if (value == 0) return 0;
+  if (!std::isfinite(value)) return std::nullopt;
+  const int exponent = std::clamp(std::ilogb(value) - lowest_exponent, 0, static_cast<int>(magnitudes) - 1);
+  return static_cast<std::size_t>(exponent) + (value > 0 ? 1 : 1 + magnitudes);
+}
+
+void FeatureHistograms::count(View values, Counts& counts) const {
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    if (const auto bin = bin_of(values[j])) ++counts[bins * j + *bin];
+  }
+}
+
+double least_count_of_features(View variances, std::size_t features) {
+  const double all = static_cast<double>(2 * FeatureHistograms::magnitudes * features);
+  const double z = std::numbers::sqrt2 * boost::math::erfc_inv(2 * false_bins / all);
+  return z * std::sqrt(std::accumulate(variances.begin(), variances.end(), 0.0));
+}
+
+bool suffice_for_features(std::int64_t records, double least) {
+  return static_cast<double>(records) >= least_counts_of_all * least;
+}
+
+std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records) {
+  check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins (it has {})", summed.size(),
+                      FeatureHistograms::bins);
+  const auto kept = [&](std::size_t bin) { return summed[bin] < least ? 0 : summed[bin]; };
+  double others = 0;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
+    const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
+    const double positive = kept(1 + k);
+    const double negative = kept(1 + FeatureHistograms::magnitudes + k);
+    others += positive + negative;
+    sum += 1.5 * low * (positive - negative);
+    squares += 7.0 / 3 * low * low * (positive + negative);
+  }
+  if (!(others > 0)) return std::nullopt;
+  const double all = others + kept(0);
+  if (all < static_cast<double>(records) / 2) return FeatureMoments{0, std::sqrt(squares / others)};
+  const double square = squares / all;
+  const double mean = sum / all;
+  return FeatureMoments{mean, std::sqrt(std::max(square - mean * mean, least_deviation * least_deviation * square))};
+}
+
+}  // namespace starling

@@ -1,0 +1,105 @@
+#include "starling/privacy/mechanism/noisy_counts.hpp"
+
+#include "privacy/parts.hpp"
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/noise/grid.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::int64_t gaussian_unit = std::int64_t{1} << 20;
+constexpr double laplace_scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
+
+/// What a record moves so many histograms by in L1, in counts.
+double moved(std::size_t histograms) {
+  return 2 * static_cast<double>(histograms);
+}
+
+/// √(2H)·2^20, rounded up.
+double gaussian_sensitivity(std::size_t histograms) {
+  return std::nextafter(std::sqrt(moved(histograms)) * static_cast<double>(gaussian_unit), 1e300);
+}
+
+/// ⌊ε·2^40/2H⌋, or what keeps all counts within 2^61. 2H of these are at most ε·2^40, the scale of the noise times ε.
+std::int64_t laplace_unit(const NoisyCounts::Form& form, double epsilon, std::int64_t records) {
+  const double most = 0x1p61 / static_cast<double>(std::max<std::int64_t>(records, 1));
+  const double unit = std::floor(std::min(epsilon * laplace_scale / moved(form.histograms), most));
+  check(unit >= 1, "epsilon={:.6g} of the {}: noise can be drawn from {:.3g} on. Raise {}.", epsilon, form.name,
+        moved(form.histograms) / laplace_scale, form.option);
+  return static_cast<std::int64_t>(unit);
+}
+
+double gaussian_sigma_of(const NoisyCounts::Form& form, double mu) {
+  const double sensitivity = gaussian_sensitivity(form.histograms);
+  const double sigma = gaussian_sigma({sensitivity}, mu);
+  check(sigma >= GaussianNoise::smallest_sigma && sigma <= GaussianNoise::largest_sigma,
+        "mu={:.6g} of the {}: noise can be drawn for {:.3g} to {:.3g}. Change {}.", mu, form.name,
+        sensitivity / GaussianNoise::largest_sigma, sensitivity / GaussianNoise::smallest_sigma, form.option);
+  return sigma;
+}
+
+}  // namespace
+
+NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records)
+    : form_(std::move(form)), price_(price), records_(records), unit_(gaussian_unit) {
+  check(records >= 0 && records <= most_records, "a {} of {} records (2^40 at most)", form_.name, records);
+  check(noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
+        "a {} under noise that is neither Gaussian nor Laplace. Give {} 0.", form_.name, form_.option);
+  if (noise == ChargeKind::gaussian) {
+    noise_.emplace(gaussian_sigma_of(form_, price));
+  } else {
+    unit_ = laplace_unit(form_, price, records);
+  }
+}
+
+Charge NoisyCounts::charge() const {
+  if (noise_) return Charge::gaussian(price_);
+  return Charge::laplace(laplace_epsilon({moved(histograms()) * static_cast<double>(unit_)}));
+}
+
+double NoisyCounts::scale() const {
+  return noise_ ? noise_->sigma() : laplace_scale;
+}
+
+double NoisyCounts::deviation() const {
+  return (noise_ ? 1 : std::numbers::sqrt2) * scale() / static_cast<double>(unit_);
+}
+
+void NoisyCounts::release(const ReleaseAddress& address, const std::string& run_id, const NoiseKey& key,
+                          const Secret<Counts>& counts, Released<Vector>& noisy) {
+  std::vector<std::int64_t> integers = open(counts);
+  check<FailureError>(integers.size() == length(), "a {} with {} counts (it has {})", form_.name, integers.size(),
+                      length());
+  for (std::int64_t& each : integers) {
+    check<FailureError>(each >= 0 && each <= records_, "a {} counts more records than there are", form_.name);
+    each *= unit_;
+  }
+  const std::string stream = form_.stream + (noise_ ? "-gaussian" : "-laplace");
+  words_.restart(
+      release_stream(keys_, key, run_id, address, stream.c_str(), scale(), 1 / static_cast<double>(unit_), integers));
+  if (noise_) {
+    noise_->add(words_, integers);
+  } else {
+    add_discrete_laplace(words_, integers);
+  }
+  Vector result(integers.size());
+  std::transform(integers.begin(), integers.end(), result.begin(),
+                 [unit = static_cast<double>(unit_)](std::int64_t each) { return static_cast<double>(each) / unit; });
+  noisy = make(std::move(result));
+}
+
+double PriceShare::of_release(double price) const {
+  return (gaussian_ ? std::sqrt(share_ * uses_) : std::sqrt(share_) * uses_) * price * short_of_one;
+}
+
+double PriceShare::of_gradients(double price) const {
+  if (!any()) return price;
+  return (gaussian_ ? std::sqrt(1 - share_) : 1 - std::sqrt(share_)) * price * short_of_one;
+}
+
+}  // namespace starling

@@ -1,0 +1,212 @@
+"""--feature-share: histograms of features that clients release before the first round, and the constants that come of them."""
+
+import hashlib
+import math
+import random
+import unittest
+
+from harness import *
+
+CLIENTS = 4
+RECORDS = 1500  # of each
+SHARE = 0.1
+UNITS = {"age": (45, 12), "income": (5e4, 3e4), "rate": (0.02, 0.01)}
+
+
+def table(records=CLIENTS * RECORDS, seed=5, person=False):
+    """Features in their own units, all of which tell the label alike."""
+    draw = random.Random(seed)
+    lines = [",".join([*(["person"] if person else []), *UNITS, "y"])]
+    for i in range(records):
+        label = draw.choice([-1, 1])
+        row = [f"{mean + deviation * draw.gauss(0.4 * label, 1):.5g}" for mean, deviation in UNITS.values()]
+        lines.append(",".join([*([str(i // 3)] if person else []), *row, str(label)]))
+    return "\n".join(lines) + "\n"
+
+
+def chosen(result):
+    return [line for line in result.err.splitlines() if line.startswith("tuning: standardise ")]
+
+
+class Features(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write("data.csv", table())
+        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--partition", "iid", "--intercept", "--tuning", "auto"]
+        self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.6]
+
+    def config(self, output):
+        lines = (self.folder / output / "config.ini").read_text().splitlines()
+        return dict(line.split(" = ", 1) for line in lines if " = " in line)
+
+    def rows(self, path):
+        return [json.loads(line) for line in (self.folder / path).read_text().splitlines()]
+
+    def scales(self, output):
+        text = self.config(output)["standardise"]
+        self.assertTrue(text.startswith("values:"), text)
+        return [tuple(map(float, pair.split("/"))) for pair in text[len("values:"):].split(",")]
+
+    def test_records_in_their_own_units_are_learned(self):
+        self.write("test.csv", table(2000, seed=6))
+        accuracy = {}
+        for command in ("omd", "fedavg"):
+            for name, words in (("scaled", []), ("own", ["--feature-share", 0])):
+                result = self.run_alone([command, *self.mu, *words, "--test", "test.csv", "--output", f"{command}-{name}", "--json"])
+                accuracy[command, name] = result.summary()["metrics"]["test"]["accuracy"]
+            for (mean, deviation), (found, scale) in zip(UNITS.values(), self.scales(f"{command}-scaled")):
+                self.assertAlmostEqual(found, mean, delta=0.6 * deviation)
+                self.assertLess(abs(math.log2(scale / deviation)), 1)
+            self.assertGreater(accuracy[command, "scaled"], accuracy[command, "own"] + 0.05, accuracy)
+            self.assertNotIn("standardise", self.config(f"{command}-own"))
+
+    def test_the_same_bits_on_all_layouts(self):
+        seen = set()
+        for ranks in (1, 2, 4):
+            summary = self.summary_of(ranks, [*self.mu, "--noise-key", "seed"], f"run-{ranks}")
+            privacy = {key: value for key, value in summary["privacy"].items() if key not in ("ledger", "statement")}
+            seen.add(repr((bits(summary["final_model"]), self.config(f"run-{ranks}")["standardise"], bits(privacy))))
+        self.assertEqual(len(seen), 1, seen)
+
+    def test_a_record_pays_its_price_in_all(self):
+        privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
+        features, rest = math.sqrt(SHARE) * 0.6, math.sqrt(1 - SHARE) * 0.6
+        norms, gradient = math.sqrt(0.01) * rest, math.sqrt(0.99) * rest
+        self.assertLessEqual(privacy["mu"], 0.6)
+        self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
+        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["norms"]["mu"], norms), (privacy["features"]["mu"], features)):
+            self.assertAlmostEqual(found, expected, delta=1e-12)
+        self.assertEqual(privacy["features"]["share"], SHARE)
+        batch = int(self.config("run")["batch"])
+        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * norms, RECORDS * features)
+        self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
+        self.assertIn("released once histograms of every feature of all its records", privacy["statement"])
+        result = self.run_alone(["privacy", "ledger", "run/private/0/ledger", "--json"])
+        for losses in json.loads(result.out)["losses"]:
+            self.assertAlmostEqual(losses["record"]["mu"], 0.6, delta=1e-9)
+            self.assertAlmostEqual(losses["client_total"]["mu"] / whole, 1, delta=1e-9)
+
+    def test_several_passes_share_a_total(self):
+        privacy = self.summary_of(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3], "run")["privacy"]
+        self.assertEqual(self.config("run")["epochs"], "16")
+        self.assertLessEqual(privacy["epsilon"], 3)
+        self.assertAlmostEqual(privacy["epsilon"], 3, delta=1e-6)
+        self.assertAlmostEqual(privacy["features"]["mu"], math.sqrt(SHARE) * privacy["mu"], delta=1e-9)
+
+    def test_the_ledger_has_it_before_the_others(self):
+        self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
+        kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
+                 for row in self.rows("ledger") if "run" in row]
+        self.assertEqual(kinds[:7], [(kind, run) for run in ("features", "norms") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
+        self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
+
+    def test_a_model_applies_to_records_in_their_own_units(self):
+        self.good(1, [*self.mu, "--output", "run", "--test", "data.csv"])
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        scored = self.run_alone(["score", "run", "--source", "data.csv", "--json"])
+        self.assertEqual(scored.code, 0, scored)
+        self.assertAlmostEqual(json.loads(scored.out)["metrics"]["accuracy"], summary["metrics"]["test"]["accuracy"], delta=1e-9)
+
+    def test_a_configuration_has_its_result(self):
+        first = self.summary_of(1, [*self.mu, "--noise-key", "seed"], "run")
+        again = self.run_alone(["omd", "--config", "run/config.ini", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(chosen(again), [])
+        for key in ("mu", "client_mu", "mu_per_release", "norms", "features"):
+            self.assertEqual(again.summary()["privacy"][key], first["privacy"][key], key)
+        self.assertEqual(again.summary()["final_model"], first["final_model"])
+        self.assertFalse([row for row in self.rows("again/private/0/ledger") if row.get("run", "").endswith((":norms", ":features"))])
+
+    def test_a_resumed_run_does_not_release_again(self):
+        words = [*self.mu, "--batch", 3, "--noise-correlation", "none", "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]
+        self.good(2, [*words, "--output", "whole"])
+        with interrupted("checkpoint:0"):
+            self.run_ranks(2, [*words, "--output", "run"])
+        result = self.run_ranks(2, ["--resume", "run"])
+        self.assertEqual((result.code, chosen(result)), (0, []), result)
+        whole, resumed = [json.loads((self.folder / name / "summary.json").read_text()) for name in ("whole", "run")]
+        for key in ("mu", "client_mu", "norms", "features"):
+            self.assertEqual(whole["privacy"][key], resumed["privacy"][key], key)
+        self.assertEqual(whole["final_model"], resumed["final_model"])
+        opened = [row["run"] for row in self.rows("run/private/0/ledger") if row["kind"] == "open"]
+        self.assertEqual(sum(run.endswith(":features") for run in opened), 1)
+
+    def test_a_command_that_is_repeated_with_its_keys_takes_it_up(self):
+        for client in range(CLIENTS):
+            self.write_key(f"key-{client}", hashlib.sha256(b"key %d" % client).hexdigest())
+        words = [*self.mu, "--noise-key", str(self.folder / "key-{client}"), "--ledger", "ledger"]
+        first = self.good(1, [*words, "--output", "run-1"])
+        again = self.good(1, [*words, "--output", "run-2"])
+        self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))
+        losses = json.loads(self.run_alone(["privacy", "ledger", "ledger", "--json"]).out)["losses"][0]["record"]
+        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 0.9 * 0.99), delta=1e-9)
+
+    def test_persons_count_once(self):
+        self.write("data.csv", table(3 * CLIENTS * RECORDS, person=True))
+        words = [*self.mu, "--unit", "person", "--person", "person", "--output", "run"]
+        result = self.good(1, words)
+        self.assertEqual(len(chosen(result)), 1, result.err)
+        for (mean, deviation), (found, scale) in zip(UNITS.values(), self.scales("run")):
+            self.assertAlmostEqual(found, mean, delta=0.6 * deviation)
+
+    def test_categories_stay_as_they_are(self):
+        lines = table().splitlines()
+        colours = ["red", "green", "blue"]
+        self.write("data.csv", "\n".join(["colour," + lines[0], *(f"{colours[i % 3]},{line}" for i, line in enumerate(lines[1:]))]) + "\n")
+        self.write("encode.csv", "column,category,value\ncolour,red,1\ncolour,green,2\ncolour,blue,3\n")
+        result = self.good(2, [*self.mu, "--encode", "onehot:encode.csv", "--output", "run"])
+        self.assertIn("mean and deviation of 3 of 3 features", result.err)
+        self.assertEqual(self.scales("run")[0], (0, 1))
+        self.assertEqual(len(self.scales("run")), 4)
+
+    def test_nothing_is_released_where_it_would_be_of_no_use(self):
+        self.write("constants.csv", "feature,mean,sd\n" + "".join(f"{name},{m},{s}\n" for name, (m, s) in UNITS.items()))
+        self.write("start.csv", "0,0,0,0\n" * CLIENTS)
+        asked = ["--feature-share", 0.2]
+        for name, (words, why) in {
+                "standardised": (["--standardise", "constants.csv"], "scaled already"), "scaled": (["--scale", 0.1], "scaled already"),
+                "norm": (["--norm", 3], "--norm"), "clip": (["--clip", 3], "--clip"), "step": (["--step", 0.1], "--step"),
+                "start": (["--start", "start.csv"], "the start"), "domain": (["--domain", "ball:3"], "the domain"),
+                "network": (["--model", "mlp:3-4-1"], "linear models"),
+                "missing": (["--missing", "zero"], "missing")}.items():
+            with self.subTest(name):
+                given = [word for word in self.mu if name != "network" or word != "--intercept"]
+                result = self.good(1, [*given, *asked, *words, "--output", name])
+                self.assertEqual(chosen(result), [], name)
+                self.assertRegex(result.err, rf"features are left as they are: .*{why}")
+                self.assertIsNone(json.loads((self.folder / name / "summary.json").read_text())["privacy"]["features"])
+                self.assertEqual(self.config(name)["feature-share"], "0")
+        laplace = self.good(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1, *asked, "--output", "laplace"])
+        self.assertRegex(laplace.err, "features are left as they are: .*Gaussian")
+
+    def test_few_records_pay_nothing(self):
+        self.write("data.csv", table(400))
+        result = self.good(1, [*self.mu, "--output", "run"])
+        self.assertRegex(result.err, "3 features stay as they are: 400 records are too few")
+        privacy = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
+        self.assertIsNone(privacy["features"])
+        self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
+
+    def test_a_budget_may_forbid_it(self):
+        result = self.good(1, [*self.mu, "--budget", 100, "--ledger", "ledger", "--batch", 1, "--noise-correlation", "none", "--output", "run"])
+        self.assertEqual(chosen(result), [])
+        self.assertIn("histograms of features are not released: the --budget does not allow it", result.err)
+
+    def test_usage(self):
+        off = ["--tuning", "off", "--feature-share", 0.1]
+        for words, text in ((["--feature-share", 0.6], "feature-share"), ([*off, "--unit", "component"], "records"),
+                            ([*off, "--mu", "schedule:from=0.1,to=0.2"], "feature-share"),
+                            (["--standardise", "values:1/2,3/0,1/1"], "MEAN/SD")):
+            result = self.run_ranks(1, [*self.mu, *words, "--output", "run"])
+            self.assertEqual(result.code, 2, result)
+            self.assertRegex(result.messages()[0], text)
+        result = self.run_ranks(1, [*self.mu, "--standardise", "values:1/2", "--output", "run"])
+        self.assertEqual(result.code, 3, result)
+        self.assertRegex(result.messages()[0], "3 feature columns")
+        result = self.run_ranks(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1, *off, "--output", "run"])
+        self.assertRegex(result.messages()[0], "gaussian alone")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+#include "starling/privacy/mechanism/feature_histograms.hpp"
+
+#include "support/testing.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "starling/core/check.hpp"
+#include "starling/core/random.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/audit/audit.hpp"
+#include "starling/privacy/audit/audit_subjects.hpp"
+
+namespace starling::feature_histograms_test {
+
+using testing_support::message_of;
+
+constexpr std::int64_t some_records = 1000;
+
+Counts counts_of(const FeatureHistograms& histograms, const std::vector<Vector>& rows) {
+  Counts counts(histograms.length());
+  for (const Vector& row : rows) histograms.count(row, counts);
+  return counts;
+}
+
+Vector released(FeatureHistograms& histograms, const Counts& counts, const NoiseKey& key) {
+  Released<Vector> noisy = declare_public(Vector());
+  histograms.release({ReleasePath::by_itself, 0}, "test", key, Secret<Counts>(counts), noisy);
+  return noisy.value();
+}
+
+/// The histogram of one feature with these values, without noise.
+Vector histogram_of(const Vector& values) {
+  const FeatureHistograms histograms(1, 1, static_cast<std::int64_t>(values.size()));
+  Counts counts(histograms.length());
+  for (const double value : values) histograms.count(Vector{value}, counts);
+  return Vector(counts.begin(), counts.end());
+}
+
+TEST(FeatureHistograms, BinsAreZeroAndOctavesOfEitherSign) {
+  EXPECT_EQ(FeatureHistograms::bin_of(0.0), 0U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-0.0), 0U);
+  EXPECT_EQ(FeatureHistograms::bin_of(1), 21U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-1), 61U);
+  EXPECT_EQ(FeatureHistograms::bin_of(std::nextafter(1, 0)), 20U);
+  EXPECT_EQ(FeatureHistograms::bin_of(0x1p-1040), 1U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-0x1p-1040), 41U);
+  EXPECT_EQ(FeatureHistograms::bin_of(1e300), 40U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-1e300), 80U);
+  EXPECT_FALSE(FeatureHistograms::bin_of(std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(FeatureHistograms::bin_of(std::numeric_limits<double>::quiet_NaN()));
+}
+
+// Any record in the place of any other: at most √(2d), for which the noise is made, and as much where all bins differ.
+TEST(FeatureHistograms, AReplacedRecordMovesCountsByNoMoreThanTheNoiseIsMadeFor) {
+  const std::size_t features = 3;
+  const double mu = 0.7;
+  const FeatureHistograms histograms(features, mu, some_records);
+  const std::array<double, 6> values{0, 1, -1, 1e9, -1e-9, std::numeric_limits<double>::infinity()};
+  double most = 0;
+  for (std::size_t from = 0; from < 216; ++from) {
+    for (std::size_t to = 0; to < 216; ++to) {
+      const auto row = [&](std::size_t code) {
+        return Vector{values[code % 6], values[code / 6 % 6], values[code / 36]};
+      };
+      const Counts before = counts_of(histograms, {row(from)});
+      const Counts after = counts_of(histograms, {row(to)});
+      double squares = 0;
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        squares += static_cast<double>((before[i] - after[i]) * (before[i] - after[i]));
+      }
+      most = std::max(most, std::sqrt(squares) * static_cast<double>(histograms.unit()));
+    }
+  }
+  EXPECT_EQ(histograms.length(), 81 * features);
+  EXPECT_LE(most / histograms.scale(), mu * (1 + 1e-15));
+  EXPECT_NEAR(most / histograms.scale(), mu, 1e-12);
+  EXPECT_EQ(histograms.charge(), Charge::gaussian(mu));
+}
+
+TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
+  AddressedRandom random(7, Purpose::data, 0, 0);
+  for (const auto& [mean, deviation] : {std::pair{0.0, 1.0}, {5.0, 2.0}, {-3000.0, 1000.0}, {0.02, 0.01}}) {
+    Vector values;
+    for (int i = 0; i < 20'000; ++i) values.push_back(mean + deviation * random.normal());
+    const auto found = feature_moments(histogram_of(values), 10, 20'000);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->mean, mean, 0.25 * deviation) << mean;
+    EXPECT_NEAR(found->deviation, deviation, 0.5 * deviation) << mean;
+  }
+}
+
+TEST(FeatureHistograms, ValuesOfTwoKindsAreFoundAsBinsTellThem) {
+  Vector values(600, 0.0);
+  values.resize(1000, 1.0);  // in [1, 2): taken for 1.5, and for a square of 7/3
+  const auto found = feature_moments(histogram_of(values), 10, 1000);
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(found->mean, 0.6);
+  EXPECT_DOUBLE_EQ(found->deviation, std::sqrt(0.4 * 7 / 3 - 0.36));
+}
+
+// 300 of 1000 records in one bin, the others scattered below the least count: these say no mean.
+TEST(FeatureHistograms, WhereHalfTheRecordsAreNotSeenThereIsNoMean) {
+  Vector values(300, 1.0);
+  for (int k = -15; k < 20; ++k) values.insert(values.end(), 20, std::ldexp(1.0, k));
+  const auto found = feature_moments(histogram_of(values), 50, 1000);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, (FeatureMoments{0, std::sqrt(7.0 / 3)}));
+  EXPECT_FALSE(feature_moments(histogram_of(Vector(1000, 0.0)), 50, 1000)) << "zeros alone have no scale";
+  EXPECT_FALSE(feature_moments(histogram_of(Vector(40, 1.0)), 50, 1000)) << "nothing stands out";
+}
+
+// One value alone would have a deviation of nothing.
+TEST(FeatureHistograms, DeviationsAreNoFinerThanBins) {
+  const auto found = feature_moments(histogram_of(Vector(1000, 1000.0)), 10, 1000);
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->deviation, 0.1 * std::abs(found->mean));
+}
+
+// 2000 releases of three clients without records: 2 should have a bin above the least count. More than 10 have a
+// probability below 1e-5.
+TEST(FeatureHistograms, NoiseAloneFillsABinInOneOfAThousandReleases) {
+  constexpr std::size_t features = 2;
+  constexpr int releases = 2000;
+  FeatureHistograms histograms(features, 1, some_records);
+  const double variance = histograms.deviation() * histograms.deviation();
+  const double least = least_count_of_features(Vector(3, variance), features);
+  int filled = 0;
+  double squares = 0;
+  for (int r = 0; r < releases; ++r) {
+    Vector sum(histograms.length());
+    for (int client = 0; client < 3; ++client) {
+      const Vector noise = released(histograms, Counts(histograms.length()), numbered_audit_keys(11)(client, r));
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += noise[i];
+    }
+    filled += *std::max_element(sum.begin(), sum.end()) >= least ? 1 : 0;
+    for (const double each : sum) squares += each * each;
+  }
+  EXPECT_LE(filled, 10);
+  EXPECT_NEAR(squares / (3 * variance * releases * static_cast<double>(histograms.length())), 1, 0.02);
+  EXPECT_NEAR(least / std::sqrt(3 * variance), 4.3687, 1e-3) << "the quantile of 1 - 0.001/160";
+}
+
+TEST(FeatureHistograms, EightLeastCountsSuffice) {
+  EXPECT_TRUE(suffice_for_features(800, 100));
+  EXPECT_FALSE(suffice_for_features(799, 100));
+}
+
+/// The release as an observer of all counts sees it: a record in other bins of all features on side 1.
+AuditSubject subject_of(FeatureHistograms& histograms) {
+  AuditSubject subject;
+  subject.name = "a record of ones or of minus eights";
+  subject.length = histograms.length();
+  subject.centres = {Vector(histograms.length()), Vector(histograms.length())};
+  std::array<Counts, 2> counts{counts_of(histograms, {{1, 1, 1}}), counts_of(histograms, {{-8, -8, -8}})};
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::copy(counts[side].begin(), counts[side].end(), subject.centres[side].begin());
+  }
+  subject.observe = [&histograms, counts](int side, std::int64_t sample, MutableView seen) {
+    const Vector noisy =
+        released(histograms, counts[static_cast<std::size_t>(side)], numbered_audit_keys(5)(side, sample));
+    std::copy(noisy.begin(), noisy.end(), seen.begin());
+  };
+  return subject;
+}
+
+AuditSettings samples(std::int64_t count) {
+  AuditSettings settings;
+  settings.samples = count;
+  return settings;
+}
+
+TEST(FeatureHistograms, AnAuditDoesNotRefuteTheirClaimAndComesNear) {
+  FeatureHistograms histograms(3, 1, some_records);
+  const AuditResult result = audit(subject_of(histograms), histograms.charge(), samples(20'000));
+  EXPECT_FALSE(result.refuted);
+  EXPECT_GE(result.mu_lower_bound, 0.85);
+}
+
+// Noise for one feature in place of three.
+TEST(FeatureHistograms, AnAuditCatchesNoiseForOneFeature) {
+  FeatureHistograms histograms(3, std::sqrt(3.0), some_records);
+  EXPECT_TRUE(audit(subject_of(histograms), Charge::gaussian(1), samples(20'000)).refuted);
+}
+
+TEST(FeatureHistograms, RefuseWhatCannotBeReleased) {
+  FeatureHistograms histograms(1, 1, 2);
+  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(81, 3), numbered_audit_keys(1)(0, 0)); }), "");
+  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(80), numbered_audit_keys(1)(0, 0)); }), "");
+  EXPECT_NE(message_of<UsageError>([] { FeatureHistograms(1, 1e-30, 1); }).find("--feature-share"), std::string::npos);
+}
+
+}  // namespace starling::feature_histograms_test
