@@ -1,41 +1,34 @@
 #!/usr/bin/env python3
-"""Whether released scales of single features would be worth their price: test accuracy with and without them.
+"""What released means and deviations of features are worth: test accuracy with and without --feature-share.
 
-  jobs/scales.py                                   # all sets, some 800 short runs, a quarter of an hour and more
+  jobs/scales.py                                   # all sets, some 600 short runs, a quarter of an hour and more
   jobs/scales.py --only elec2,fair --epsilons 1    # two sets at one epsilon
   jobs/scales.py --only units --quick              # whether everything runs
 
 Runs are those of `starling omd` with nothing tuned, 16 passes (elec2: one) and Gaussian noise; epsilon is what a record pays in
-all, at delta = 1e-5. The release is simulated here, with noise for the sum of five clients' histograms. It costs the share
---share of mu^2, and gradients have the rest. Where a bin would need more than an eighth of all records to stand out of the noise,
-nothing is released or paid. Figures as in learning.py: accuracy, or of demand the share of variance explained.
-The variants:
+all, at delta = 1e-5. Figures as in learning.py: accuracy, or of demand the share of variance explained. The variants:
 
-  as-is     the table as it is
+  as-is     the table as it is: --feature-share 0
   rms       features divided by their exact root mean square: an upper bound, not private
   sd        features less their exact mean, divided by their exact deviation: likewise
-  median    features divided by the lower end of the median bin of a released histogram of log2 |x|
-  squares   features divided by a root mean square from that histogram
-  moments   features less a mean, divided by a deviation, both from a released histogram of the sign and log2 |x|
+  released  what starling does: a mean and a deviation from released histograms, where records are many enough
   public    --ranges or --standardise with constants that need no look at the data
 
-The data of others are looked for as in learning.py (--data), and two tables of statsmodels in --tables. What is missing is
-named, and the other sets are run. Writes scales.csv and scales.md (a table).
+The data of others are looked for as in learning.py (--data), two tables of statsmodels in --tables, and those of R's packages
+survival and ggplot2 by Rscript. What is missing is named, and the other sets are run. Writes scales.csv and scales.md (a table).
 """
 
-import math
 import pathlib
-import random
 import sys
 import tempfile
 
 import experiment
 import learning
 from learning_sets import Missing, Place
-from scales_parts import CASES, DELTA, Features, columns
+from scales_parts import CASES, columns, exact
 
-VARIANTS = ("as-is", "rms", "sd", "median", "squares", "moments", "public")
-RELEASED = ("median", "squares", "moments")
+DELTA = 1e-5
+VARIANTS = ("as-is", "rms", "sd", "released", "public")
 
 
 class Study:
@@ -43,36 +36,31 @@ class Study:
         self.starling, self.place, self.options = starling, place, options
         self.learning = learning.Learning(starling, place.scratch, options)
 
-    def constants(self, name, variant, features, epsilon, seed):
-        """(words that scale the features, epsilon that is left)."""
-        label, option, values = f"{name}-{variant}-{epsilon}-{seed}", *CASES[name][2:]
+    def scaling(self, name, variant, features, label):
+        """Words that scale the features."""
+        option, values = CASES[name][2:]
         if variant == "as-is":
-            return [], epsilon
+            return ["--feature-share", 0]
+        if variant == "released":
+            return ["--feature-share", self.options.share]
         if variant == "public" and option == "--ranges":
             path = self.place.scratch / f"{label}.csv"
             experiment.write_csv(path, ["feature", "low", "high"], ([k, *both] for k, both in enumerate(values)))
-            return ["--ranges", path], epsilon
-        if variant == "public":
-            return self.place.constants(label, values), epsilon
-        if variant not in RELEASED:
-            return self.place.constants(label, features.exact[variant]), epsilon
-        share, mu = self.options.share, experiment.privacy(self.starling, "calibrate", epsilon=epsilon, delta=DELTA)["mu"]
-        found = features.released(variant, math.sqrt(share) * mu, random.Random(label))
-        if found is None:
-            return [], epsilon
-        left = experiment.privacy(self.starling, "spend", mu=math.sqrt(1 - share) * mu, delta=DELTA)
-        return self.place.constants(label, found), left["epsilon"]
+            return ["--ranges", path]
+        if variant != "public":
+            values = [exact(column, variant == "sd") for column in features]
+        return self.place.constants(label, values)
 
     def run(self, name, data, variant, features, epsilon, seed):
-        more, left = self.constants(name, variant, features, epsilon, seed)
-        words = [*data.words, *more, *(["--epochs", 1] if data.progressive else []), "--mechanism", "gaussian", "--delta", DELTA,
-                 "--total-epsilon", f"{left:.6g}", "--seed", seed]
-        return self.learning.accuracy("omd", f"run-{name}-{variant}-{epsilon}-{seed}", words, data)[0]
+        label = f"{name}-{variant}-{epsilon}-{seed}"
+        words = [*data.words, *self.scaling(name, variant, features, label), *(["--epochs", 1] if data.progressive else []),
+                 "--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon, "--seed", seed]
+        return self.learning.accuracy("omd", f"run-{label}", words, data)[0]
 
     def set(self, name):
         """Lines of scales.csv of a set."""
         data = CASES[name][1](self.place)
-        features = Features(columns(data))
+        features = columns(data)
         cases = [(variant, epsilon) for variant in self.options.variants if variant != "public" or CASES[name][2]
                  for epsilon in self.options.epsilons]
         seeds = range(1, self.options.runs + 1)
@@ -81,7 +69,7 @@ class Study:
         for variant, epsilon in cases:
             values = [next(found) for _ in seeds]
             yield {"data": name, "variant": variant, "epsilon": epsilon, "runs": len(values), "mean": experiment.mean(values),
-                   "least": min(values), "share": self.options.share if variant in RELEASED else 0,
+                   "least": min(values), "share": self.options.share if variant == "released" else 0,
                    "larger_class": data.larger_class}
 
 

@@ -1,16 +1,12 @@
-"""What scales.py works with: tables in their own units and tables that are scaled already, and a simulated release of scales."""
+"""The tables of scales.py, in their own units or scaled already."""
 
-import collections
 import csv
 import math
 import random
-from statistics import NormalDist
+import shutil
+import subprocess
 
 from learning_sets import HELD_OUT, SETS, UNITS, Missing, number, opened
-
-DELTA, CLIENTS, LOWEST, BINS = 1e-5, 5, -20, 40  # bins [2^k, 2^(k+1)), as those of the norm's release
-FALSE_BIN = 0.001  # share of releases in which noise alone fills a bin
-PART = 8  # nothing is released where a bin needs more than this part of all records to stand out
 
 # Means and deviations that take credit back to New Taiwan dollars, years and codes (these come out whole), and public ranges.
 CREDIT = [(-0.2911, 1.149988), (51223.33, 73635.861), (49179.08, 71173.769), (47013.15, 69349.387), (43262.95, 64332.856),
@@ -57,6 +53,23 @@ def of_statsmodels(name, label, features):
     return made
 
 
+def of_r(package, name, label, features, above=None):
+    """Whether `label` is above a number (None: above its median), from a table of an R package. Lines with gaps are left out."""
+    def made(place):
+        wanted = [label, *features]
+        script = f"d <- {package}::{name}[, c({', '.join(map(repr, wanted))})]; write.csv(na.omit(d), stdout(), row.names=FALSE)"
+        if not shutil.which("Rscript"):
+            raise Missing("Rscript")
+        done = subprocess.run(["Rscript", "--vanilla", "-e", script], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Missing(f"R package {package}")
+        rows = [list(map(float, line)) for line in csv.reader(done.stdout.splitlines()[1:])]
+        random.Random(f"scales {name}").shuffle(rows)
+        limit = sorted(row[0] for row in rows)[len(rows) // 2] if above is None else above
+        return place.split(name, [1 if row[0] > limit else -1 for row in rows], [row[1:] for row in rows], lambda i: i % HELD_OUT == 0)
+    return made
+
+
 # Name: (title, how it is made, option of public constants, their values).
 CASES = {
     "a9a": ("a9a, 123 binary features", a9a, None, None),
@@ -68,6 +81,10 @@ CASES = {
     "fair": ("fair, 5,092 records", of_statsmodels("fair", "affairs", FAIR), "--ranges", list(FAIR.values())),
     "randhie": ("randhie, 16,152 records", of_statsmodels("randhie", "mdvis", RANDHIE), "--ranges", list(RANDHIE.values())),
     "elec2": ("elec2, progressive", SETS["elec2"][1], "--standardise", [(4, 2), *[(0.5, 0.3)] * 5]),
+    "diamonds": ("diamonds, 43,152 records", of_r("ggplot2", "diamonds", "price", ["carat", "depth", "table", "x", "y", "z"]), None, None),
+    "flchain": ("flchain, 6,299 records", of_r("survival", "flchain", "death",
+                ["age", "kappa", "lambda", "flc.grp", "sample.yr", "mgus"], above=0), None, None),
+    "txhousing": ("txhousing", of_r("ggplot2", "txhousing", "listings", ["year", "month", "sales", "volume", "median"]), None, None),
     "units": ("deviations 1/30 to 30, made", SETS["units"][1], "--standardise", [(0, unit) for unit in UNITS]),
 }
 
@@ -86,48 +103,7 @@ def columns(data):
     return [list(map(float, column)) for k, column in enumerate(zip(*map(str.split, opened(source)))) if k not in (0, 3)]  # elec2
 
 
-class Features:
-    """What is known of a table's features, from its columns: exact constants, and those that a release gives."""
-
-    def __init__(self, columns):
-        self.records = len(columns[0])
-        self.exact = {how: [exact(column, how == "sd") for column in columns] for how in ("rms", "sd")}
-        self.counts = [collections.Counter((1 if v > 0 else -1, min(max(math.frexp(v)[1] - 1, LOWEST), LOWEST + BINS - 1))
-                                           if v else (0, 0) for v in column) for column in columns]
-
-    def released(self, how, mu, draw):
-        """(mean, deviation) that a release at the price mu gives each feature, (0, 1) where no bin stands out; None: no release."""
-        d, signs = len(self.counts), 2 if how == "moments" else 1
-        sigma = math.sqrt(CLIENTS * 2 * d) / mu  # of the sum: a replaced record moves two bins of each of d histograms by 1
-        least = sigma * NormalDist().inv_cdf(1 - FALSE_BIN / (signs * BINS * d))
-        if PART * least > self.records:
-            return None
-        return [constants_of(how, self.kept(counts, signs, sigma, least, draw), self.records) for counts in self.counts]
-
-    @staticmethod
-    def kept(counts, signs, sigma, least, draw):
-        """{(sign, k): noisy count} of bins that stand out, (0, 0) that of zeros; without signs all are positive, and zeros have none."""
-        bins = {(0, 0): counts[0, 0] + draw.gauss(0, sigma)} if signs == 2 else {}
-        for key in ((sign, k) for sign in (1, -1)[:signs] for k in range(LOWEST, LOWEST + BINS)):
-            bins[key] = counts[key] + (counts[-1, key[1]] if signs == 1 else 0) + draw.gauss(0, sigma)
-        return {key: count for key, count in bins.items() if count >= least}
-
-
-def constants_of(how, bins, records):
-    if not any(sign for sign, _ in bins):
-        return 0, 1
-    seen, half = 0, sum(bins.values()) / 2
-    if how == "median":
-        return 0, next(2.0 ** k for (_, k), count in sorted(bins.items()) if (seen := seen + count) >= half)
-    centred = how == "moments" and 2 * half >= records / 2
-    if how == "moments":  # of the records that are seen; where these are fewer than half, no mean, and zeros do not count
-        records = 2 * half - (0 if centred else bins.get((0, 0), 0))
-    # Values are taken to lie evenly in their bins.
-    square = sum(count * 7 / 3 * 4.0 ** k * abs(sign) for (sign, k), count in bins.items()) / records
-    centre = sum(count * sign * 1.5 * 2.0 ** k for (sign, k), count in bins.items()) / records if centred else 0
-    return centre, math.sqrt(max(square - centre * centre, square / 100))
-
-
 def exact(column, centred):
+    """(mean, deviation) or (0, root mean square) of a column."""
     centre = math.fsum(column) / len(column) if centred else 0
     return centre, math.sqrt(math.fsum((v - centre) ** 2 for v in column) / len(column)) or 1

@@ -1,7 +1,6 @@
 """jobs/learning.py and jobs/scales.py on small data: tables and pictures are there, what is missing is named, and bad data end them."""
 
 import gzip
-import math
 import random
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from harness import *
 sys.path.insert(0, str(SOURCE / "jobs"))
 import experiment  # noqa: E402
 import learning  # noqa: E402
-import scales_parts  # noqa: E402
 from learning_sets import SETS, DataSet  # noqa: E402
 
 
@@ -128,7 +126,7 @@ class Scales(Experiment):
     def test_a_made_set(self):
         printed = self.run_script("scales.py", "--quick", "--only", "units")
         found = {line["variant"]: float(line["mean"]) for line in self.rows("scales.csv")}
-        self.assertEqual(list(found), ["as-is", "rms", "sd", "median", "squares", "moments", "public"])
+        self.assertEqual(list(found), ["as-is", "rms", "sd", "released", "public"])
         self.assertGreater(found["public"], found["as-is"])
         self.assertIn(f"| {found['public']:.1f} |", printed)
 
@@ -140,28 +138,7 @@ class Scales(Experiment):
             self.assertIn(missing, done.stderr)
 
 
-class Releases(TestCase):
-    """The release that scales.py simulates."""
-    FEATURES = scales_parts.Features([[5.0] * 300 + [-3.0] * 100, [0.0] * 396 + [1.0] * 4])
-
-    def test_without_much_noise(self):
-        for how, mean, deviation in (("median", 0, 4), ("squares", 0, math.sqrt(7 / 3 * (300 * 16 + 100 * 4) / 400)),
-                                     ("moments", (300 * 6 - 100 * 3) / 400, None)):
-            (centre, scale), (_, rare) = self.FEATURES.released(how, 1e6, random.Random(1))
-            self.assertAlmostEqual(centre, mean, places=2)
-            if deviation:
-                self.assertAlmostEqual(scale, deviation, places=2)
-            self.assertLess(rare, scale)
-
-    def test_what_does_not_stand_out_stays_as_it_is(self):
-        # Noise of a bin of the sum has a deviation of 4.5 / 0.5: 400 records stand out, 4 do not.
-        result = self.FEATURES.released("squares", 0.5, random.Random(1))
-        self.assertGreater(result[0][1], 3)
-        self.assertEqual(result[1], (0, 1))
-
-    def test_no_release_where_nothing_would_stand_out(self):
-        self.assertIsNone(self.FEATURES.released("squares", 0.2, random.Random(1)))
-
+class Prices(TestCase):
     def test_prices(self):
         mu = experiment.privacy(STARLING, "calibrate", epsilon=1, delta=1e-5)["mu"]
         self.assertAlmostEqual(mu, 0.268051, delta=1e-6)

@@ -44,6 +44,9 @@ struct TunedValue {
   std::string reason;
 };
 
+/// A chosen value for people: the beginning of a long one.
+[[nodiscard]] std::string shown_value(const std::string& value);
+
 /// The content of summary.json, whose keys docs/reference/summary.md describes.
 struct Summary {
   std::string command;

@@ -19,7 +19,9 @@ void KeptChoices::persist(Snapshot& snapshot) {
 }
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
-  for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
+  for (const TunedValue& each : values) {
+    fmt::print(stderr, "tuning: {} {}: {}\n", each.option, shown_value(each.value), each.reason);
+  }
   if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
 }
 

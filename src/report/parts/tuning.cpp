@@ -3,6 +3,11 @@
 
 namespace starling {
 
+std::string shown_value(const std::string& value) {
+  constexpr std::size_t most = 40;
+  return value.size() <= most ? value : value.substr(0, most - 3) + "...";
+}
+
 void add_tuning_keys(const Summary& summary, Json& json) {
   if (summary.tuned.empty()) return;
   Json chosen = Json::array();
@@ -15,7 +20,8 @@ void add_tuning_keys(const Summary& summary, Json& json) {
 std::string tuning_rows(const SummaryView& summary) {
   std::string text;
   for (const SummaryView& each : summary.list("tuning.chosen")) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"), each.text("value"));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"),
+                        shown_value(each.text("value")));
   }
   return text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
 }

@@ -43,12 +43,12 @@ TEST(FeatureHistograms, BinsAreZeroAndOctavesOfEitherSign) {
   EXPECT_EQ(FeatureHistograms::bin_of(0.0), 0U);
   EXPECT_EQ(FeatureHistograms::bin_of(-0.0), 0U);
   EXPECT_EQ(FeatureHistograms::bin_of(1), 21U);
-  EXPECT_EQ(FeatureHistograms::bin_of(-1), 61U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-1), 85U);
   EXPECT_EQ(FeatureHistograms::bin_of(std::nextafter(1, 0)), 20U);
   EXPECT_EQ(FeatureHistograms::bin_of(0x1p-1040), 1U);
-  EXPECT_EQ(FeatureHistograms::bin_of(-0x1p-1040), 41U);
-  EXPECT_EQ(FeatureHistograms::bin_of(1e300), 40U);
-  EXPECT_EQ(FeatureHistograms::bin_of(-1e300), 80U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-0x1p-1040), 65U);
+  EXPECT_EQ(FeatureHistograms::bin_of(1e300), 64U);
+  EXPECT_EQ(FeatureHistograms::bin_of(-1e300), 128U);
   EXPECT_FALSE(FeatureHistograms::bin_of(std::numeric_limits<double>::infinity()));
   EXPECT_FALSE(FeatureHistograms::bin_of(std::numeric_limits<double>::quiet_NaN()));
 }
@@ -74,7 +74,7 @@ TEST(FeatureHistograms, AReplacedRecordMovesCountsByNoMoreThanTheNoiseIsMadeFor)
       most = std::max(most, std::sqrt(squares) * static_cast<double>(histograms.unit()));
     }
   }
-  EXPECT_EQ(histograms.length(), 81 * features);
+  EXPECT_EQ(histograms.length(), FeatureHistograms::bins * features);
   EXPECT_LE(most / histograms.scale(), mu * (1 + 1e-15));
   EXPECT_NEAR(most / histograms.scale(), mu, 1e-12);
   EXPECT_EQ(histograms.charge(), Charge::gaussian(mu));
@@ -140,7 +140,7 @@ TEST(FeatureHistograms, NoiseAloneFillsABinInOneOfAThousandReleases) {
   }
   EXPECT_LE(filled, 10);
   EXPECT_NEAR(squares / (3 * variance * releases * static_cast<double>(histograms.length())), 1, 0.02);
-  EXPECT_NEAR(least / std::sqrt(3 * variance), 4.3687, 1e-3) << "the quantile of 1 - 0.001/160";
+  EXPECT_NEAR(least / std::sqrt(3 * variance), 4.4698, 1e-3) << "the quantile of 1 - 0.001/256";
 }
 
 TEST(FeatureHistograms, EightLeastCountsSuffice) {
@@ -187,8 +187,8 @@ TEST(FeatureHistograms, AnAuditCatchesNoiseForOneFeature) {
 
 TEST(FeatureHistograms, RefuseWhatCannotBeReleased) {
   FeatureHistograms histograms(1, 1, 2);
-  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(81, 3), numbered_audit_keys(1)(0, 0)); }), "");
-  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(80), numbered_audit_keys(1)(0, 0)); }), "");
+  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(FeatureHistograms::bins, 3), numbered_audit_keys(1)(0, 0)); }), "");
+  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(FeatureHistograms::bins - 1), numbered_audit_keys(1)(0, 0)); }), "");
   EXPECT_NE(message_of<UsageError>([] { FeatureHistograms(1, 1e-30, 1); }).find("--feature-share"), std::string::npos);
 }
 

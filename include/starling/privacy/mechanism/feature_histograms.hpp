@@ -1,7 +1,7 @@
 /// Noisy histograms of every feature of a client's records, released once before the first round
 /// (docs/methods/privacy.md, "Means and deviations of features").
 ///
-/// A feature has 81 bins: zero, and [2^k, 2^(k+1)) for k = −20 … 19 with either sign. Larger magnitudes count in the
+/// A feature has 129 bins: zero, and [2^k, 2^(k+1)) for k = −20 … 43 with either sign. Larger magnitudes count in the
 /// last bins, smaller ones in the first. A record adds 1 to one bin of each feature.
 #pragma once
 
@@ -21,7 +21,7 @@ struct FeatureMoments {
 
 class FeatureHistograms : public NoisyCounts {
  public:
-  static constexpr std::size_t magnitudes = 40;
+  static constexpr std::size_t magnitudes = 64;
   static constexpr std::size_t bins = 1 + 2 * magnitudes;
   static constexpr int lowest_exponent = -20;
 
@@ -29,7 +29,7 @@ class FeatureHistograms : public NoisyCounts {
   /// Of `features` features under Gaussian noise at the price `mu`; as NoisyCounts.
   FeatureHistograms(std::size_t features, double mu, std::int64_t records);
 
-  /// The bin of a value: 0 of zero, 1 … 40 of positive ones, ascending, 41 … 80 of negative ones by magnitude; none of
+  /// The bin of a value: 0 of zero, 1 … 64 of positive ones, ascending, 65 … 128 of negative ones by magnitude; none of
   /// what is not finite.
   [[nodiscard]] static std::optional<std::size_t> bin_of(double value);
   /// Counts a record, whose value of feature j is `values[j]`. `counts` has length() entries.

@@ -12,7 +12,7 @@ namespace starling {
 namespace {
 
 constexpr double usual_share = 0.1;
-constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 65 MB
+constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
 bool is_word(const std::string& start) {
   return start == "uniform" || start == "zero" || start == "safe";
