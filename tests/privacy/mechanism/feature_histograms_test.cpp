@@ -187,8 +187,12 @@ TEST(FeatureHistograms, AnAuditCatchesNoiseForOneFeature) {
 
 TEST(FeatureHistograms, RefuseWhatCannotBeReleased) {
   FeatureHistograms histograms(1, 1, 2);
-  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(FeatureHistograms::bins, 3), numbered_audit_keys(1)(0, 0)); }), "");
-  EXPECT_NE(message_of<FailureError>([&] { released(histograms, Counts(FeatureHistograms::bins - 1), numbered_audit_keys(1)(0, 0)); }), "");
+  EXPECT_NE(message_of<FailureError>(
+                [&] { released(histograms, Counts(FeatureHistograms::bins, 3), numbered_audit_keys(1)(0, 0)); }),
+            "");
+  EXPECT_NE(message_of<FailureError>(
+                [&] { released(histograms, Counts(FeatureHistograms::bins - 1), numbered_audit_keys(1)(0, 0)); }),
+            "");
   EXPECT_NE(message_of<UsageError>([] { FeatureHistograms(1, 1e-30, 1); }).find("--feature-share"), std::string::npos);
 }
 
