@@ -3,6 +3,7 @@
 
   jobs/scales.py                                   # all sets, some 600 short runs, a quarter of an hour and more
   jobs/scales.py --only elec2,fair --epsilons 1    # two sets at one epsilon
+  jobs/scales.py --hidden 16 --variants as-is,released --only credit-units,flchain    # networks
   jobs/scales.py --only units --quick              # whether everything runs
 
 Runs are those of `starling omd` with nothing tuned, 16 passes (elec2: one) and Gaussian noise; epsilon is what a record pays in
@@ -51,9 +52,16 @@ class Study:
             values = [exact(column, variant == "sd") for column in features]
         return self.place.constants(label, values)
 
+    def model(self, data, features):
+        """Words of the set, with a network in place of a linear model if --hidden says so."""
+        if self.options.hidden is None:
+            return data.words
+        words = [word for word in data.words if word != "--intercept"]
+        return [*words, *([] if "--loss" in words else ["--loss", "logistic"]), "--model", f"mlp:{features}-{self.options.hidden}-1"]
+
     def run(self, name, data, variant, features, epsilon, seed):
         label = f"{name}-{variant}-{epsilon}-{seed}"
-        words = [*data.words, *self.scaling(name, variant, features, label), *(["--epochs", 1] if data.progressive else []),
+        words = [*self.model(data, len(features)), *self.scaling(name, variant, features, label), *(["--epochs", 1] if data.progressive else []),
                  "--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon, "--seed", seed]
         return self.learning.accuracy("omd", f"run-{label}", words, data)[0]
 
@@ -97,6 +105,7 @@ def main():
     parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
                         default=[0.3, 1, 3, 8], help="separated by commas (0.3,1,3,8)")
     parser.add_argument("--share", metavar="S", type=float, default=0.1, help="of the release in mu^2 (0.1)")
+    parser.add_argument("--hidden", metavar="N", type=experiment.positive, help="networks with so many hidden units in place of linear models")
     parser.add_argument("--quick", action="store_true", help="small sets, one run, epsilon 1 alone: figures mean nothing")
     options = parser.parse_args()
     if options.quick:

@@ -60,6 +60,13 @@ class Features(TestCase):
             self.assertGreater(accuracy[command, "scaled"], accuracy[command, "own"] + 0.05, accuracy)
             self.assertNotIn("standardise", self.config(f"{command}-own"))
 
+    def test_networks_learn_them_too(self):
+        words = [word for word in self.mu if word != "--intercept"] + ["--loss", "logistic", "--model", "mlp:3-4-1"]
+        result = self.good(1, [*words, "--test", "data.csv", "--output", "run"])
+        self.assertEqual(len(chosen(result)), 1)
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.65)
+
     def test_the_same_bits_on_all_layouts(self):
         seen = set()
         for ranks in (1, 2, 4):
@@ -168,11 +175,9 @@ class Features(TestCase):
                 "standardised": (["--standardise", "constants.csv"], "scaled already"), "scaled": (["--scale", 0.1], "scaled already"),
                 "norm": (["--norm", 3], "--norm"), "clip": (["--clip", 3], "--clip"), "step": (["--step", 0.1], "--step"),
                 "start": (["--start", "start.csv"], "the start"), "domain": (["--domain", "ball:3"], "the domain"),
-                "network": (["--model", "mlp:3-4-1"], "linear models"),
                 "missing": (["--missing", "zero"], "missing")}.items():
             with self.subTest(name):
-                given = [word for word in self.mu if name != "network" or word != "--intercept"]
-                result = self.good(1, [*given, *asked, *words, "--output", name])
+                result = self.good(1, [*self.mu, *asked, *words, "--output", name])
                 self.assertEqual(chosen(result), [], name)
                 self.assertRegex(result.err, rf"features are left as they are: .*{why}")
                 self.assertIsNone(json.loads((self.folder / name / "summary.json").read_text())["privacy"]["features"])

@@ -56,7 +56,7 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
               config.scale_share);
   options.add({.name = "feature-share",
                .argument = "S",
-               .help = "with --tuning auto, gaussian and a linear model, where nothing says how features are scaled "
+               .help = "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
                        "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy "
                        "histograms of its features, which have the share S of mu^2 and give the gradients the rest; "
                        "records are then standardised by a mean and a deviation from them. Only where records are "

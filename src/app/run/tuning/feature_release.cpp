@@ -30,13 +30,16 @@ FeatureRelease::FeatureRelease(TunedCommand& command, const RunToTune& run, cons
 /// Why histograms of features would be of no use, whatever the records are; empty if they are of use.
 std::string FeatureRelease::why_of_no_use() const {
   using Missing = ReadSettings::Missing;
+  using Kind = ModelChoice::Kind;
   const DataSettings& data = config_.data;
   if (!config_.privacy.mechanism_row().gaussian()) return "their histograms need Gaussian noise";
   if (data.scales_columns() || data.scale != 1) return "they are scaled already";
   if (data.features != ReadSettings::Features::raw) return "they describe pictures";
   if (data.missing == Missing::zero || data.missing == Missing::indicator) return "missing ones become 0";
   if (is_synthetic(data.source) || (config_.test && is_synthetic(*config_.test))) return "a generator makes them";
-  if (config_.model.kind != ModelChoice::Kind::linear) return "it is known of linear models alone what that brings";
+  if (config_.model.kind != Kind::linear && config_.model.kind != Kind::perceptron) {
+    return "it is known of linear models and perceptrons alone what that brings";
+  }
   if (!is_word(config_.start)) return "the start speaks of their own units";
   for (const char* option : {"clip", "step"}) {
     if (config_.given(option)) return fmt::format("--{} speaks of their own units", option);
