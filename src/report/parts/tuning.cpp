@@ -20,8 +20,7 @@ void add_tuning_keys(const Summary& summary, Json& json) {
 std::string tuning_rows(const SummaryView& summary) {
   std::string text;
   for (const SummaryView& each : summary.list("tuning.chosen")) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"),
-                        shown_value(each.text("value")));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"), shown_value(each.text("value")));
   }
   return text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
 }
