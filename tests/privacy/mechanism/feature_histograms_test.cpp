@@ -143,9 +143,9 @@ TEST(FeatureHistograms, NoiseAloneFillsABinInOneOfAThousandReleases) {
   EXPECT_NEAR(least / std::sqrt(3 * variance), 4.4698, 1e-3) << "the quantile of 1 - 0.001/256";
 }
 
-TEST(FeatureHistograms, EightLeastCountsSuffice) {
-  EXPECT_TRUE(suffice_for_features(800, 100));
-  EXPECT_FALSE(suffice_for_features(799, 100));
+TEST(FeatureHistograms, TenLeastCountsSuffice) {
+  EXPECT_TRUE(suffice_for_features(1000, 100));
+  EXPECT_FALSE(suffice_for_features(999, 100));
 }
 
 /// The release as an observer of all counts sees it: a record in other bins of all features on side 1.

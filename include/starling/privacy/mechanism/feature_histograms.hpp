@@ -41,7 +41,7 @@ class FeatureHistograms : public NoisyCounts {
 /// noise on one client's counts each.
 [[nodiscard]] double least_count_of_features(View variances, std::size_t features);
 
-/// Whether so many records are enough: eight times the least count.
+/// Whether so many records are enough: ten times the least count.
 [[nodiscard]] bool suffice_for_features(std::int64_t records, double least);
 
 /// Mean and deviation of a feature from its histogram, summed over clients, as if values lay evenly in their bins.
