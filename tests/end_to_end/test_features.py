@@ -59,6 +59,15 @@ class Features(TestCase):
                 self.assertLess(abs(math.log2(scale / deviation)), 1)
             self.assertGreater(accuracy[command, "scaled"], accuracy[command, "own"] + 0.05, accuracy)
             self.assertNotIn("standardise", self.config(f"{command}-own"))
+            notes = json.loads((self.folder / f"{command}-scaled" / "summary.json").read_text())["notes"]
+            self.assertTrue([note for note in notes if "models are of standardised features" in note], notes)
+
+    def test_no_norms_beside_them(self):
+        result = self.good(1, [*self.mu, "--scale-share", 0, "--output", "run"])
+        self.assertEqual(len(chosen(result)), 1, result.err)
+        privacy = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
+        self.assertIsNone(privacy["norms"])
+        self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
 
     def test_networks_learn_them_too(self):
         words = [word for word in self.mu if word != "--intercept"] + ["--loss", "logistic", "--model", "mlp:3-4-1"]

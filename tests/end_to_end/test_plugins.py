@@ -250,7 +250,7 @@ class Plugins(TestCase):
 
     def test_tuning(self):
         """A library that says the slope of its loss is tuned as the built-in loss is; of others starling names the defaults."""
-        words = ["omd", "--tuning", "auto", "--source", "data.csv", "--clients", 4, "--noise-key", "seed", "--progress", "off", "--total-epsilon", 4, "--delta",
+        words = ["omd", "--tuning", "auto", "--feature-share", 0, "--source", "data.csv", "--clients", 4, "--noise-key", "seed", "--progress", "off", "--total-epsilon", 4, "--delta",
                  1e-5, "--mechanism", "gaussian"]
         built_in = self.run_alone([*words, "--json-models", "--output", "built-in"])
         own = self.run_alone([*words, *self.logistic("SLOPE=0.5"), "--json-models", "--output", "own"])

@@ -170,17 +170,22 @@ void OmdRun::open_graph() {
   }
   if (has_rule(config_) && !config_.given("gossip-steps"))
     config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
-  const OverlayTerms terms = overlay_terms(*graph);
   even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
   const std::vector<std::string> departures =
       departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
   notes_.insert(notes_.end(), departures.begin(), departures.end());
-  schedule_ = overlaid(std::move(graph), config_.schedule, terms);
-  digest_at_first_ = schedule_->digest();
+  make_schedule(std::move(graph));
   if (!members_.has_changed()) return;
   choose_family();
   config_.data.lost = members_.lost();
   schedule_at_first_ = std::exchange(schedule_, schedule_of_present());
+}
+
+/// The graph, with all that befalls it in so many exchanges a round.
+void OmdRun::make_schedule(std::unique_ptr<Graph> graph) {
+  const OverlayTerms terms = overlay_terms(*graph);
+  schedule_ = overlaid(std::move(graph), config_.schedule, terms);
+  digest_at_first_ = schedule_->digest();
 }
 
 void OmdRun::check_graph(const Graph& graph) {

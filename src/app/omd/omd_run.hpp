@@ -73,6 +73,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::unique_ptr<GraphOfSome> rewired_graph() const;
   [[nodiscard]] std::unique_ptr<Schedule> schedule_of_present() const;
   void choose_family();
+  void make_schedule(std::unique_ptr<Graph> graph);
   /// **Collective.**
   [[nodiscard]] std::map<Client, Vector> mean_models(const std::vector<Parentage>& parents);
   [[nodiscard]] StartModels read_start();
@@ -87,7 +88,9 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::string why_not_by_rule() const override { return why_not_tuned(config_); }
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
                                         std::size_t parameters) const override;
-  [[nodiscard]] std::vector<TunedValue> own_choices() const override { return tuned_mixing(config_); }
+  [[nodiscard]] std::vector<TunedValue> own_choices(const LearningRule& rule) const override {
+    return tuned_mixing(config_, rule);
+  }
   void check_before_release(Round releases) override;
   [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::omd_norm; }
   [[nodiscard]] ReleasePath path_of_features() const override { return ReleasePath::omd_feature; }

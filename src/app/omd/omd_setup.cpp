@@ -51,8 +51,14 @@ std::string OmdRun::why_own_units() const {
   return domain_->is_everything() ? "" : "the domain speaks of their own units";
 }
 
+/// The rule may want other exchanges than the graph was made for.
 void OmdRun::choose_settings() {
-  if (config_.tunes()) settings_.choose(words_, to_tune());
+  if (!config_.tunes()) return;
+  const int gossip_steps = config_.mixing.gossip_steps;
+  settings_.choose(words_, to_tune());
+  agreement_.together([&] {
+    if (config_.mixing.gossip_steps != gossip_steps) make_schedule(base_graph());
+  });
 }
 
 void OmdRun::check_before_release(Round releases) {

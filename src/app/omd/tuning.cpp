@@ -44,12 +44,15 @@ int tuned_gossip_steps(const OmdConfig& config, const Graph& graph) {
   return steps;
 }
 
-std::vector<TunedValue> tuned_mixing(const OmdConfig& config) {
+std::vector<TunedValue> tuned_mixing(const OmdConfig& config, const LearningRule& rule) {
+  const bool far_apart = leaves_clients_apart(config) ||
+                         (config.privacy.protects() && config.mixing.gossip_steps > 1 && !rule.correlation);
+  const int steps = far_apart ? most_gossip_steps : config.mixing.gossip_steps;
   return {{"step-cap", fmt::format("{:.4g}", step_cap_of_rule), "clients of little mass repay their steps early"},
-          {"gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
-           config.mixing.gossip_steps == 1 ? "one exchange halves the disagreement of clients"
-           : leaves_clients_apart(config)  ? "independent noise leaves clients far apart"
-                                           : "as many as halve the disagreement of clients, 4 at most"}};
+          {"gossip-steps", fmt::format("{}", steps),
+           steps == 1  ? "one exchange halves the disagreement of clients"
+           : far_apart ? "independent noise leaves clients far apart"
+                       : "as many as halve the disagreement of clients, 4 at most"}};
 }
 
 }  // namespace starling

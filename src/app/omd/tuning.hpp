@@ -23,7 +23,8 @@ inline constexpr Client most_clients_analysed = 200;
 /// average, and on bounded domains, where it may come to that.
 [[nodiscard]] int tuned_gossip_steps(const OmdConfig& config, const Graph& graph);
 
-/// The options that the rule chooses for this command alone.
-[[nodiscard]] std::vector<TunedValue> tuned_mixing(const OmdConfig& config);
+/// The options that the rule chooses for this command alone. It may leave noise independent after the graph was made
+/// for correlated noise.
+[[nodiscard]] std::vector<TunedValue> tuned_mixing(const OmdConfig& config, const LearningRule& rule);
 
 }  // namespace starling

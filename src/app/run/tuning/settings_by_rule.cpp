@@ -67,7 +67,8 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
                                   facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
   }
   const LearningRule rule = learning_rule(facts);
-  std::vector<TunedValue> values = tuned_values(config, facts, rule, command_.own_choices(), command_.name_of_steps());
+  std::vector<TunedValue> values =
+      tuned_values(config, facts, rule, command_.own_choices(rule), command_.name_of_steps());
   for (TunedValue& each : values) keep_in_range(each);
   signal_to_noise_ = signal_to_noise(facts, rule);
   if (run.rank == 0) print_tuning(values, outlook(facts, rule));
@@ -123,6 +124,12 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records, cons
   take_norms(share, norms, run);
 }
 
+/// Prints choices that are made before the rule's own.
+void SettingsByRule::tell(const std::vector<TunedValue>& values, const RunToTune& run) {
+  if (run.rank == 0) print_tuning(values, "");
+  chosen_.insert(chosen_.end(), values.begin(), values.end());
+}
+
 /// Standardises features by histograms of them, where that is worth its price.
 void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records, const RunToTune& run) {
   FeatureRelease features(command_, run, config().privacy.feature_share);
@@ -130,7 +137,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   if (const auto chosen = features.release(most_records)) {
     config().privacy.feature_share = features.share();
     config().data.standardise = chosen->value;
-    chosen_.push_back(*chosen);
+    tell({*chosen}, run);
+    run.notes.emplace_back(
+        "features are standardised (standardise in config.ini): models are of standardised features. predict and score "
+        "take records in their own units. --feature-share 0 leaves features as they are");
     run.agreement.together(run.read_again);
   }
 }
@@ -142,8 +152,9 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const R
   const std::string cost = config.privacy.mechanism_row().gaussian()
                                ? fmt::format("{:.3g} of the square of its mu", share)
                                : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
-  const auto tell = [&](const char* option, const std::string& value, const char* which) {
-    chosen_.push_back(
+  std::vector<TunedValue> values;
+  const auto take = [&](const char* option, const std::string& value, const char* which) {
+    values.push_back(
         {option, value.empty() ? "unknown" : value,
          fmt::format("{} released histograms, which cost each {} {} once",
                      value.empty() ? "no bin stands out of the noise in" : which, name_of(config.privacy.unit), cost)});
@@ -155,14 +166,14 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const R
     for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
       if (norm && norms.l2) config.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
     }
-    tell("norm", text, "the median bin of the sum of");
+    take("norm", text, "the median bin of the sum of");
   }
   if (needs_label_size(config, run.loss) && !config.label_size) {
     const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
     if (!text.empty()) config.label_size = std::stod(text);
-    tell("label-size", text, "the upper end of the median bin of the sum of");
+    take("label-size", text, "the upper end of the median bin of the sum of");
   }
-  if (run.rank == 0) print_tuning(chosen_, "");
+  tell(values, run);
 }
 
 /// Reads the command line again with these values. With `tuning = off` beside them they are what a repeated or resumed

@@ -54,6 +54,7 @@ class SettingsByRule {
   void choose_norms(const std::optional<std::int64_t>& most_records, const RunToTune& run);
   void release_norms(double share, std::int64_t most_records, const RunToTune& run);
   void take_norms(double share, const TypicalNorms& norms, const RunToTune& run);
+  void tell(const std::vector<TunedValue>& values, const RunToTune& run);
   void take(const std::vector<std::string>& given, const std::vector<TunedValue>& values);
 
   TunedCommand& command_;

@@ -32,8 +32,8 @@ class TunedCommand {
   /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
   [[nodiscard]] virtual RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
                                                 std::size_t parameters) const = 0;
-  /// The options that the rule chooses for this command alone.
-  [[nodiscard]] virtual std::vector<TunedValue> own_choices() const { return {}; }
+  /// The options that are chosen for this command alone, beside those of the rule.
+  [[nodiscard]] virtual std::vector<TunedValue> own_choices(const LearningRule& /*rule*/) const { return {}; }
   /// The name of what makes a release of each client, in messages.
   [[nodiscard]] virtual std::string name_of_steps() const { return "rounds"; }
   /// Finds what would end the run later on, before anything is released and a directory is made. `releases` are those
