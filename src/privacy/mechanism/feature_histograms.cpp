@@ -13,9 +13,9 @@ namespace starling {
 
 namespace {
 
-constexpr double false_bins = 0.001;       ///< probability of any bin that holds noise alone
+constexpr double false_bins = 0.001;        ///< probability of any bin that holds noise alone
 constexpr double least_counts_of_all = 10;  ///< of which all records must have so many
-constexpr double least_deviation = 0.1;    ///< in root mean squares: bins are no finer
+constexpr double least_deviation = 0.1;     ///< in root mean squares: bins are no finer
 
 }  // namespace
 
