@@ -194,6 +194,23 @@ class Features(TestCase):
         laplace = self.good(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1, *asked, "--output", "laplace"])
         self.assertRegex(laplace.err, "features are left as they are: .*Gaussian")
 
+    def test_features_of_one_scale_stay_as_they_are(self):
+        draw = random.Random(8)
+        lines = ["a,b,c,y"]
+        for _ in range(CLIENTS * RECORDS):
+            label = draw.choice([-1, 1])
+            lines.append(",".join(f"{draw.gauss(0.3 * label, 1):.4f}" for _ in range(3)) + f",{label}")
+        self.write("data.csv", "\n".join(lines) + "\n")
+        first = self.good(1, [*self.mu, "--noise-key", "seed", "--output", "run"])
+        self.assertIn("tuning: standardise none: features have one scale", first.err)
+        config = self.config("run")
+        self.assertEqual((config["feature-share"], config.get("standardise")), ("0.1", None))
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertAlmostEqual(summary["privacy"]["mu"], 0.6, delta=1e-12)
+        self.assertEqual([note for note in summary["notes"] if "standardised" in note], [])
+        again = self.run_alone(["omd", "--config", "run/config.ini", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(again.summary()["final_model"], summary["final_model"])
+
     def test_few_records_pay_nothing(self):
         self.write("data.csv", table(400))
         result = self.good(1, [*self.mu, "--output", "run"])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -13,9 +14,11 @@ namespace starling {
 
 namespace {
 
-constexpr double false_bins = 0.001;        ///< probability of any bin that holds noise alone
-constexpr double least_counts_of_all = 10;  ///< of which all records must have so many
-constexpr double least_deviation = 0.1;     ///< in root mean squares: bins are no finer
+constexpr double false_bins = 0.001;       ///< probability of any bin that holds noise alone
+constexpr double least_counts_of_all = 8;  ///< of which all records must have so many
+constexpr double least_deviation = 0.1;    ///< in root mean squares: bins are no finer
+
+constexpr double like_sizes = 8;  ///< times that a root mean square of features of one scale may be another
 
 }  // namespace
 
@@ -47,6 +50,21 @@ double least_count_of_features(View variances, std::size_t features) {
 
 bool suffice_for_features(std::int64_t records, double least) {
   return static_cast<double>(records) >= least_counts_of_all * least;
+}
+
+bool have_one_scale(std::span<const FeatureMoments> features) {
+  double means = 0;
+  double variances = 0;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const FeatureMoments& each : features) {
+    means += each.mean * each.mean;
+    variances += each.deviation * each.deviation;
+    const double size = std::hypot(each.mean, each.deviation);
+    least = std::min(least, size);
+    most = std::max(most, size);
+  }
+  return most <= like_sizes * least && means <= variances;
 }
 
 std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records) {

@@ -143,9 +143,18 @@ TEST(FeatureHistograms, NoiseAloneFillsABinInOneOfAThousandReleases) {
   EXPECT_NEAR(least / std::sqrt(3 * variance), 4.4698, 1e-3) << "the quantile of 1 - 0.001/256";
 }
 
-TEST(FeatureHistograms, TenLeastCountsSuffice) {
-  EXPECT_TRUE(suffice_for_features(1000, 100));
-  EXPECT_FALSE(suffice_for_features(999, 100));
+TEST(FeatureHistograms, EightLeastCountsSuffice) {
+  EXPECT_TRUE(suffice_for_features(800, 100));
+  EXPECT_FALSE(suffice_for_features(799, 100));
+}
+
+TEST(FeatureHistograms, FeaturesOfLikeSizesHaveOneScale) {
+  using Features = std::vector<FeatureMoments>;
+  EXPECT_TRUE(have_one_scale(Features{{0, 1}, {0.5, 2}, {0, 8}}));
+  EXPECT_TRUE(have_one_scale(Features{{0, 1000}, {500, 2000}})) << "the norm says how large they are";
+  EXPECT_FALSE(have_one_scale(Features{{0, 1}, {0, 8.1}}));
+  EXPECT_FALSE(have_one_scale(Features{{0, 1}, {9, 1}}));
+  EXPECT_FALSE(have_one_scale(Features{{3, 1}, {3, 1.2}})) << "all are shifted";
 }
 
 /// The release as an observer of all counts sees it: a record in other bins of all features on side 1.

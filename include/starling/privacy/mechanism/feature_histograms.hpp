@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "starling/privacy/mechanism/noisy_counts.hpp"
 
@@ -41,8 +42,12 @@ class FeatureHistograms : public NoisyCounts {
 /// noise on one client's counts each.
 [[nodiscard]] double least_count_of_features(View variances, std::size_t features);
 
-/// Whether so many records are enough: ten times the least count.
+/// Whether so many records are enough: eight times the least count.
 [[nodiscard]] bool suffice_for_features(std::int64_t records, double least);
+
+/// Whether features have like sizes and no common shift, so that they need not be standardised: no root mean square is
+/// more than eight times another, and the means are together no longer than the deviations.
+[[nodiscard]] bool have_one_scale(std::span<const FeatureMoments> features);
 
 /// Mean and deviation of a feature from its histogram, summed over clients, as if values lay evenly in their bins.
 /// Bins below `least` count as empty. Where those that are left have less than half of all `records`, the mean is 0 and

@@ -131,19 +131,20 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   return value;
 }
 
-/// Six digits are more than the bins tell.
+/// Six digits are more than the bins tell. `none` where features stay as they are.
 TunedValue FeatureRelease::value_of(const std::vector<std::optional<FeatureMoments>>& moments) const {
   std::vector<std::string> values(columns_, "0/1");
-  std::size_t known = 0;
+  std::vector<FeatureMoments> known;
   for (std::size_t j = 0; j < moments.size(); ++j) {
     if (!moments[j]) continue;
-    ++known;
+    known.push_back(*moments[j]);
     values[column_of_[j]] = fmt::format("{:.6g}/{:.6g}", moments[j]->mean, moments[j]->deviation);
   }
+  const std::string cost = fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
+                                       name_of(config_.privacy.unit), share_);
+  if (have_one_scale(known)) return {"standardise", "none", "features have one scale " + cost};
   return {"standardise", fmt::format("values:{}", fmt::join(values, ",")),
-          fmt::format("mean and deviation of {} of {} features by released histograms, which cost each {} {:.3g} of "
-                      "the square of its mu once",
-                      known, moments.size(), name_of(config_.privacy.unit), share_)};
+          fmt::format("mean and deviation of {} of {} features {}", known.size(), moments.size(), cost)};
 }
 
 }  // namespace starling

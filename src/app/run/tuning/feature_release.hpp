@@ -20,7 +20,8 @@ class FeatureRelease {
   FeatureRelease(TunedCommand& command, const RunToTune& run, const std::optional<double>& share);
 
   [[nodiscard]] double share() const { return share_; }
-  /// The value of --standardise that released means and deviations give; none where features stay as they are.
+  /// The value of --standardise that released means and deviations give, `none` where they say that features have one
+  /// scale already; nothing where nothing was released.
   /// **Collective.**
   [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records);
 

@@ -136,8 +136,9 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   config().privacy.feature_share = 0;
   if (const auto chosen = features.release(most_records)) {
     config().privacy.feature_share = features.share();
-    config().data.standardise = chosen->value;
     tell({*chosen}, run);
+    if (chosen->value == "none") return;
+    config().data.standardise = chosen->value;
     run.notes.emplace_back(
         "features are standardised (standardise in config.ini): models are of standardised features. predict and score "
         "take records in their own units. --feature-share 0 leaves features as they are");
@@ -187,7 +188,7 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
     words.insert(words.end(), {"--feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0))});
   }
-  if (config.privacy.feature_share.value_or(0) > 0) {
+  if (config.privacy.feature_share.value_or(0) > 0 && !config.data.standardise.empty()) {
     words.insert(words.end(), {"--standardise", config.data.standardise});
   }
   if (config.scale_share.value_or(0) > 0) {
