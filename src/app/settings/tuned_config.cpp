@@ -54,19 +54,21 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                .unit = "share, 0 to 0.5",
                .example = "0.01 --tuning auto"},
               config.scale_share);
-  options.add({.name = "feature-share",
-               .argument = "S",
-               .help = "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
-                       "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy "
-                       "histograms of its features, which have the share S of mu^2 and give the gradients the rest; "
-                       "records are then standardised by a mean and a deviation from them. Only where records are "
-                       "many enough for that; 0: never. Default: 0.1. With --tuning off: what an earlier release has "
-                       "had",
-               .least = 0,
-               .most = 0.5,
-               .unit = "share, 0 to 0.5",
-               .example = "0.1 --tuning auto"},
-              config.privacy.feature_share);
+  options.add(
+      {.name = "feature-share",
+       .argument = "S",
+       .help =
+           "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
+           "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy "
+           "histograms of its features, which have the share S of mu^2 and give the gradients the rest; "
+           "records are then standardised by a mean and a deviation from them. Only where records are "
+           "many enough for that; 0: never. Default: 0.1. With --tuning off: what an earlier release has "
+           "had",
+       .least = 0,
+       .most = 0.5,
+       .unit = "share, 0 to 0.5",
+       .example = "0.1 --tuning auto"},
+      config.privacy.feature_share);
   add_correlation_option(options, config.correlation, std::move(correlation));
 }
 
