@@ -7,8 +7,8 @@
 #include "privacy_commands.hpp"
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "starling/files/text_files.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/audit/chain_subject.hpp"
@@ -280,19 +280,12 @@ void AuditRun::audit_one_run() {
   report_.run = one_run_audit(log, claimed, choice_.delta.value_or(usual_delta));
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  check<FailureError>(static_cast<bool>(file), "cannot write '{}' (check the folder and its permissions)", path);
-}
-
 /// Files of the report; a sentence if there is no picture.
 std::string store(const AuditReport& report, const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   check(!failed, "cannot make the folder '{}': {}. Name another with --output.", folder, failed.message());
-  write_file(folder + "/audit.json", to_json(report) + "\n");
+  write_text(folder + "/audit.json", to_json(report) + "\n");
   write_histogram(folder, report.worst().histogram);
   return draw_audit(folder, report.worst());
 }

@@ -13,7 +13,4 @@ namespace starling {
 /// Text of --help on the families that draw a new graph in every round.
 [[nodiscard]] std::string endless_families_help();
 
-/// Writes a text file. Throws FailureError if it cannot be written.
-void write_file(const std::string& path, const std::string& text);
-
 }  // namespace starling

@@ -56,7 +56,7 @@ constexpr Client most_nodes = 200;
 
 void render(const GraphSample& sample, const std::string& output) {
   const std::string extension = std::filesystem::path(output).extension().string();
-  if (extension == ".dot" || extension == ".gv") return write_file(output, to_dot(sample));
+  if (extension == ".dot" || extension == ".gv") return write_text(output, to_dot(sample));
   check(extension == ".svg" || extension == ".png" || extension == ".pdf",
         "cannot draw to '{}' (the name must end in .svg, .png, .pdf, .dot or .gv) rename it", output);
   const std::string format = extension.substr(1);

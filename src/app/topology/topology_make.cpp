@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/graph/families/endless.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -88,7 +89,7 @@ int run_make_topology(const Call& call) {
   if (topology.output.empty()) {
     print(text);
   } else {
-    write_file(topology.output, text);
+    write_text(topology.output, text);
   }
   return 0;
 }
