@@ -1,7 +1,5 @@
-#include "predict_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
-#include "app/data/data_commands.hpp"
 #include "app/run/launch.hpp"
 #include "app/settings/catalogue.hpp"
 #include "model_source.hpp"
@@ -207,8 +205,7 @@ int predict(const Predict& predict) {
 }
 
 int run_predict(const Call& call) {
-  Predict choice;
-  predict_options(choice).parse(call.words);
+  const auto choice = parsed<Predict, predict_options>(call.words);
   if (!choice.from.parties.empty()) {
     return run_on_all_ranks([&](World& world) { return predict_together(world, choice); }, call.errors);
   }
@@ -219,13 +216,10 @@ int run_predict(const Call& call) {
 }  // namespace
 
 Command predict_command() {
-  return {.name = "predict",
-          .purpose = "apply the model of a run to new records",
-          .may_run_on_all = true,
-          .manual = predict_manual,
-          .options = declarations_from<Predict, predict_options>,
-          .configuration = configuration_from<Predict, predict_options>,
-          .run = run_predict};
+  Command command = command_of<Predict, predict_options>("predict", "apply the model of a run to new records",
+                                                         predict_manual, run_predict);
+  command.may_run_on_all = true;
+  return command;
 }
 
 }  // namespace starling

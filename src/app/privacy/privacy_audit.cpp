@@ -1,10 +1,10 @@
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "audit_choice.hpp"
 #include "audit_paper.hpp"
 #include "audit_protocol.hpp"
 #include "audit_report.hpp"
-#include "privacy_commands.hpp"
 #include <cstdlib>
 #include <filesystem>
 
@@ -302,9 +302,7 @@ int run_choice(const AuditChoice& choice) {
 }
 
 int run_privacy_audit(const Call& call) {
-  AuditChoice choice;
-  Options options = audit_options(choice);
-  options.parse(call.words);
+  const auto choice = parsed<AuditChoice, audit_options>(call.words);
   return stoppable([&] { return run_choice(choice); });
 }
 
@@ -334,12 +332,8 @@ Manual privacy_audit_manual() {
 }  // namespace
 
 Command privacy_audit_command() {
-  return {.name = "audit",
-          .purpose = "a lower bound on the loss of what is really released",
-          .manual = privacy_audit_manual,
-          .options = declarations_from<AuditChoice, audit_options>,
-          .configuration = configuration_from<AuditChoice, audit_options>,
-          .run = run_privacy_audit};
+  return command_of<AuditChoice, audit_options>("audit", "a lower bound on the loss of what is really released",
+                                                privacy_audit_manual, run_privacy_audit);
 }
 
 }  // namespace starling

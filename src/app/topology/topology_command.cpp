@@ -1,6 +1,5 @@
-#include "topology_command.hpp"
-
-#include "topology_commands.hpp"
+#include "app/console/commands.hpp"
+#include "families_help.hpp"
 
 #include "starling/core/check.hpp"
 #include "starling/graph/families/endless.hpp"
