@@ -28,6 +28,21 @@ WINDOWS = 50
 DATA, LABELS = "elec2_data.dat.gz", "elec2_label.dat.gz"
 
 
+def arguments(description, output):
+    parser = experiment.arguments(description, output)
+    parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data" / "elec2"),
+                        help=f"where {DATA} and {LABELS} are (../shared/data/elec2 beside the project)")
+    return parser
+
+
+def data_folder(options):
+    data = pathlib.Path(options.data).resolve()
+    for name in (DATA, LABELS):
+        if not (data / name).exists():
+            experiment.fail(f"there is no {data / name} (the data set elec2 is not part of the project) say --data FOLDER")
+    return data
+
+
 def read_labels(folder):
     with gzip.open(folder / LABELS, "rt") as file:
         return [int(float(line)) for line in file if line.strip()]
@@ -171,16 +186,11 @@ def picture_script(titles, larger):
 
 
 def main():
-    parser = experiment.arguments(__doc__, "results-elec2")
-    parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data" / "elec2"),
-                        help=f"where {DATA} and {LABELS} are (../shared/data/elec2 beside the project)")
+    parser = arguments(__doc__, "results-elec2")
     parser.add_argument("--epsilon", type=float, default=8, help="privacy loss per record of the noisy runs (8)")
     parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=3, help="noisy runs per case (3)")
     options = parser.parse_args()
-    data = pathlib.Path(options.data).resolve()
-    for name in (DATA, LABELS):
-        if not (data / name).exists():
-            experiment.fail(f"there is no {data / name} (the data set elec2 is not part of the project) say --data FOLDER")
+    data = data_folder(options)
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
 

@@ -11,22 +11,15 @@ it. Beside it stand the share of the larger class and the rule that nothing chan
 Writes elec2.csv (the table) and the picture progressive (progressive accuracy over time, .csv and .svg).
 """
 
-import gzip
-import pathlib
 import sys
 import tempfile
 
 import experiment
+from elec2 import DATA, LABELS, arguments, data_folder, read_labels
 
-DATA, LABELS = "elec2_data.dat.gz", "elec2_label.dat.gz"
 BATCH = 48
 MEMORIES = ("1", "0.999", "0.99", "0.9")
 LOSSES = ("dwd:1", "logistic")
-
-
-def read_labels(folder):
-    with gzip.open(folder / LABELS, "rt") as file:
-        return [int(float(line)) for line in file if line.strip()]
 
 
 def rules(labels):
@@ -68,15 +61,10 @@ def show(found, simple):
 
 
 def main():
-    parser = experiment.arguments(__doc__, "results-renewable-elec2")
-    parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data" / "elec2"),
-                        help=f"where {DATA} and {LABELS} are (../shared/data/elec2 beside the project)")
+    parser = arguments(__doc__, "results-renewable-elec2")
     parser.add_argument("--rounds", metavar="N", type=experiment.positive, help="days; default: all 944")
     options = parser.parse_args()
-    data = pathlib.Path(options.data).resolve()
-    for name in (DATA, LABELS):
-        if not (data / name).exists():
-            experiment.fail(f"there is no {data / name} (the data set elec2 is not part of the project) say --data FOLDER")
+    data = data_folder(options)
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
     labels = read_labels(data)

@@ -1,23 +1,10 @@
 #include "program.hpp"
 
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/console/shell_words.hpp"
 #include "app/console/version.hpp"
-#include "app/data/data_command.hpp"
-#include "app/doctor/doctor_command.hpp"
-#include "app/fedavg/fedavg_command.hpp"
 #include "app/help/generated_text.hpp"
-#include "app/infer/infer_command.hpp"
-#include "app/init/init_command.hpp"
-#include "app/omd/omd_command.hpp"
-#include "app/predict/predict_command.hpp"
-#include "app/privacy/privacy_command.hpp"
-#include "app/renewable/renewable_command.hpp"
-#include "app/report/report_command.hpp"
-#include "app/score/score_command.hpp"
-#include "app/sweep/sweep_command.hpp"
-#include "app/topology/topology_command.hpp"
-#include "app/vertical/vertical_command.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 
 namespace starling {
 
@@ -21,12 +24,33 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+std::optional<std::string> replaced_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_character_file(status) || fs::is_fifo(status)) return std::nullopt;
+  check(!fs::exists(status) || fs::is_regular_file(status), "cannot write '{}': it is a {}. Name a file.", path,
+        fs::is_directory(status) ? "folder" : "device or a socket");
+  if (!fs::is_symlink(path, ignored)) return path;
+  std::error_code problem;
+  const std::string place = fs::canonical(path, problem).string();
+  check(!problem, "cannot write '{}': it is a link to nothing. Name a file.", path);
+  return place;
+}
+
 void write_text(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
+  const std::optional<std::string> place = replaced_file(path);
+  if (!place) {
+    const Descriptor file(path, O_WRONLY | O_NOCTTY);
+    const int error = file.get() < 0 ? errno : write_all(file.get(), text);
+    check<FailureError>(error == 0, "cannot write '{}': {}. Name another file.", path, std::strerror(error));
+    return;
+  }
+  const std::string part = *place + ".part";
   std::ofstream file(part, std::ios::binary);
   file << text;
   file.close();
-  const bool done = file.good() && std::rename(part.c_str(), path.c_str()) == 0;
+  const bool done = file.good() && std::rename(part.c_str(), place->c_str()) == 0;
   const int problem = errno;
   if (!done) std::remove(part.c_str());
   check<FailureError>(done, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(problem));

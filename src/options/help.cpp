@@ -152,6 +152,16 @@ std::vector<std::vector<Option>> grouped(const std::vector<Option>& options) {
   return groups;
 }
 
+std::vector<OptionValues> explained_values(const std::vector<Option>& options) {
+  std::vector<OptionValues> all;
+  std::set<std::string> titles;
+  for (const Option& option : options) {
+    if (option.values == nullptr) continue;
+    if (OptionValues values = option.values(); titles.insert(values.title).second) all.push_back(std::move(values));
+  }
+  return all;
+}
+
 std::string help_on_all(const std::vector<Option>& options) {
   std::string text;
   for (const auto& group : grouped(options)) {
@@ -161,12 +171,7 @@ std::string help_on_all(const std::vector<Option>& options) {
                    text_of(option, option.help, option.values == nullptr ? "" : option.values().title + ", below"));
     }
   }
-  std::set<std::string> titles;
-  for (const Option& option : options) {
-    if (option.values == nullptr) continue;
-    const OptionValues values = option.values();
-    if (titles.insert(values.title).second) text += fmt::format("\n{}:\n{}", values.title, values.text);
-  }
+  for (const OptionValues& each : explained_values(options)) text += fmt::format("\n{}:\n{}", each.title, each.text);
   return text;
 }
 

@@ -1,9 +1,11 @@
 """Models are kept in one file, and the program applies them to new records as NumPy does from that file alone."""
 
 import csv
+import os
 import subprocess
 import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from harness import *
 
@@ -286,6 +288,27 @@ class Uses(PredictCase):
         self.assertEqual(len((self.folder / "p.csv").read_text().splitlines()), 101)
         self.refused(UNUSABLE, ["run", "--source", "train.csv", "--output", "p.csv"], "exists", "--force")
         self.assertEqual(self.run_alone(["predict", "run", "--source", "train.csv", "--output", "p.csv", "--force"]).code, 0)
+
+    def test_pipes_devices_and_links_stay_what_they_are(self):
+        self.learn("omd", self.words)
+        words = ["predict", "run", "--source", "train.csv", "--force", "--output"]
+        expected = self.run_alone(words[:4]).out
+        os.mkfifo(self.folder / "pipe")
+        with ThreadPoolExecutor() as pool:
+            found = pool.submit((self.folder / "pipe").read_text)
+            self.assertEqual(self.run_alone([*words, "pipe"]).code, 0)
+            self.assertEqual(found.result(PATIENCE), expected)
+        self.assertTrue((self.folder / "pipe").is_fifo())
+        (self.folder / "null").symlink_to(os.devnull)  # a program that replaces what it is given replaces this link
+        (self.folder / "link").symlink_to("p.csv")
+        (self.folder / "p.csv").touch()
+        for name in "null", "link":
+            self.assertEqual(self.run_alone([*words, name]).code, 0)
+            self.assertTrue((self.folder / name).is_symlink())
+        self.assertEqual((self.folder / "p.csv").read_text(), expected)
+        self.assertEqual(self.run_alone([*words, "/dev/stdout"]).out, expected)
+        (self.folder / "folder").mkdir()
+        self.refused(UNUSABLE, [*words[1:], "folder"], "it is a folder")
 
     def test_long_tables_keep_their_order(self):
         model = self.learn("omd", self.words)

@@ -1,11 +1,14 @@
 #include "starling/files/text.hpp"
 
 #include "support/testing.hpp"
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling::text_test {
 
@@ -78,6 +81,35 @@ TEST(Text, FilesThatCannotBeReadAreUsageErrors) {
   EXPECT_THAT(read_lines(folder.write("x", "a\r\nb"), "--start"), ElementsAre("a", "b"));
   EXPECT_EQ(message_of<UsageError>([&] { static_cast<void>(read_lines(folder / "none", "--start 'none'")); }),
             "cannot read --start 'none': No such file or directory. Check the path and its permissions");
+}
+
+// What is no file must stay what it is: a link to a device, replaced by root, is gone for all.
+TEST(ReplacedFile, IsNoDeviceAndNoPipe) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(replaced_file(folder / "new"), folder / "new");
+  write_text(folder / "file", "before");
+  std::filesystem::create_symlink(folder / "file", folder / "link");
+  EXPECT_EQ(replaced_file(folder / "link"), std::filesystem::canonical(folder / "file").string());
+  write_text(folder / "link", "after");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_text(folder / "file"), "after");
+  std::filesystem::create_symlink("/dev/null", folder / "null");
+  EXPECT_EQ(replaced_file(folder / "null"), std::nullopt);
+  write_text(folder / "null", "text");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "null"));
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(replaced_file(folder / "pipe"), std::nullopt);
+}
+
+TEST(ReplacedFile, TakesText) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_symlink(folder / "nothing", folder / "link");
+  const auto refusal = [](const std::string& path) {
+    return message_of<UsageError>([&] { static_cast<void>(replaced_file(path)); });
+  };
+  EXPECT_THAT(refusal(folder / "sub"), HasSubstr("it is a folder. Name a file."));
+  EXPECT_THAT(refusal(folder / "link"), HasSubstr("it is a link to nothing. Name a file."));
 }
 
 }  // namespace starling::text_test

@@ -12,6 +12,10 @@
 
 namespace starling {
 
+/// Version of what `--features hog` makes of a picture. It grows with every change of these features, so that no model
+/// meets other features than those that it was learned from: model files hold it.
+constexpr std::size_t hog_version = 2;
+
 /// Mean and standard deviation of a column.
 struct Standardisation {
   double mean = 0;

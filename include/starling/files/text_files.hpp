@@ -10,7 +10,13 @@ namespace starling {
 /// Content of a file. Throws DataError if the file cannot be read.
 [[nodiscard]] std::string read_text(const std::string& path);
 
-/// Replaces the file in one step: readers see the old or the new text, never a part. Throws FailureError.
+/// The regular file that text for `path` makes or replaces: the one that a link leads to. None for a pipe, a terminal
+/// or another character device, which nothing may replace: text goes into it as it comes. Throws UsageError for what
+/// takes no text: a folder, a block device, a socket, or a link to nothing.
+[[nodiscard]] std::optional<std::string> replaced_file(const std::string& path);
+
+/// Replaces the file in one step: readers see the old or the new text, never a part. A pipe or a character device gets
+/// the text. Throws FailureError, and UsageError as `replaced_file`.
 void write_text(const std::string& path, const std::string& text);
 
 /// A number with ten digits; empty if the number is unknown.

@@ -32,6 +32,8 @@ constexpr std::size_t help_width = 100;
 [[nodiscard]] std::string head_of(const Option& option);
 /// The options in groups, each in their order, groups in the order of their first options.
 [[nodiscard]] std::vector<std::vector<Option>> grouped(const std::vector<Option>& options);
+/// The explanations of the options' values, each title once.
+[[nodiscard]] std::vector<OptionValues> explained_values(const std::vector<Option>& options);
 /// Words of a command line with this option, and with all options that it needs.
 [[nodiscard]] std::vector<std::string> example_of(const Option& option, const std::vector<Option>& options);
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "starling/options/options.hpp"
@@ -41,7 +42,7 @@ struct Command {
   Manual (*manual)() = nullptr;
   /// The declarations of its options, in their order.
   std::vector<Option> (*options)() = nullptr;
-  /// The effective configuration, for --print-config; null if the command has no such option.
+  /// The effective configuration, for --print-config.
   std::function<std::string(const std::vector<std::string>&)> configuration = nullptr;
   /// Throws UsageError if a run with these words would lack what has no default; null if nothing can be lacking.
   std::function<void(const std::vector<std::string>&)> require_complete = nullptr;
@@ -64,6 +65,14 @@ struct Command {
 [[nodiscard]] std::string list_of(const std::vector<Command>& commands, const std::string& prefix);
 [[nodiscard]] bool asks_for_help(const std::string& word);
 
+/// A `Config` whose options have read the words. Throws UsageError.
+template <class Config, Options (*options_into)(Config&)>
+Config parsed(const std::vector<std::string>& words) {
+  Config config;
+  options_into(config).parse(words);
+  return config;
+}
+
 /// The text of configuration files that `options_into` makes of the words for a new `Config`.
 template <class Config, Options (*options_into)(Config&)>
 std::string configuration_from(const std::vector<std::string>& words) {
@@ -78,6 +87,17 @@ template <class Config, Options (*options_into)(Config&)>
 std::vector<Option> declarations_from() {
   Config config;
   return options_into(config).declarations();
+}
+
+/// The row of a command whose options make a `Config`.
+template <class Config, Options (*options_into)(Config&)>
+Command command_of(std::string name, std::string purpose, Manual (*manual)(), int (*run)(const Call&)) {
+  return {.name = std::move(name),
+          .purpose = std::move(purpose),
+          .manual = manual,
+          .options = declarations_from<Config, options_into>,
+          .configuration = configuration_from<Config, options_into>,
+          .run = run};
 }
 
 }  // namespace starling

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/record/terminal.hpp"
 
 namespace starling {
@@ -52,6 +53,10 @@ int stoppable(const std::function<int()>& work) {
     if (stop_asked()) throw_stopped();
     throw;
   }
+}
+
+int run_for_owner(const std::function<int()>& work) {
+  return stoppable([&] { return showing_values(work); });
 }
 
 Progress::Progress(ProgressChoice choice)

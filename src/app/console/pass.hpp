@@ -36,6 +36,9 @@ class SignalHandler {
 /// code says that nothing was harmed.
 int stoppable(const std::function<int()>& work);
 
+/// Runs `work` on the terminal of the owner of the data: as `stoppable`, and errors show the values of faulty records.
+int run_for_owner(const std::function<int()>& work);
+
 /// Shows on stderr how far a long pass is: a line that is written over on a terminal, else a line after 2, 4, 8, …
 /// seconds. Also where signals are looked for.
 class Progress {

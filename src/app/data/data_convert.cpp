@@ -1,10 +1,10 @@
 // `starling data convert` and `make`.
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
 #include "app/settings/source_choice.hpp"
 #include "app/settings/source_options.hpp"
-#include "data_commands.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -323,17 +323,13 @@ Options convert_options(Copy& copy) {
   return options;
 }
 
-OptionValues generator_values() {
-  return values_of("Generators", generator_table());
-}
-
 Options make_options(Copy& copy) {
   Options options("data make");
   options.group("Source");
   options.add({.name = "generator",
                .argument = "GENERATOR",
                .help = "NAME[:key=value,…]",
-               .values = generator_values,
+               .values = [] { return values_of("Generators", generator_table()); },
                .example = "drift:informative=1",
                .positional = true},
               [&copy](const std::string& text) {
@@ -363,9 +359,7 @@ constexpr const char* copy_explanation =
 
 template <Options (*options_of)(Copy&)>
 int run_copy(const Call& call) {
-  Copy copy;
-  Options options = options_of(copy);
-  options.parse(call.words);
+  auto copy = parsed<Copy, options_of>(call.words);
   copy.command_line = call.command_line;
   return run_for_owner([&] {
     Copier(copy).run();
@@ -400,21 +394,13 @@ Manual make_manual() {
 }  // namespace
 
 Command data_convert_command() {
-  return {.name = "convert",
-          .purpose = "write the records of any source to .h5, .csv[.gz] or .svm[.gz]",
-          .manual = convert_manual,
-          .options = declarations_from<Copy, convert_options>,
-          .configuration = configuration_from<Copy, convert_options>,
-          .run = run_copy<convert_options>};
+  return command_of<Copy, convert_options>("convert", "write the records of any source to .h5, .csv[.gz] or .svm[.gz]",
+                                           convert_manual, run_copy<convert_options>);
 }
 
 Command data_make_command() {
-  return {.name = "make",
-          .purpose = "write the records of a generator",
-          .manual = make_manual,
-          .options = declarations_from<Copy, make_options>,
-          .configuration = configuration_from<Copy, make_options>,
-          .run = run_copy<make_options>};
+  return command_of<Copy, make_options>("make", "write the records of a generator", make_manual,
+                                        run_copy<make_options>);
 }
 
 }  // namespace starling

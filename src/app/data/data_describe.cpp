@@ -1,10 +1,10 @@
 // `starling data describe`.
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
 #include "app/settings/source_choice.hpp"
 #include "app/settings/source_options.hpp"
-#include "data_commands.hpp"
 #include "description_text.hpp"
 #include <filesystem>
 
@@ -91,9 +91,7 @@ Manual describe_manual() {
 }
 
 int run_describe(const Call& call) {
-  Describe describe;
-  Options options = describe_options(describe);
-  options.parse(call.words);
+  auto describe = parsed<Describe, describe_options>(call.words);
   return run_for_owner([&] {
     const DescribedSource described = describe_source(describe);
     print(describe.json ? to_json(described) + '\n' : to_text(described));
@@ -104,12 +102,8 @@ int run_describe(const Call& call) {
 }  // namespace
 
 Command data_describe_command() {
-  return {.name = "describe",
-          .purpose = "what a source holds, for its owner (the figures are not protected)",
-          .manual = describe_manual,
-          .options = declarations_from<Describe, describe_options>,
-          .configuration = configuration_from<Describe, describe_options>,
-          .run = run_describe};
+  return command_of<Describe, describe_options>(
+      "describe", "what a source holds, for its owner (the figures are not protected)", describe_manual, run_describe);
 }
 
 }  // namespace starling

@@ -1,9 +1,9 @@
 // `starling data profile`.
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
 #include "app/settings/source_options.hpp"
-#include "data_commands.hpp"
 #include <algorithm>
 #include <filesystem>
 
@@ -146,9 +146,7 @@ Manual profile_manual() {
 }
 
 int run_profile(const Call& call) {
-  Profile choice;
-  Options options = profile_options(choice);
-  options.parse(call.words);
+  const auto choice = parsed<Profile, profile_options>(call.words);
   check(!choice.reading.source.empty(), "no source is named. Give a table of text: FILE.csv.");
   check(!choice.output.empty(), "--output is missing. Give the folder for the drafts.");
   return run_for_owner([&] {
@@ -166,12 +164,9 @@ int run_profile(const Call& call) {
 }  // namespace
 
 Command data_profile_command() {
-  return {.name = "profile",
-          .purpose = "drafts of public tables, for the owner of the records (nothing protects them)",
-          .manual = profile_manual,
-          .options = declarations_from<Profile, profile_options>,
-          .configuration = configuration_from<Profile, profile_options>,
-          .run = run_profile};
+  return command_of<Profile, profile_options>(
+      "profile", "drafts of public tables, for the owner of the records (nothing protects them)", profile_manual,
+      run_profile);
 }
 
 }  // namespace starling

@@ -1,13 +1,11 @@
 // `starling doctor`: the steps in which a launch is looked at.
-#include "doctor_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/run/launch.hpp"
 #include "doctor_config.hpp"
 #include "doctor_costs.hpp"
 #include "doctor_facts.hpp"
 #include "doctor_text.hpp"
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -161,7 +159,7 @@ Command doctor_command() {
           .purpose = "looks at ranks, hosts, disk and edges before a run",
           .on_all_ranks = true,
           .manual = doctor_manual,
-          .options = doctor_declarations,
+          .options = declarations_from<DoctorConfig, doctor_options>,
           .configuration = [](const std::vector<std::string>& words) { return parse_doctor_config(words).text; },
           .run =
               [](const Call& call) {

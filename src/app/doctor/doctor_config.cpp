@@ -13,6 +13,8 @@ namespace {
 constexpr long long most_numbers = 100'000'000;
 constexpr long long most_pings = 1'000'000;
 
+}  // namespace
+
 Options doctor_options(DoctorConfig& config) {
   Options options("doctor");
   options.group("Clients");
@@ -78,8 +80,6 @@ Options doctor_options(DoctorConfig& config) {
   return options;
 }
 
-}  // namespace
-
 DoctorConfig parse_doctor_config(const std::vector<std::string>& words) {
   DoctorConfig config;
   Options options = doctor_options(config);
@@ -87,11 +87,6 @@ DoctorConfig parse_doctor_config(const std::vector<std::string>& words) {
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
-}
-
-std::vector<Option> doctor_declarations() {
-  DoctorConfig config;
-  return doctor_options(config).declarations();
 }
 
 Manual doctor_manual() {

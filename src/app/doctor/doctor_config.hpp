@@ -29,9 +29,9 @@ struct DoctorConfig {
   std::string as_given;  ///< the same with names of files as the user gave them
 };
 
+[[nodiscard]] Options doctor_options(DoctorConfig& config);
 /// Throws UsageError.
 [[nodiscard]] DoctorConfig parse_doctor_config(const std::vector<std::string>& words);
 [[nodiscard]] Manual doctor_manual();
-[[nodiscard]] std::vector<Option> doctor_declarations();
 
 }  // namespace starling

@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-
 namespace starling {
 
 namespace {

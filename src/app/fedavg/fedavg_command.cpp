@@ -1,6 +1,5 @@
 // The rounds and results of `starling fedavg`.
-#include "fedavg_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "fedavg_run.hpp"
 
 namespace starling {
@@ -32,15 +31,8 @@ void FedAvgRun::summarise(Summary& summary, Released<Columns> models, const Roun
 }
 
 Command fedavg_command() {
-  return {.name = "fedavg",
-          .purpose = "federated averaging with rank 0 as aggregator, to compare with",
-          .on_all_ranks = true,
-          .manual = fedavg_manual,
-          .options = fedavg_declarations,
-          .configuration = [](const std::vector<std::string>& words) { return parse_fedavg_config(words).text; },
-          .require_complete =
-              [](const std::vector<std::string>& words) { require_protection(parse_fedavg_config(words).privacy); },
-          .run = run_learning<FedAvgRun>};
+  return learning_command<FedAvgRun, FedAvgConfig, fedavg_options, parse_fedavg_config>(
+      "fedavg", "federated averaging with rank 0 as aggregator, to compare with", fedavg_manual);
 }
 
 }  // namespace starling

@@ -3,7 +3,6 @@
 #include "app/settings/source_options.hpp"
 #include <array>
 
-#include "starling/core/limits.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/privacy/mechanism.hpp"
@@ -11,10 +10,6 @@
 namespace starling {
 
 namespace {
-
-OptionValues loss_values() {
-  return values_of("Losses", loss_table());
-}
 
 void add_learning_options(Options& options, FedAvgConfig& config) {
   options.group("Learning");
@@ -27,7 +22,9 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
                "everybody learns so; not for sources without end), or equal"},
       config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
   add_model_options(options, config.model);
-  options.add(declared("loss", {.help = "loss of the model", .values = loss_values}), config.loss);
+  options.add(
+      declared("loss", {.help = "loss of the model", .values = [] { return values_of("Losses", loss_table()); }}),
+      config.loss);
   options.add(declared("l2", {.initial = "0", .help = "adds (lambda/2)|x|^2 to the loss of every local step"}),
               config.fedavg.l2);
   options.add(
@@ -57,6 +54,8 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
 /// Options that the rule chooses where they are left open.
 constexpr std::array options_of_rule{"epochs", "batch", "clip", "step", "step-decay", "noise-correlation"};
 
+}  // namespace
+
 Options fedavg_options(FedAvgConfig& config) {
   Options options("fedavg");
   options.group("Clients");
@@ -72,8 +71,6 @@ Options fedavg_options(FedAvgConfig& config) {
   return options;
 }
 
-}  // namespace
-
 FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const std::string& of_run) {
   FedAvgConfig config;
   Options options = fedavg_options(config);
@@ -86,15 +83,8 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const st
         config.rounds.value_or(0), config.fedavg.local_steps);
   note_given_options(options, config, options_of_rule);
   check_norm(config);
-  config.json = config.json || config.json_models;
-  config.text = options.configuration();
-  config.as_given = options.configuration(Options::Names::as_given);
+  keep_configuration(options, config);
   return config;
-}
-
-std::vector<Option> fedavg_declarations() {
-  FedAvgConfig config;
-  return fedavg_options(config).declarations();
 }
 
 Manual fedavg_manual() {

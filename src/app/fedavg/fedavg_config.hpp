@@ -20,9 +20,9 @@ struct FedAvgConfig : TunedConfig {
   Averaging average = Averaging::none;
 };
 
+[[nodiscard]] Options fedavg_options(FedAvgConfig& config);
 /// Throws UsageError.
 [[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const std::string& of_run = "");
 [[nodiscard]] Manual fedavg_manual();
-[[nodiscard]] std::vector<Option> fedavg_declarations();
 
 }  // namespace starling

@@ -69,11 +69,8 @@ std::string options_of(const std::vector<Option>& options) {
     text += ".SS " + roff(group.front().group) + "\n";
     for (const Option& option : group) text += entry(option);
   }
-  std::set<std::string> titles;
-  for (const Option& option : options) {
-    if (option.values == nullptr) continue;
-    const OptionValues values = option.values();
-    if (titles.insert(values.title).second) text += ".SS " + roff(values.title) + "\n" + verbatim(values.text);
+  for (const OptionValues& each : explained_values(options)) {
+    text += ".SS " + roff(each.title) + "\n" + verbatim(each.text);
   }
   return text;
 }

@@ -1,12 +1,10 @@
 // The steps and results of `starling infer`.
-#include "infer_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/gram.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/report/pictures/interval_picture.hpp"
 
@@ -352,15 +350,8 @@ OwnResults InferRun::own_results(const Summary& summary) {
 }
 
 Command infer_command() {
-  return {.name = "infer",
-          .purpose = "regression under local differential privacy, with confidence intervals",
-          .on_all_ranks = true,
-          .manual = infer_manual,
-          .options = infer_declarations,
-          .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
-          .require_complete =
-              [](const std::vector<std::string>& words) { require_protection(parse_infer_config(words).privacy); },
-          .run = run_learning<InferRun>};
+  return learning_command<InferRun, InferConfig, infer_options, parse_infer_config>(
+      "infer", "regression under local differential privacy, with confidence intervals", infer_manual);
 }
 
 }  // namespace starling

@@ -23,10 +23,6 @@ Table<Loss> inference_losses() {
   return losses_that([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); });
 }
 
-OptionValues loss_values() {
-  return values_of("Losses", inference_losses());
-}
-
 void add_graph_options(Options& options, InferConfig& config) {
   options.group("Clients and graph");
   options.add(
@@ -58,7 +54,7 @@ void add_method_options(Options& options, InferConfig& config) {
       declared("loss", {.initial = "huber:1.345",
                         .help = "what the model minimises; under privacy its slope needs a bound, which squared "
                                 "has not",
-                        .values = loss_values}),
+                        .values = [] { return values_of("Losses", inference_losses()); }}),
       config.loss);
   options.add({.name = "intercept",
                .argument = "WHETHER",
@@ -198,24 +194,6 @@ void add_interval_options(Options& options, InferConfig& config) {
       config.replications);
 }
 
-Options infer_options(InferConfig& config) {
-  config.loss = "huber:1.345";
-  config.start = "zero";
-  config.data.source = "synthetic:linear";
-  Options options("infer");
-  add_graph_options(options, config);
-  add_data_options(options, config);
-  add_reading_options(options, config.data);
-  add_method_options(options, config);
-  add_tuning_options(options, config);
-  add_interval_options(options, config);
-  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
-  add_output_options(options, config, "infer");
-  add_checkpoint_options(options, config);
-  add_model_output_options(options, config);
-  return options;
-}
-
 void read_intervals(InferConfig& config) {
   const std::vector<std::string> words = split_list(config.intervals_text);
   for (const std::string& word : words) {
@@ -306,6 +284,24 @@ void check_shape(InferConfig& config, const Options& options) {
 
 }  // namespace
 
+Options infer_options(InferConfig& config) {
+  config.loss = "huber:1.345";
+  config.start = "zero";
+  config.data.source = "synthetic:linear";
+  Options options("infer");
+  add_graph_options(options, config);
+  add_data_options(options, config);
+  add_reading_options(options, config.data);
+  add_method_options(options, config);
+  add_tuning_options(options, config);
+  add_interval_options(options, config);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
+  add_output_options(options, config, "infer");
+  add_checkpoint_options(options, config);
+  add_model_output_options(options, config);
+  return options;
+}
+
 InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run) {
   InferConfig config;
   Options options = infer_options(config);
@@ -317,15 +313,8 @@ InferConfig parse_infer_config(const std::vector<std::string>& words, const std:
   note_given_options(options, config, tuned_options);
   config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
-  config.json = config.json || config.json_models;
-  config.text = options.configuration();
-  config.as_given = options.configuration(Options::Names::as_given);
+  keep_configuration(options, config);
   return config;
-}
-
-std::vector<Option> infer_declarations() {
-  InferConfig config;
-  return infer_options(config).declarations();
 }
 
 Manual infer_manual() {

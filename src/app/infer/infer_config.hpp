@@ -65,9 +65,9 @@ struct InferConfig : LearningConfig, TuningChoices {
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };
 
+[[nodiscard]] Options infer_options(InferConfig& config);
 /// Throws UsageError.
 [[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run = "");
 [[nodiscard]] Manual infer_manual();
-[[nodiscard]] std::vector<Option> infer_declarations();
 
 }  // namespace starling

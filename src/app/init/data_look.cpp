@@ -3,8 +3,6 @@
 #include "app/console/pass.hpp"
 #include "app/data/description_text.hpp"
 #include <filesystem>
-#include <map>
-#include <optional>
 
 #include "starling/core/check.hpp"
 #include "starling/core/per_client.hpp"

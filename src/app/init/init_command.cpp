@@ -1,8 +1,7 @@
-#include "init_command.hpp"
-
+#include "app/console/commands.hpp"
+#include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "app/console/shell_words.hpp"
-#include "app/data/data_commands.hpp"
 #include "app/settings/catalogue.hpp"
 #include "app/settings/privacy_options.hpp"
 #include "app/settings/source_options.hpp"
@@ -355,12 +354,8 @@ int run_init(const Call& call) {
 }  // namespace
 
 Command init_command() {
-  return {.name = "init",
-          .purpose = "prepare a run by five questions: run.ini, a topology, a batch script",
-          .manual = init_manual,
-          .options = declarations_from<InitConfig, init_options>,
-          .configuration = configuration_from<InitConfig, init_options>,
-          .run = run_init};
+  return command_of<InitConfig, init_options>(
+      "init", "prepare a run by five questions: run.ini, a topology, a batch script", init_manual, run_init);
 }
 
 }  // namespace starling

@@ -1,6 +1,5 @@
 // The rounds and results of `starling omd`.
-#include "omd_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
 
@@ -225,18 +224,8 @@ std::vector<std::string> OmdRun::draw() const {
 }
 
 Command omd_command() {
-  return {.name = "omd",
-          .purpose = "online mirror descent over a topology (under mpirun or srun)",
-          .on_all_ranks = true,
-          .manual = omd_manual,
-          .options = omd_declarations,
-          .configuration = [](const std::vector<std::string>& words) { return parse_omd_config(words).text; },
-          .require_complete =
-              [](const std::vector<std::string>& words) {
-                const OmdConfig config = parse_omd_config(words);
-                if (config.learns()) require_protection(config.privacy);
-              },
-          .run = run_learning<OmdRun>};
+  return learning_command<OmdRun, OmdConfig, omd_options, parse_omd_config>(
+      "omd", "online mirror descent over a topology (under mpirun or srun)", omd_manual);
 }
 
 }  // namespace starling

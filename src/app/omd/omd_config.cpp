@@ -3,7 +3,6 @@
 #include "app/settings/source_options.hpp"
 #include <array>
 
-#include "starling/core/limits.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/graph/topology.hpp"
 #include "starling/loss/loss.hpp"
@@ -11,18 +10,6 @@
 namespace starling {
 
 namespace {
-
-OptionValues loss_values() {
-  return values_of("Losses", loss_table());
-}
-
-OptionValues mirror_values() {
-  return values_of("Mirror maps", mirror_table());
-}
-
-OptionValues domain_values() {
-  return values_of("Domains", domain_table());
-}
 
 void add_absence_option(Options& options, OmdConfig& config) {
   using Absent = OmdSettings::Absent;
@@ -74,18 +61,21 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add(
       declared(
           "loss",
-          {.values = loss_values,
+          {.values = [] { return values_of("Losses", loss_table()); },
            .relations = {needs("rounds", "there is no stream whose end could say when to stop").only_for("none")}}),
       config.loss);
   add_model_options(options, config.model);
   options.add(declared("l2", {.initial = "0"}), config.omd.l2);
-  options.add(
-      {.name = "mirror", .argument = "MAP", .initial = "euclidean", .help = "mirror map", .values = mirror_values},
-      config.mirror);
+  options.add({.name = "mirror",
+               .argument = "MAP",
+               .initial = "euclidean",
+               .help = "mirror map",
+               .values = [] { return values_of("Mirror maps", mirror_table()); }},
+              config.mirror);
   options.add({.name = "domain",
                .argument = "SET",
                .help = "where models live; default: free, simplex for entropic",
-               .values = domain_values,
+               .values = [] { return values_of("Domains", domain_table()); },
                .example = "ball:10"},
               config.domain);
   options.add(declared("start", {.initial = "uniform"}), config.start);
@@ -147,6 +137,8 @@ void add_regret_options(Options& options, OmdConfig& config) {
       config.benchmark_window);
 }
 
+}  // namespace
+
 Options omd_options(OmdConfig& config) {
   Options options("omd");
   add_graph_options(options, config);
@@ -165,8 +157,6 @@ Options omd_options(OmdConfig& config) {
   add_model_output_options(options, config);
   return options;
 }
-
-}  // namespace
 
 OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run) {
   OmdConfig config;
@@ -188,15 +178,8 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::str
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
   note_given_options(options, config, tuned_options);
   check_norm(config);
-  config.json = config.json || config.json_models;
-  config.text = options.configuration();
-  config.as_given = options.configuration(Options::Names::as_given);
+  keep_configuration(options, config);
   return config;
-}
-
-std::vector<Option> omd_declarations() {
-  OmdConfig config;
-  return omd_options(config).declarations();
 }
 
 Manual omd_manual() {

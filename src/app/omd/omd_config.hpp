@@ -5,7 +5,6 @@
 #include "app/settings/constraint_options.hpp"
 #include "app/settings/schedule_options.hpp"
 #include "app/settings/tuned_config.hpp"
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +33,9 @@ struct OmdConfig : TunedConfig {
   std::optional<Round> benchmark_window;
 };
 
+[[nodiscard]] Options omd_options(OmdConfig& config);
 /// Throws UsageError.
 [[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run = "");
 [[nodiscard]] Manual omd_manual();
-[[nodiscard]] std::vector<Option> omd_declarations();
 
 }  // namespace starling

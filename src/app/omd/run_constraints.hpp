@@ -2,10 +2,8 @@
 #pragma once
 
 #include "app/settings/constraint_options.hpp"
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "starling/protocol/constraints/composite_model.hpp"
 #include "starling/protocol/constraints/energy_schedule.hpp"

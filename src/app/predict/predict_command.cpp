@@ -1,7 +1,5 @@
-#include "predict_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
-#include "app/data/data_commands.hpp"
 #include "app/run/launch.hpp"
 #include "app/settings/catalogue.hpp"
 #include "model_source.hpp"
@@ -79,49 +77,51 @@ PredictionColumns parse_columns(const std::vector<std::string>& words) {
   return columns;
 }
 
-/// A text file that has its name once it is whole, or standard output.
+/// A text file that has its name once it is whole; or standard output, a pipe or a device, which get lines as they
+/// come.
 class LineFile {
  public:
-  LineFile(std::string path, bool replace) : path_(std::move(path)), standard_(path_ == "-") {
-    if (standard_) return;
+  LineFile(std::string path, bool replace) : path_(std::move(path)) {
+    if (path_ == "-") return;
+    place_ = replaced_file(path_);
     std::error_code ignored;
-    check(replace || !std::filesystem::exists(path_, ignored), "--output '{}' exists. Name another, or add --force.",
-          path_);
-    file_.emplace(part(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    check(replace || !place_ || !std::filesystem::exists(*place_, ignored),
+          "--output '{}' exists. Name another, or add --force.", path_);
+    file_.emplace(place_ ? part() : path_, place_ ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_NOCTTY, 0666);
     check(file_->get() >= 0, "--output '{}' cannot be written: {}.", path_, std::strerror(errno));
   }
   ~LineFile() {
-    if (!standard_ && !whole_) ::unlink(part().c_str());
+    if (place_ && !whole_) ::unlink(part().c_str());
   }
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
   void write(std::string& text) {
-    const int error = write_all(standard_ ? STDOUT_FILENO : file_->get(), text);
+    const int error = write_all(file_ ? file_->get() : STDOUT_FILENO, text);
     check<FailureError>(error == 0, "cannot write '{}': {}. See whether the disk is full.", path_,
                         std::strerror(error));
     waiting_ += text.size();
     text.clear();
-    if (standard_ || waiting_ < bytes_at_once) return;
+    if (!place_ || waiting_ < bytes_at_once) return;
     // The disk begins to write at once, so that `finish` waits for little; fsync tells of errors.
     ::sync_file_range(file_->get(), 0, 0, SYNC_FILE_RANGE_WRITE);
     waiting_ = 0;
   }
   void finish() {
-    whole_ = standard_ || (::fsync(file_->get()) == 0 && std::rename(part().c_str(), path_.c_str()) == 0);
+    whole_ = !place_ || (::fsync(file_->get()) == 0 && std::rename(part().c_str(), place_->c_str()) == 0);
     check<FailureError>(whole_, "cannot write '{}': {}. See whether the disk is full.", path_, std::strerror(errno));
   }
 
  private:
   static constexpr std::size_t bytes_at_once = std::size_t{1} << 22;  // for the disk
 
-  [[nodiscard]] std::string part() const { return path_ + ".part"; }
+  [[nodiscard]] std::string part() const { return *place_ + ".part"; }
 
   std::string path_;
-  bool standard_;
+  std::optional<std::string> place_;  ///< of the file; none for what gets lines as they come
   bool whole_ = false;
-  std::size_t waiting_ = 0;  ///< bytes that the disk was not told to write
-  std::optional<Descriptor> file_;
+  std::size_t waiting_ = 0;         ///< bytes that the disk was not told to write
+  std::optional<Descriptor> file_;  ///< none for standard output
 };
 
 void note_unused(const ScoredSource& source) {
@@ -205,8 +205,7 @@ int predict(const Predict& predict) {
 }
 
 int run_predict(const Call& call) {
-  Predict choice;
-  predict_options(choice).parse(call.words);
+  const auto choice = parsed<Predict, predict_options>(call.words);
   if (!choice.from.parties.empty()) {
     return run_on_all_ranks([&](World& world) { return predict_together(world, choice); }, call.errors);
   }
@@ -217,13 +216,10 @@ int run_predict(const Call& call) {
 }  // namespace
 
 Command predict_command() {
-  return {.name = "predict",
-          .purpose = "apply the model of a run to new records",
-          .may_run_on_all = true,
-          .manual = predict_manual,
-          .options = declarations_from<Predict, predict_options>,
-          .configuration = configuration_from<Predict, predict_options>,
-          .run = run_predict};
+  Command command = command_of<Predict, predict_options>("predict", "apply the model of a run to new records",
+                                                         predict_manual, run_predict);
+  command.may_run_on_all = true;
+  return command;
 }
 
 }  // namespace starling

@@ -1,7 +1,6 @@
 /// Predictions as a table of text.
 #pragma once
 
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,6 +1,5 @@
 #include "audit_choice.hpp"
 
-#include "app/data/data_commands.hpp"
 #include "app/settings/catalogue.hpp"
 #include "app/settings/privacy_options.hpp"
 

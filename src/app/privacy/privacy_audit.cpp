@@ -1,14 +1,14 @@
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "audit_choice.hpp"
 #include "audit_paper.hpp"
 #include "audit_protocol.hpp"
 #include "audit_report.hpp"
-#include "privacy_commands.hpp"
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "starling/files/text_files.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/audit/chain_subject.hpp"
@@ -280,19 +280,12 @@ void AuditRun::audit_one_run() {
   report_.run = one_run_audit(log, claimed, choice_.delta.value_or(usual_delta));
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  check<FailureError>(static_cast<bool>(file), "cannot write '{}' (check the folder and its permissions)", path);
-}
-
 /// Files of the report; a sentence if there is no picture.
 std::string store(const AuditReport& report, const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   check(!failed, "cannot make the folder '{}': {}. Name another with --output.", folder, failed.message());
-  write_file(folder + "/audit.json", to_json(report) + "\n");
+  write_text(folder + "/audit.json", to_json(report) + "\n");
   write_histogram(folder, report.worst().histogram);
   return draw_audit(folder, report.worst());
 }
@@ -309,9 +302,7 @@ int run_choice(const AuditChoice& choice) {
 }
 
 int run_privacy_audit(const Call& call) {
-  AuditChoice choice;
-  Options options = audit_options(choice);
-  options.parse(call.words);
+  const auto choice = parsed<AuditChoice, audit_options>(call.words);
   return stoppable([&] { return run_choice(choice); });
 }
 
@@ -341,12 +332,8 @@ Manual privacy_audit_manual() {
 }  // namespace
 
 Command privacy_audit_command() {
-  return {.name = "audit",
-          .purpose = "a lower bound on the loss of what is really released",
-          .manual = privacy_audit_manual,
-          .options = declarations_from<AuditChoice, audit_options>,
-          .configuration = configuration_from<AuditChoice, audit_options>,
-          .run = run_privacy_audit};
+  return command_of<AuditChoice, audit_options>("audit", "a lower bound on the loss of what is really released",
+                                                privacy_audit_manual, run_privacy_audit);
 }
 
 }  // namespace starling

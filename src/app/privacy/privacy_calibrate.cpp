@@ -1,8 +1,8 @@
 // `starling privacy calibrate`.
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/run/privacy/release_terms.hpp"
 #include "app/settings/catalogue.hpp"
-#include "privacy_commands.hpp"
 #include <array>
 #include <cmath>
 #include <limits>
@@ -159,9 +159,7 @@ Manual calibrate_manual() {
 }
 
 int run_calibrate(const Call& call) {
-  Calibrate calibrate;
-  Options options = calibrate_options(calibrate);
-  options.parse(call.words);
+  const auto calibrate = parsed<Calibrate, calibrate_options>(call.words);
   check_limit(calibrate);
   const double noise = least_noise(calibrate);
   const PrivacyLoss loss = loss_with(calibrate, noise);
@@ -172,11 +170,8 @@ int run_calibrate(const Call& call) {
 }  // namespace
 
 Command privacy_calibrate_command() {
-  return {.name = "calibrate",
-          .purpose = "the least noise whose releases stay within a loss",
-          .manual = calibrate_manual,
-          .options = declarations_from<Calibrate, calibrate_options>,
-          .run = run_calibrate};
+  return command_of<Calibrate, calibrate_options>("calibrate", "the least noise whose releases stay within a loss",
+                                                  calibrate_manual, run_calibrate);
 }
 
 }  // namespace starling

@@ -1,6 +1,4 @@
-#include "privacy_command.hpp"
-
-#include "privacy_commands.hpp"
+#include "app/console/commands.hpp"
 
 namespace starling {
 

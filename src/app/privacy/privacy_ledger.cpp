@@ -1,8 +1,7 @@
 // `starling privacy ledger FILE`.
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
-#include "app/data/data_commands.hpp"
 #include "app/settings/catalogue.hpp"
-#include "privacy_commands.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -373,8 +372,7 @@ Manual privacy_ledger_manual() {
 }
 
 int run_privacy_ledger(const Call& call) {
-  Request request;
-  options_of(request).parse(call.words);
+  const auto request = parsed<Request, options_of>(call.words);
   check_request(request);
   refuse_directory(request.file);
   const LedgerReading reading = read_ledger(request.file);
@@ -393,11 +391,8 @@ int run_privacy_ledger(const Call& call) {
 }  // namespace
 
 Command privacy_ledger_command() {
-  return {.name = "ledger",
-          .purpose = "what was released by whom, and whether that record of it is whole",
-          .manual = privacy_ledger_manual,
-          .options = declarations_from<Request, options_of>,
-          .run = run_privacy_ledger};
+  return command_of<Request, options_of>("ledger", "what was released by whom, and whether that record of it is whole",
+                                         privacy_ledger_manual, run_privacy_ledger);
 }
 
 }  // namespace starling

@@ -1,8 +1,8 @@
 // `starling privacy spend`.
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/run/privacy/release_terms.hpp"
 #include "app/settings/catalogue.hpp"
-#include "privacy_commands.hpp"
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -225,11 +225,8 @@ int run_spend(const Call& call) {
 }  // namespace
 
 Command privacy_spend_command() {
-  return {.name = "spend",
-          .purpose = "what releases cost together, by the best accountant",
-          .manual = spend_manual,
-          .options = declarations_from<Spend, spend_options>,
-          .run = run_spend};
+  return command_of<Spend, spend_options>("spend", "what releases cost together, by the best accountant", spend_manual,
+                                          run_spend);
 }
 
 }  // namespace starling

@@ -1,8 +1,6 @@
 // The results of `starling renewable`.
-#include "renewable_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "renewable_run.hpp"
-#include <algorithm>
 #include <cmath>
 
 #include "starling/core/spec.hpp"
@@ -113,15 +111,8 @@ void RenewableRun::complete_summary(Summary& summary) {
 }
 
 Command renewable_command() {
-  return {.name = "renewable",
-          .purpose = "streaming second-order classification with rank 0 as aggregator",
-          .on_all_ranks = true,
-          .manual = renewable_manual,
-          .options = renewable_declarations,
-          .configuration = [](const std::vector<std::string>& words) { return parse_renewable_config(words).text; },
-          .require_complete =
-              [](const std::vector<std::string>& words) { require_protection(parse_renewable_config(words).privacy); },
-          .run = run_learning<RenewableRun>};
+  return learning_command<RenewableRun, RenewableConfig, renewable_options, parse_renewable_config>(
+      "renewable", "streaming second-order classification with rank 0 as aggregator", renewable_manual);
 }
 
 }  // namespace starling

@@ -160,23 +160,6 @@ void add_trust_options(Options& options, RenewableConfig& config) {
               config.rho);
 }
 
-Options renewable_options(RenewableConfig& config) {
-  config.loss = "dwd:1";
-  config.start = "";
-  Options options("renewable");
-  options.group("Clients");
-  add_client_options(options, config, "one per rank");
-  add_data_options(options, config);
-  add_reading_options(options, config.data);
-  add_method_options(options, config);
-  add_trust_options(options, config);
-  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
-  add_output_options(options, config, "renewable");
-  add_checkpoint_options(options, config);
-  add_model_output_options(options, config);
-  return options;
-}
-
 void read_classes(RenewableConfig& config) {
   if (config.classes_text == "binary") return;
   Spec spec = Spec::parse(config.classes_text);
@@ -296,6 +279,23 @@ void check_protection(const RenewableConfig& config) {
 
 }  // namespace
 
+Options renewable_options(RenewableConfig& config) {
+  config.loss = "dwd:1";
+  config.start = "";
+  Options options("renewable");
+  options.group("Clients");
+  add_client_options(options, config, "one per rank");
+  add_data_options(options, config);
+  add_reading_options(options, config.data);
+  add_method_options(options, config);
+  add_trust_options(options, config);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
+  add_output_options(options, config, "renewable");
+  add_checkpoint_options(options, config);
+  add_model_output_options(options, config);
+  return options;
+}
+
 std::string RenewableConfig::why_no_correlation() const {
   if (variant != RenewableVariant::private_sums) return "this variant: it adds no noise to sums";
   if (trust == TrustChoice::masked) return "--trust masked: shares of noise are discrete, and only their sum is known";
@@ -345,15 +345,8 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words, co
   check(config.standard_errors != StandardErrors::none || !options.given("level"),
         "--level without --standard-errors (there are no intervals) add --standard-errors sandwich");
   config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;
-  config.json = config.json || config.json_models;
-  config.text = options.configuration();
-  config.as_given = options.configuration(Options::Names::as_given);
+  keep_configuration(options, config);
   return config;
-}
-
-std::vector<Option> renewable_declarations() {
-  RenewableConfig config;
-  return renewable_options(config).declarations();
 }
 
 Manual renewable_manual() {

@@ -48,10 +48,10 @@ struct RenewableConfig : LearningConfig {
   [[nodiscard]] std::string why_no_correlation() const;
 };
 
+[[nodiscard]] Options renewable_options(RenewableConfig& config);
 /// Throws UsageError.
 [[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words,
                                                      const std::string& of_run = "");
 [[nodiscard]] Manual renewable_manual();
-[[nodiscard]] std::vector<Option> renewable_declarations();
 
 }  // namespace starling

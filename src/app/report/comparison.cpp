@@ -196,10 +196,7 @@ std::string Comparison::text() const {
     }
     all.push_back(std::move(row));
   }
-  std::vector<std::size_t> widths(groups_.size() + 1, 0);
-  for (const Cells& row : all) {
-    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width_of(row[k]));
-  }
+  const std::vector<std::size_t> widths = widths_of(all);
   std::string text;
   append_rows(text, {all.front()}, widths);
   if (!differing_.empty()) text += "\n  settings that differ\n";

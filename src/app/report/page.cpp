@@ -1,7 +1,7 @@
 #include "page.hpp"
 
+#include "table.hpp"
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -90,12 +90,6 @@ std::string html(const std::string& text) {
     }
   }
   return result;
-}
-
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-    text.replace(at, what.size(), by);
-  }
 }
 
 /// Takes out the names of plots, which gnuplot gives again in each panel and refers to nowhere.

@@ -1,6 +1,5 @@
 // `starling report RUN`.
-#include "report_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
 #include "comparison.hpp"
@@ -259,11 +258,8 @@ int run_report(const Call& call) {
 }  // namespace
 
 Command report_command() {
-  return {.name = "report",
-          .purpose = "tables and pictures of a finished or running run, and comparisons",
-          .manual = report_manual,
-          .options = declarations_from<ReportRequest, report_options>,
-          .run = run_report};
+  return command_of<ReportRequest, report_options>(
+      "report", "tables and pictures of a finished or running run, and comparisons", report_manual, run_report);
 }
 
 }  // namespace starling

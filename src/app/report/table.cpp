@@ -22,14 +22,10 @@ Cells escaped(const Cells& cells, const std::string& special, const std::string&
 }
 
 std::string text_of(const TextTable& table) {
-  std::vector<std::size_t> widths(table.head.size(), 0);
   std::vector<Cells> rows = table.rows;
   rows.insert(rows.begin(), table.head);
-  for (const Cells& row : rows) {
-    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width_of(row[k]));
-  }
   std::string text;
-  append_rows(text, rows, widths);
+  append_rows(text, rows, widths_of(rows));
   return text;
 }
 
@@ -54,16 +50,11 @@ std::string markdown_of(const TextTable& table) {
 }
 
 std::string latex_cell(std::string text) {
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-      text.replace(at, what.size(), by);
-    }
-  };
-  replace("\\", "/");
+  replace_all(text, "\\", "/");
   text = escaped({text}, "&%$#_{}", "\\").front();
-  replace("~", "\\textasciitilde{}");
-  replace("^", "\\textasciicircum{}");
-  replace("±", "$\\pm$");
+  replace_all(text, "~", "\\textasciitilde{}");
+  replace_all(text, "^", "\\textasciicircum{}");
+  replace_all(text, "±", "$\\pm$");
   return text;
 }
 
@@ -83,6 +74,21 @@ std::string latex_of(const TextTable& table) {
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::vector<std::size_t> widths_of(const std::vector<Cells>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Cells& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width_of(row[k]));
+  }
+  return widths;
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+    text.replace(at, what.size(), by);
+  }
 }
 
 void append_rows(std::string& text, const std::vector<Cells>& rows, const std::vector<std::size_t>& widths) {

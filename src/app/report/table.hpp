@@ -22,6 +22,10 @@ struct TextTable {
 
 /// Rows with two blanks before each cell, in columns of these widths.
 void append_rows(std::string& text, const std::vector<Cells>& rows, const std::vector<std::size_t>& widths);
+/// The widths of the columns of all rows.
+[[nodiscard]] std::vector<std::size_t> widths_of(const std::vector<Cells>& rows);
+/// Puts `by` in every place of `what`.
+void replace_all(std::string& text, const std::string& what, const std::string& by);
 /// The number of characters of a text in UTF-8.
 [[nodiscard]] std::size_t width_of(const std::string& text);
 

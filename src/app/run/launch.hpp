@@ -3,8 +3,6 @@
 
 #include "app/console/command.hpp"
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "starling/net/world.hpp"
 

@@ -297,4 +297,23 @@ template <class Run>
   return run_on_all_ranks(job, call.errors);
 }
 
+/// The row of a learning command. `options_into` declares its options, and `parse` reads them from words.
+template <class Run, class Config, Options (*options_into)(Config&),
+          Config (*parse)(const std::vector<std::string>& words, const std::string& of_run)>
+[[nodiscard]] Command learning_command(std::string name, std::string purpose, Manual (*manual)()) {
+  using Words = std::vector<std::string>;
+  return {.name = std::move(name),
+          .purpose = std::move(purpose),
+          .on_all_ranks = true,
+          .manual = manual,
+          .options = declarations_from<Config, options_into>,
+          .configuration = [](const Words& words) { return parse(words, "").text; },
+          .require_complete =
+              [](const Words& words) {
+                const Config config = parse(words, "");
+                if (config.loss != "none") require_protection(config.privacy);
+              },
+          .run = run_learning<Run>};
+}
+
 }  // namespace starling

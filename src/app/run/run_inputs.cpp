@@ -12,7 +12,6 @@
 #include "starling/data/memory_records.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/data/source.hpp"
-#include "starling/files/durable_file.hpp"
 
 namespace starling {
 

@@ -4,7 +4,6 @@
 
 #include "starling/record/dashboards/openmetrics.hpp"
 #include "starling/record/dashboards/tensorboard.hpp"
-#include "starling/report/run_file.hpp"
 
 namespace starling {
 

@@ -3,7 +3,6 @@
 
 #include "run_steps.hpp"
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

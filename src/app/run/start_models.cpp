@@ -1,7 +1,5 @@
 #include "start_models.hpp"
 
-#include <cmath>
-
 #include "starling/files/number_rows.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 

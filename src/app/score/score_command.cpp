@@ -1,8 +1,6 @@
-#include "score_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
-#include "app/data/data_commands.hpp"
 #include "app/predict/parties_together.hpp"
 #include "app/run/launch.hpp"
 #include "app/settings/catalogue.hpp"
@@ -148,8 +146,7 @@ ExitCode score_together(World& world, const ScoreChoice& choice) {
 }
 
 int run_score(const Call& call) {
-  ScoreChoice choice;
-  score_options(choice).parse(call.words);
+  const auto choice = parsed<ScoreChoice, score_options>(call.words);
   if (!choice.from.parties.empty()) {
     return run_on_all_ranks([&](World& world) { return score_together(world, choice); }, call.errors);
   }
@@ -163,13 +160,10 @@ int run_score(const Call& call) {
 }  // namespace
 
 Command score_command() {
-  return {.name = "score",
-          .purpose = "metrics of a run's model on labelled records",
-          .may_run_on_all = true,
-          .manual = score_manual,
-          .options = declarations_from<ScoreChoice, score_options>,
-          .configuration = configuration_from<ScoreChoice, score_options>,
-          .run = run_score};
+  Command command = command_of<ScoreChoice, score_options>("score", "metrics of a run's model on labelled records",
+                                                           score_manual, run_score);
+  command.may_run_on_all = true;
+  return command;
 }
 
 }  // namespace starling

@@ -315,4 +315,15 @@ Option declared(std::string_view name, Option different) {
   return found->with(std::move(different));
 }
 
+void add_last_options(Options& options, ProgressChoice& progress) {
+  options.group("General");
+  options.add(declared("progress", {.help = "on stderr: auto (where it takes long: a line that changes on a terminal, "
+                                            "else lines), on (lines) or off"}),
+              progress,
+              {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}});
+  options.add(declared("config"));
+  options.add(declared("print-config", {.help = "print the effective options as such a file and exit"}));
+  options.add(declared("help"));
+}
+
 }  // namespace starling

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "starling/options/option.hpp"
+#include "starling/options/options.hpp"
 
 namespace starling {
 
@@ -14,5 +14,8 @@ constexpr long long most_local_steps = 1'000'000;
 /// The shared declaration of an option, with what is different in the command that asks: usually nothing, sometimes the
 /// default or the help. Throws FailureError for a name that is not in the catalogue.
 [[nodiscard]] Option declared(std::string_view name, Option different = {});
+
+/// Adds --progress, --config, --print-config and --help to a command that is no run.
+void add_last_options(Options& options, ProgressChoice& progress);
 
 }  // namespace starling

@@ -8,10 +8,6 @@ namespace starling {
 
 namespace {
 
-OptionValues constraint_values() {
-  return values_of("Kinds of constraint", constraint_table());
-}
-
 /// --dual and the options of both duals need --constraint; those of one dual exclude the other.
 std::vector<Relation> of_constraints() {
   return {needs("constraint", "there are no constraints that it could concern", "Name a constraint, or leave it out.")};
@@ -31,7 +27,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                .argument = "WHAT",
                .help = "long-term budget constraints; several are joined by +. They hold over the whole run, not in "
                        "every round",
-               .values = constraint_values,
+               .values = [] { return values_of("Kinds of constraint", constraint_table()); },
                .example = "box:low=-1,high=1",
                .files = named::spec,
                .relations = {excludes("deadline", "duals and budgets follow rounds that are in step"),

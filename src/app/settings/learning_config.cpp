@@ -10,13 +10,7 @@
 
 namespace starling {
 
-namespace {
-
-OptionValues partition_values() {
-  return values_of("Partitions", partition_table());
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise) {
   options.add(
@@ -35,7 +29,7 @@ void add_data_options(Options& options, LearningConfig& config) {
                .argument = "HOW",
                .initial = "contiguous",
                .help = "how a file's records are dealt to clients",
-               .values = partition_values,
+               .values = [] { return values_of("Partitions", partition_table()); },
                .files = named::spec},
               config.data.partition);
   options.add({.name = "save-partition",
@@ -259,6 +253,12 @@ void check_learning_options(const LearningConfig& config) {
   check(!config.rewire || config.lost || config.join,
         "--rewire without --lost or --join: the graph stays as long as the clients do. Say who is gone or how many "
         "come.");
+}
+
+void keep_configuration(Options& options, LearningConfig& config) {
+  config.json = config.json || config.json_models;
+  config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
 }
 
 }  // namespace starling

@@ -74,5 +74,7 @@ void add_exchange_option(Options& options, ExchangeWay& way);
 void refuse_audit(const LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
+/// Keeps the effective configuration, once all options are read.
+void keep_configuration(Options& options, LearningConfig& config);
 
 }  // namespace starling

@@ -37,10 +37,6 @@ std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client
   return never ? nullptr : std::move(absences);
 }
 
-OptionValues absence_values() {
-  return values_of("Models of dropout", absence_table());
-}
-
 /// "client 3", "clients 3, 5 and 12 others".
 std::string listed(const std::vector<Client>& clients, std::string_view noun) {
   constexpr std::size_t most = 8;
@@ -82,7 +78,7 @@ void add_schedule_options(Options& options, ScheduleOptions& settings) {
                .argument = "MODEL",
                .initial = "uniform",
                .help = "how absences come, or a file that lists them in lines round,client",
-               .values = absence_values,
+               .values = [] { return values_of("Models of dropout", absence_table()); },
                .files = named::absences},
               settings.dropout_model);
   options.add({.name = "leave",

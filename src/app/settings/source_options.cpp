@@ -3,7 +3,6 @@
 #include "catalogue.hpp"
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string_view>
 #include <utility>
 

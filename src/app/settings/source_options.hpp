@@ -1,8 +1,6 @@
 /// The options of every command that reads records, and the help on sources.
 #pragma once
 
-#include <string>
-
 #include "starling/data/serving/dataset.hpp"
 #include "starling/options/options.hpp"
 

@@ -1,6 +1,5 @@
 // `starling sweep SPEC`.
-#include "sweep_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/console/shell_words.hpp"
 #include "app/program.hpp"
@@ -164,8 +163,7 @@ int exit_code_of_sweep(const SweepOutcome& outcome, const Request& request) {
 }
 
 int run_sweep(const Call& call) {
-  Request request;
-  options_of(request).parse(call.words);
+  const auto request = parsed<Request, options_of>(call.words);
   check(!request.spec.empty(), "no sweep is named. Name its file: starling sweep SPEC --output DIR");
   check(!request.output.empty(), "--output is missing: each run has a directory there. Name a folder.");
   for (const std::string& metric : request.metrics) require_known_figure(metric);
@@ -190,11 +188,8 @@ int run_sweep(const Call& call) {
 }  // namespace
 
 Command sweep_command() {
-  return {.name = "sweep",
-          .purpose = "runs for all combinations of options, resumed and compared",
-          .manual = sweep_manual,
-          .options = declarations_from<Request, options_of>,
-          .run = run_sweep};
+  return command_of<Request, options_of>("sweep", "runs for all combinations of options, resumed and compared",
+                                         sweep_manual, run_sweep);
 }
 
 }  // namespace starling

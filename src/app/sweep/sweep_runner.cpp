@@ -2,10 +2,8 @@
 
 #include "app/console/pass.hpp"
 #include "child.hpp"
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <sstream>
 #include <sys/wait.h>
 #include <thread>

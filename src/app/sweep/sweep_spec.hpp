@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/console/command.hpp"
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>

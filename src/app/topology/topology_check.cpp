@@ -1,7 +1,7 @@
 // `starling topology check`.
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
-#include "topology_commands.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -210,8 +210,7 @@ Manual check_manual() {
 }
 
 int run_check(const Call& call) {
-  TopologyCheck asked;
-  check_options(asked).parse(call.words);
+  const auto asked = parsed<TopologyCheck, check_options>(call.words);
   check(!asked.file.empty(), "no topology file is named. Name one: starling topology check FILE.");
   const auto graph = read_graph(asked.file);
   const GraphSample sample(*graph);
@@ -230,11 +229,8 @@ int run_check(const Call& call) {
 }  // namespace
 
 Command topology_check_command() {
-  return {.name = "check",
-          .purpose = "validate a topology file: sums, connectivity, bias, speed of mixing",
-          .manual = check_manual,
-          .options = declarations_from<TopologyCheck, check_options>,
-          .run = run_check};
+  return command_of<TopologyCheck, check_options>(
+      "check", "validate a topology file: sums, connectivity, bias, speed of mixing", check_manual, run_check);
 }
 
 }  // namespace starling

@@ -1,23 +1,11 @@
-#include "topology_command.hpp"
-
-#include "topology_commands.hpp"
-#include <cerrno>
-#include <fstream>
-#include <system_error>
+#include "app/console/commands.hpp"
+#include "families_help.hpp"
 
 #include "starling/core/check.hpp"
 #include "starling/graph/families/endless.hpp"
 #include "starling/graph/topology.hpp"
 
 namespace starling {
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  check<FailureError>(static_cast<bool>(file), "cannot write '{}' ({}) check the folder and its permissions", path,
-                      std::generic_category().message(errno));
-}
 
 namespace {
 

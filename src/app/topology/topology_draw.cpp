@@ -1,13 +1,12 @@
 // `starling topology draw`.
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
-#include "topology_commands.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
@@ -56,7 +55,7 @@ constexpr Client most_nodes = 200;
 
 void render(const GraphSample& sample, const std::string& output) {
   const std::string extension = std::filesystem::path(output).extension().string();
-  if (extension == ".dot" || extension == ".gv") return write_file(output, to_dot(sample));
+  if (extension == ".dot" || extension == ".gv") return write_text(output, to_dot(sample));
   check(extension == ".svg" || extension == ".png" || extension == ".pdf",
         "cannot draw to '{}' (the name must end in .svg, .png, .pdf, .dot or .gv) rename it", output);
   const std::string format = extension.substr(1);
@@ -96,8 +95,7 @@ Manual draw_manual() {
 }
 
 int run_draw(const Call& call) {
-  Drawing drawing;
-  draw_options(drawing).parse(call.words);
+  const auto drawing = parsed<Drawing, draw_options>(call.words);
   check(!drawing.file.empty(), "no topology file is named. Name one: starling topology draw FILE.");
   const auto graph = read_graph(drawing.file);
   const GraphSample sample(*graph, std::min(graph->telling_rounds(), rounds_drawn));
@@ -112,11 +110,7 @@ int run_draw(const Call& call) {
 }  // namespace
 
 Command topology_draw_command() {
-  return {.name = "draw",
-          .purpose = "Graphviz DOT, or a picture",
-          .manual = draw_manual,
-          .options = declarations_from<Drawing, draw_options>,
-          .run = run_draw};
+  return command_of<Drawing, draw_options>("draw", "Graphviz DOT, or a picture", draw_manual, run_draw);
 }
 
 }  // namespace starling

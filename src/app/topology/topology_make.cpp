@@ -1,9 +1,11 @@
+#include "app/console/commands.hpp"
 #include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
-#include "topology_commands.hpp"
+#include "families_help.hpp"
 #include <optional>
 
 #include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/graph/families/endless.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -76,8 +78,7 @@ Manual make_topology_manual() {
 }
 
 int run_make_topology(const Call& call) {
-  NewTopology topology;
-  make_topology_options(topology).parse(call.words);
+  const auto topology = parsed<NewTopology, make_topology_options>(call.words);
   check(!topology.family.empty(), "no family is named (known: {}). See starling topology make --help.",
         topology_table().names());
   check(topology.clients.has_value(), "--clients is missing: a topology has a number of clients. Add --clients N.");
@@ -88,7 +89,7 @@ int run_make_topology(const Call& call) {
   if (topology.output.empty()) {
     print(text);
   } else {
-    write_file(topology.output, text);
+    write_text(topology.output, text);
   }
   return 0;
 }
@@ -96,11 +97,8 @@ int run_make_topology(const Call& call) {
 }  // namespace
 
 Command topology_make_command() {
-  return {.name = "make",
-          .purpose = "write a topology file of a family",
-          .manual = make_topology_manual,
-          .options = declarations_from<NewTopology, make_topology_options>,
-          .run = run_make_topology};
+  return command_of<NewTopology, make_topology_options>("make", "write a topology file of a family",
+                                                        make_topology_manual, run_make_topology);
 }
 
 }  // namespace starling

@@ -1,6 +1,5 @@
 // The rounds and results of `starling vertical`.
-#include "vertical_command.hpp"
-
+#include "app/console/commands.hpp"
 #include "party_records.hpp"
 #include "vertical_run.hpp"
 #include <algorithm>
@@ -180,15 +179,8 @@ void VerticalRun::complete_summary(Summary& summary) {
 }
 
 Command vertical_command() {
-  return {.name = "vertical",
-          .purpose = "online vertical federated learning: parties have columns, rank 0 the head",
-          .on_all_ranks = true,
-          .manual = vertical_manual,
-          .options = vertical_declarations,
-          .configuration = [](const std::vector<std::string>& words) { return parse_vertical_config(words).text; },
-          .require_complete =
-              [](const std::vector<std::string>& words) { require_protection(parse_vertical_config(words).privacy); },
-          .run = run_learning<VerticalRun>};
+  return learning_command<VerticalRun, VerticalConfig, vertical_options, parse_vertical_config>(
+      "vertical", "online vertical federated learning: parties have columns, rank 0 the head", vertical_manual);
 }
 
 }  // namespace starling

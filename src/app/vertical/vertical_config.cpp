@@ -30,10 +30,6 @@ OptionValues loss_values() {
   return values;
 }
 
-OptionValues quantiser_values() {
-  return values_of("Quantisers", quantiser_table());
-}
-
 constexpr std::size_t default_batch = 20;
 
 /// `none`, `central` or `lazy:ROUND`.
@@ -221,7 +217,7 @@ void add_wire_options(Options& options, VerticalConfig& config) {
   options.add({.name = "quantiser",
                .argument = "HOW",
                .help = "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
-               .values = quantiser_values,
+               .values = [] { return values_of("Quantisers", quantiser_table()); },
                .example = "scalar:4"},
               config.quantiser);
   options.add({.name = "quantise-head",
@@ -239,49 +235,6 @@ void add_wire_options(Options& options, VerticalConfig& config) {
                "too few)",
        .example = "sublinear:4 --quantiser scalar:8"},
       config.bits.text);
-}
-
-Options vertical_options(VerticalConfig& config) {
-  Options options("vertical");
-  add_party_options(options, config);
-  add_reading_options(options, config.data);
-  add_network_options(options, config);
-  add_wire_options(options, config);
-  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
-  options.group("Privacy");
-  options.add({.name = "person-rows",
-               .argument = "R",
-               .help = "rows that each person has in a round, public: further records of a person are left out, and "
-                       "rows without a record are sent as well, so that nobody sees how many a person has",
-               .least = 1,
-               .most = 1'000'000,
-               .unit = "rows",
-               .example = "2 --parties guest.csv,host.csv",
-               .relations = {needs("unit=person", "records stand for themselves without it")}},
-              config.person_rows);
-  options.add(
-      {.name = "embedding-clip",
-       .argument = "C",
-       .help =
-           "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
-           "1",
-       .least = tiny,
-       .most = 1e12,
-       .example = "1 --mechanism gaussian --mu 1"},
-      config.embedding_clip);
-  options.add(
-      {.name = "networks",
-       .argument = "WHERE",
-       .initial = "auto",
-       .help = "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
-               "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
-               "sources, unless the run starts from parts that are not shared",
-       .relations = {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}},
-      config.networks,
-      {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
-  add_output_options(options, config, "vertical");
-  add_checkpoint_options(options, config);
-  return options;
 }
 
 void check_baselines(const VerticalConfig& config) {
@@ -350,6 +303,49 @@ void check_needless_options(const VerticalConfig& config) {
 
 }  // namespace
 
+Options vertical_options(VerticalConfig& config) {
+  Options options("vertical");
+  add_party_options(options, config);
+  add_reading_options(options, config.data);
+  add_network_options(options, config);
+  add_wire_options(options, config);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
+  options.group("Privacy");
+  options.add({.name = "person-rows",
+               .argument = "R",
+               .help = "rows that each person has in a round, public: further records of a person are left out, and "
+                       "rows without a record are sent as well, so that nobody sees how many a person has",
+               .least = 1,
+               .most = 1'000'000,
+               .unit = "rows",
+               .example = "2 --parties guest.csv,host.csv",
+               .relations = {needs("unit=person", "records stand for themselves without it")}},
+              config.person_rows);
+  options.add(
+      {.name = "embedding-clip",
+       .argument = "C",
+       .help =
+           "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
+           "1",
+       .least = tiny,
+       .most = 1e12,
+       .example = "1 --mechanism gaussian --mu 1"},
+      config.embedding_clip);
+  options.add(
+      {.name = "networks",
+       .argument = "WHERE",
+       .initial = "auto",
+       .help = "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
+               "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
+               "sources, unless the run starts from parts that are not shared",
+       .relations = {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}},
+      config.networks,
+      {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
+  add_output_options(options, config, "vertical");
+  add_checkpoint_options(options, config);
+  return options;
+}
+
 VerticalSettings VerticalConfig::settings() const {
   VerticalSettings settings;
   static_cast<DataSettings&>(settings) = data;
@@ -409,14 +405,8 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words, cons
   }
   static_cast<void>(quantiser_table().make(config.quantiser));
   static_cast<void>(quantiser_table().make(config.head_quantiser));
-  config.text = options.configuration();
-  config.as_given = options.configuration(Options::Names::as_given);
+  keep_configuration(options, config);
   return config;
-}
-
-std::vector<Option> vertical_declarations() {
-  VerticalConfig config;
-  return vertical_options(config).declarations();
 }
 
 Manual vertical_manual() {

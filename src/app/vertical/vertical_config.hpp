@@ -76,10 +76,10 @@ struct VerticalConfig : LearningConfig {
   [[nodiscard]] std::optional<Client> parties_of_data() const;
 };
 
+[[nodiscard]] Options vertical_options(VerticalConfig& config);
 /// Throws UsageError.
 [[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words,
                                                    const std::string& of_run = "");
 [[nodiscard]] Manual vertical_manual();
-[[nodiscard]] std::vector<Option> vertical_declarations();
 
 }  // namespace starling

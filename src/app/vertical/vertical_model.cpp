@@ -1,7 +1,6 @@
 // The model that a run of `starling vertical` starts from, and the one that it leaves.
 #include "model_parts.hpp"
 #include "vertical_run.hpp"
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/ranges.h>

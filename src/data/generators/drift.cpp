@@ -1,5 +1,3 @@
-#include "drift.hpp"
-
 #include "generators.hpp"
 #include <cmath>
 #include <numbers>

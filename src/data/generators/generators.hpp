@@ -1,4 +1,4 @@
-/// Bounded parameters of generators.
+/// Generators without a known regression, and the parameters of all.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,13 @@
 #include "starling/data/settings.hpp"
 
 namespace starling {
+
+/// docs/methods/decentralized.md.
+[[nodiscard]] std::unique_ptr<Generator> make_drift(const Spec& spec, const Audience& audience);
+/// A target that moves, and clients around it.
+[[nodiscard]] std::unique_ptr<Generator> make_tracking(const Spec& spec, const Audience& audience);
+/// docs/methods/renewable.md; section 6 of the paper cited there.
+[[nodiscard]] std::unique_ptr<Generator> make_two_gaussians(const Spec& spec, const Audience& audience);
 
 /// The loss's own form of a drawn label. Throws DataError, naming the source, for a label that does not fit the loss.
 [[nodiscard]] double mapped(const DataSettings& settings, const std::string& source, double label);

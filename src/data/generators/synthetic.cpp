@@ -1,10 +1,7 @@
 #include "starling/data/generators/synthetic.hpp"
 
-#include "drift.hpp"
 #include "generators.hpp"
 #include "regression_generators.hpp"
-#include "tracking.hpp"
-#include "two_gaussians.hpp"
 
 #include "starling/core/check.hpp"
 

@@ -1,5 +1,3 @@
-#include "tracking.hpp"
-
 #include "generators.hpp"
 #include <cmath>
 #include <limits>
@@ -66,7 +64,8 @@ class Target {
       turn();
     }
     while (leg_ < leg) {
-      keep_milestone();
+      // The start points of the legs 0, 1024, 2048, … that were reached are kept.
+      if (leg_ == static_cast<Round>(milestones_.size()) * legs_per_milestone) milestones_.push_back(position_);
       Vector next(position_.size());
       place(static_cast<double>(period_), next);
       to_unit_length(next);
@@ -74,10 +73,6 @@ class Target {
       ++leg_;
       turn();
     }
-  }
-  /// Keeps the start points of the legs 0, 1024, 2048, … that were reached.
-  void keep_milestone() {
-    if (leg_ == static_cast<Round>(milestones_.size()) * legs_per_milestone) milestones_.push_back(position_);
   }
 
   double angle_;

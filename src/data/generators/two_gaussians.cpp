@@ -1,5 +1,3 @@
-#include "two_gaussians.hpp"
-
 #include "generators.hpp"
 #include <string>
 
@@ -51,8 +49,9 @@ class TwoGaussians final : public Generator {
   [[nodiscard]] std::int64_t records() const override { return records_; }
 
   [[nodiscard]] double draw(Round t, Client client, AddressedRandom& random, MutableView values) const override {
-    // An address that no round has: a client's own μ and σ, the same in every round.
-    AddressedRandom own(audience_.seed, Purpose::data, static_cast<std::uint64_t>(likeness(t, client)), 0);
+    // A client's own μ and σ, the same in every round. In a test set the clients take turns, record by record.
+    const Client alike = audience_.test_of > 0 ? static_cast<Client>((t - 1) % audience_.test_of) : client;
+    AddressedRandom own(audience_.seed, Purpose::data, static_cast<std::uint64_t>(alike), 0);  // no round's address
     const double mean = mean_.at(own.uniform());
     const double deviation = deviation_.at(own.uniform());
     const double y = random.uniform() < positive_ ? 1 : -1;
@@ -61,11 +60,6 @@ class TwoGaussians final : public Generator {
   }
 
  private:
-  /// Client whose μ and σ a record has. In a test set the clients take turns, record by record.
-  [[nodiscard]] Client likeness(Round t, Client client) const {
-    return audience_.test_of > 0 ? static_cast<Client>((t - 1) % audience_.test_of) : client;
-  }
-
   std::size_t features_;
   Range mean_;
   Range deviation_;

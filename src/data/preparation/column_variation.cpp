@@ -1,9 +1,5 @@
 #include "starling/data/preparation/column_variation.hpp"
 
-#include "data/number.hpp"
-
-#include <fmt/format.h>
-
 namespace starling {
 
 void ColumnVariation::add(const Row& row) {
@@ -26,17 +22,6 @@ std::vector<std::size_t> ColumnVariation::constant(std::size_t features) const {
     if (!column.varies && (column.nonzeros == 0 || column.nonzeros == records_)) found.push_back(j);
   }
   return found;
-}
-
-std::vector<std::string> constant_columns(const Batch& batch, std::size_t features,
-                                          const std::vector<std::string>& names) {
-  ColumnVariation variation;
-  for (std::size_t i = 0; i < batch.size(); ++i) variation.add(batch.row(i));
-  std::vector<std::string> shown;
-  for (const std::size_t j : variation.constant(features)) {
-    shown.push_back(j < names.size() ? fmt::format("'{}'", excerpt(names[j])) : fmt::format("feature {} (from 0)", j));
-  }
-  return shown;
 }
 
 }  // namespace starling

@@ -5,27 +5,13 @@
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/files/number_rows.hpp"
 #include "starling/files/text.hpp"
 #include "starling/protocol/constraints/constraint_set.hpp"
 
 namespace starling {
 
 namespace {
-
-Vector parse_numbers(const std::string& line, const std::string& where) {
-  Vector numbers;
-  for (std::size_t from = 0; from <= line.size();) {
-    const std::size_t comma = std::min(line.find(',', from), line.size());
-    std::string field = line.substr(from, comma - from);
-    const auto begin = field.find_first_not_of(" \t\r");
-    const auto end = field.find_last_not_of(" \t\r");
-    field = begin == std::string::npos ? "" : field.substr(begin, end - begin + 1);
-    numbers.push_back(parse_number(field, where));
-    check(std::isfinite(numbers.back()), "{}: '{}' is not finite. A constraint needs finite numbers.", where, field);
-    from = comma + 1;
-  }
-  return numbers;
-}
 
 PublicConstraint row_of(const Vector& numbers, std::string name) {
   PublicConstraint row{std::move(name), {}, {}, numbers.back()};
@@ -37,11 +23,6 @@ PublicConstraint row_of(const Vector& numbers, std::string name) {
   return row;
 }
 
-/// A file name without its folders, to keep names of constraints short.
-std::string short_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 std::unique_ptr<ConstraintSet> make_linear(const Spec& spec, const ConstraintFacts& facts) {
   const std::string path = spec.require("file");
   auto set = std::make_unique<ConstraintSet>();
@@ -50,11 +31,11 @@ std::unique_ptr<ConstraintSet> make_linear(const Spec& spec, const ConstraintFac
     ++number;
     if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
     const std::string where = fmt::format("{}:{}", path, number);
-    const Vector numbers = parse_numbers(line, where);
+    const Vector numbers = parse_number_row(line, where);
     check(numbers.size() == facts.dimension + 1,
           "{}: {} numbers: the model has {} parameters, and the bound comes after their coefficients. Give {}.", where,
           numbers.size(), facts.dimension, facts.dimension + 1);
-    set->fixed.push_back(row_of(numbers, fmt::format("linear:{}:{}", short_name(path), number)));
+    set->fixed.push_back(row_of(numbers, fmt::format("linear:{}:{}", path.substr(path.find_last_of('/') + 1), number)));
     check(!set->fixed.back().index.empty(),
           "{}: all coefficients are zero, so no model can change the value. Delete the line.", where);
   }

@@ -71,6 +71,16 @@ double require_number(const hdf5::Input& file, const std::string& group, const s
   return *value;
 }
 
+/// Files of the first programs with this version of hog do not name it.
+void check_hog_version(const hdf5::Input& file, const std::string& group) {
+  const double found = file.number(group, "description_version").value_or(hog_version);
+  check<DataError>(
+      found == hog_version,
+      "{}: its --features hog are of version {}, and those of this program are of version {}: other numbers "
+      "for the same picture. Use the program that wrote the file ({}), or learn the model anew.",
+      file.path(), found, hog_version, file.text("/origin", "starling").value_or("unknown"));
+}
+
 using Missing = ReadSettings::Missing;
 
 /// Names of the rules for missing values.
@@ -125,6 +135,7 @@ void write_preparation(const hdf5::File& file, const std::string& where, const P
   file.attribute(group, "scale", constants.scale);
   const bool hog = constants.description == ReadSettings::Features::hog;
   file.attribute(group, "description", std::string(hog ? "hog" : "raw"));
+  if (hog) file.attribute(group, "description_version", static_cast<double>(hog_version));
   if (!constants.positive.empty()) write_list(file, fmt::format("{}/positive", group), constants.positive);
 }
 
@@ -159,7 +170,10 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
   check<DataError>(description == "raw" || description == "hog",
                    "{}: unknown description '{}' of features. Use the version of starling that wrote the file.",
                    file.path(), description);
-  if (description == "hog") constants.description = ReadSettings::Features::hog;
+  if (description == "hog") {
+    check_hog_version(file, group);
+    constants.description = ReadSettings::Features::hog;
+  }
   constants.positive = read_list(file, fmt::format("{}/positive", group));
   return constants;
 }

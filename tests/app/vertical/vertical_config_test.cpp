@@ -127,7 +127,7 @@ TEST(VerticalConfig, RefusesALossThatKnowsNoLabels) {
   const std::string nothing = refusal({"--mechanism", "none", "--loss", "nothing"});
   EXPECT_THAT(linear, testing::MatchesRegex("unknown loss 'linear' \\(known: mse, .*logistic.*softmax.*\\).*"));
   EXPECT_EQ(linear.substr(linear.find(" (")), nothing.substr(nothing.find(" ("))) << "the same list";
-  const std::vector<Option> options = vertical_declarations();
+  const std::vector<Option> options = declarations_from<VerticalConfig, vertical_options>();
   const auto loss = std::ranges::find(options, "loss", &Option::name);
   ASSERT_TRUE(loss != options.end());
   EXPECT_THAT(loss->values().names,

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "starling/core/check.hpp"
+#include "starling/data/constants.hpp"
 
 namespace starling::gradient_histogram_test {
 
@@ -125,6 +126,15 @@ TEST(GradientHistogram, KnowsDiagonals) {
       }
     }
   }
+}
+
+// Model files say of which version their features are. Who changes these numbers raises `hog_version`.
+TEST(GradientHistogram, HasTheVersionOfItsNumbers) {
+  const Vector found = described(drawn(6, [](int r, int c) { return double(r * r + 3 * c); }));
+  EXPECT_EQ(hog_version, 2U);
+  EXPECT_NEAR(found[1], 0.2297152459448884, 1e-12);
+  EXPECT_NEAR(found[42], 0.15339083065761056, 1e-12);
+  EXPECT_EQ(found[128], 1);
 }
 
 TEST(GradientHistogram, SharesVotesBetweenNeighbours) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "starling/core/check.hpp"
+#include "starling/hdf5/file.hpp"
 #include "starling/record/model_file/scorer.hpp"
 
 namespace starling::saved_model_test {
@@ -121,6 +122,26 @@ TEST_F(SavedModelTest, KeepsWhatColumnsBecome) {
   EXPECT_TRUE(same_preparation(found.constants, constants));
   constants.categories[0].one_hot = 2;
   EXPECT_NE(message_of([&] { static_cast<void>(again(model)); }).find("categories of column 2"), std::string::npos);
+}
+
+TEST_F(SavedModelTest, PicturesAreThoseOfItsProgram) {
+  SavedModel model = linear(129, 1, false);
+  model.constants.features = 16;
+  model.constants.description = ReadSettings::Features::hog;
+  model.origin = {{"starling", "1.2.3"}};
+  EXPECT_EQ(again(model).constants.description, ReadSettings::Features::hog);
+  {
+    const hdf5::File file(path_, hdf5::File::Mode::append);
+    H5Adelete_by_name(file.id(), "/preparation", "description_version", H5P_DEFAULT);
+  }
+  EXPECT_EQ(read_model(path_).constants.description, ReadSettings::Features::hog);
+  {
+    const hdf5::File file(path_, hdf5::File::Mode::append);
+    file.attribute("/preparation", "description_version", static_cast<double>(hog_version + 1));
+  }
+  const std::string refusal = message_of([&] { static_cast<void>(read_model(path_)); });
+  EXPECT_NE(refusal.find("are of version 3"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("the program that wrote the file (1.2.3)"), std::string::npos) << refusal;
 }
 
 TEST_F(SavedModelTest, ReplacesAnOlderFile) {

@@ -31,8 +31,4 @@ class ColumnVariation {
   std::vector<Column> columns_;
 };
 
-/// Constant features of a batch as texts: "'smoker'", or "feature 3 (from 0)" without names.
-[[nodiscard]] std::vector<std::string> constant_columns(const Batch& batch, std::size_t features,
-                                                        const std::vector<std::string>& names);
-
 }  // namespace starling
