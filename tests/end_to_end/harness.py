@@ -33,6 +33,7 @@ sys.path.append(str(SOURCE / "jobs"))
 from experiment import last_given  # of the words that tests share and those of each its own
 
 DATA = SOURCE / ".." / "shared" / "data"
+SLOW = bool(os.environ.get("STARLING_SLOW"))  # what tests/run.sh --long adds to the default tests
 LAYOUTS = (1, 2, 4, 7)
 PATIENCE = 90
 FAILURE = 5
@@ -40,8 +41,22 @@ FAILURE = 5
 needs_h5py = unittest.skipIf(h5py is None, "h5py is not installed")
 needs_a9a = unittest.skipUnless((DATA / "a9a" / "a9a.gz").exists(), "the data set a9a is not beside the project")
 
-# Tests that take long beside what they find; tests/run.sh --long runs them.
-slow = unittest.skipUnless(os.environ.get("STARLING_SLOW"), "slow: run by tests/run.sh --long")
+
+def fewer(test):
+    """Of a test that has fewer cases by default than with --long, which runs it again with all of them (SLOW)."""
+    test.slow = True
+    return test
+
+
+def slow(test):
+    """Of a test that takes long beside what it finds, and runs with --long alone."""
+    return unittest.skipUnless(SLOW, "slow: run by tests/run.sh --long")(fewer(test))
+
+
+def layouts(ranks=(1, 2, 7, 4)):
+    """Counts of ranks that must give the same bits. By default the first and the last: a process without others, and ranks with
+    several clients each. test_layouts.py and the tests of the modules have all of LAYOUTS by default."""
+    return ranks if SLOW else (ranks[0], ranks[-1])
 
 # Notes each rank's process id and exit code. It always ends with 0, so that mpirun has no reason to step in and what is
 # seen is the program's own behaviour.
@@ -62,12 +77,22 @@ exec "$@"
 
 
 _sessions = []  # folders of Open MPI, one for each program that was started
+_without = pathlib.Path(tempfile.mkdtemp(prefix="without-"))  # programs that seem not to be installed
+(_without / "gnuplot").write_text("#!/bin/sh\nexit 127\n")
+(_without / "gnuplot").chmod(0o755)
+_pictures = False
 
 
 @atexit.register
 def _remove_sessions():
-    for folder in _sessions:
+    for folder in (*_sessions, _without):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def draw_pictures():
+    """Of a file of tests that looks at pictures. Elsewhere runs find no gnuplot, which takes a third of a short run."""
+    global _pictures
+    _pictures = True
 
 
 def environment():
@@ -76,6 +101,8 @@ def environment():
     place of its own, or one of twenty that start together finds its folder gone."""
     _sessions.append(tempfile.mkdtemp(prefix="mpi-"))
     result = {"OMPI_MCA_mtl": "^psm,psm2,ofi", "OMPI_MCA_ess_singleton_isolated": "1", **os.environ}
+    if not _pictures:
+        result["PATH"] = f"{_without}:{result['PATH']}"
     result.update(
         OMPI_ALLOW_RUN_AS_ROOT="1",
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -209,6 +236,8 @@ class TestCase(unittest.TestCase):
     maxDiff = 2000
 
     def run(self, result=None):
+        if SLOW and not any(hasattr(of, "slow") for of in (type(self), getattr(self, self._testMethodName))):
+            return result  # the default tests have it
         began = time.monotonic()
         ended = super().run(result)
         _seconds[self.id().removeprefix("__main__.")] = time.monotonic() - began

@@ -9,6 +9,8 @@ import unittest
 from harness import *
 from test_constraint_figures import ALL, Budgeted, records
 
+draw_pictures()
+
 
 class Written(Budgeted):
     def test_regret_is_against_models_that_keep_the_constraint(self):
@@ -47,12 +49,13 @@ class Written(Budgeted):
 class Public(TestCase):
     DRIFT = ["--source", "synthetic:drift:informative=1", "--clients", "3"]
 
+    @fewer
     def test_shared_duals(self):
         """All clients have the same multipliers, on any number of ranks; a lone client has its own."""
         self.write("cap.csv", "1,0,0,0,0,0.3\n0,1,0,0,0,2\n")
         words = ["--domain", "simplex", "--rounds", "2000", "--mechanism", "none", "--constraint", "linear:cap.csv"]
         shared = [*self.DRIFT, *words, "--dual-scope", "shared"]
-        runs = [self.summary_of(ranks, shared, f"shared-{ranks}") for ranks in (1, 2, 3)]
+        runs = [self.summary_of(ranks, shared, f"shared-{ranks}") for ranks in layouts((1, 3, 2))]
         for run in runs:
             self.assertEqual(bits([run["final_model"], run["constraints"]]), bits([runs[0]["final_model"], runs[0]["constraints"]]))
         self.assertAlmostEqual(runs[0]["final_model"][0], 0.3, delta=0.02)
@@ -91,6 +94,7 @@ class Public(TestCase):
         for key in ("epsilon", "client_epsilon", "releases", "epsilon_per_release"):
             self.assertEqual(bound[key], free[key])
 
+    @fewer
     def test_every_layout_has_the_same_bits(self):
         self.write("cap.csv", "1,0,0,0,0,0.3\n")
         words = ["--source", "synthetic:drift:informative=1", "--clients", "7", "--rounds", "60", "--mirror", "entropic",
@@ -98,7 +102,7 @@ class Public(TestCase):
                  "--constraint", "linear:cap.csv+data:column=0-1,max=0.1+energy:budget=0.4", "--regret", "static",
                  "--benchmark-window", "20"]
         for more in ([], ["--private-constraint", "composite"]):
-            runs = [self.summary_of(ranks, [*words, *more], f"on-{ranks}-{len(more)}") for ranks in LAYOUTS]
+            runs = [self.summary_of(ranks, [*words, *more], f"on-{ranks}-{len(more)}") for ranks in layouts()]
             for run in runs[1:]:
                 for key in ("models", "constraints", "mass", "regret"):
                     self.assertEqual(bits(run[key]), bits(runs[0][key]), key)
@@ -123,6 +127,7 @@ class Energy(TestCase):
             spent[sender] += cost * messages + byte_cost * sent
         return spent
 
+    @fewer
     def test_clients_send_what_they_can_afford(self):
         self.write("changing.topo", self.CHANGING)
         self.write("complete.topo", topology(5, [(1, [(u, v) for u in range(5) for v in range(5) if u != v])]))
@@ -132,7 +137,7 @@ class Energy(TestCase):
             words = ["--loss", "none", "--start", "starts.csv", "--rounds", rounds, "--clients", "5", "--topology",
                      f"{graph}.topo", "--constraint", "energy:cost=0.5,byte_cost=0.25,budget=3"]
             cost = 0.5 + 0.25 * 24  # two numbers and a mass
-            runs = [self.summary_of(ranks, words, f"{graph}-{ranks}") for ranks in (1, 2, 4)]
+            runs = [self.summary_of(ranks, words, f"{graph}-{ranks}") for ranks in layouts((1, 4, 2))]
             spent = self.spent(runs[0], 5, 0.5, 0.25)
             for u in range(5):
                 self.assertLessEqual(spent[u], 3 * rounds + most_degree * cost)

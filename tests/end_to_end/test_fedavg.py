@@ -9,6 +9,8 @@ import unittest
 
 from harness import *
 
+draw_pictures()
+
 UNUSABLE, UNREADABLE, STOPPED_SAFELY = 2, 3, 75
 QUIET = ["--progress", "off"]
 GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--noise-key", "seed"]
@@ -52,13 +54,14 @@ def digits(count, seed):
 
 
 class Runs(FedAvgCase):
+    @fewer
     def test_equal_bits_on_any_number_of_ranks(self):
         for name, words in {"plain": ["--mechanism", "none"], "noisy": GAUSSIAN}.items():
             found = {}
-            for ranks in LAYOUTS:  # some ranks host nobody
+            for ranks in layouts():  # some ranks host nobody
                 summary = self.summary([*STREAM, *words, "--local-steps", "3", "--average", "tail"], f"{name}-{ranks}", ranks)
                 found[ranks] = bits([summary["final_model"], summary["loss"]["mean"], summary["accuracy"]])
-            for ranks in LAYOUTS[1:]:
+            for ranks in layouts()[1:]:
                 self.assertEqual(found[ranks], found[1], name)
 
     @unittest.skipIf(numpy is None, "numpy is not installed")

@@ -9,6 +9,8 @@ import unittest
 
 from harness import *
 
+draw_pictures()
+
 DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
 OPTIONS = """topology clients clients-per-rank mixing lazy source format label dimension intercept partition batch epochs
     rounds test seed loss l2 mirror domain start step step-power step-offset step-cap mechanism epsilon clip unit noise-key
@@ -132,8 +134,9 @@ class Stream(TestCase):
         self.assertEqual((summary["rounds"], summary["privacy"]["participations"]), (4, 2))
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    @fewer
     def test_pictures_even_of_equal_models(self):
-        for ranks in (1, 2, 3):
+        for ranks in layouts((1, 3, 2)):
             with self.subTest(ranks=ranks):
                 result = self.good(ranks, [*DRIFT, "--json", "--output", f"run-{ranks}"])
                 self.assertNotIn("no pictures", " ".join(result.summary()["notes"]))

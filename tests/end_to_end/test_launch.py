@@ -247,6 +247,7 @@ class Hosts(LaunchCase):
         self.write("dead", host + "\n")
         return self.kill(job, after, ranks)
 
+    @slow
     def test_fewer_hosts_have_fewer_ranks(self):
         self.write("hosts", "# two\nn1 slots=1\n\nn2 slots=1\n")
         result = self.check_dead(["--hosts", "hosts"], [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"], ["--hostfile", "--oversubscribe"],

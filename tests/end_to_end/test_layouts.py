@@ -23,11 +23,11 @@ def comparable(summary):
 
 @needs_h5py
 class Layouts(TestCase):
-    def check_equal(self, words, clients):
+    def check_equal(self, words, clients, layouts=LAYOUTS):
         """Runs on every layout and compares; returns the summary."""
         runs = {}
         records = {}
-        for ranks in LAYOUTS:
+        for ranks in layouts:
             output = f"on-{ranks}"
             more = ["--clients", clients] if ranks < clients else []
             runs[ranks] = self.summary_of(ranks, [*words, *more], output)
@@ -35,7 +35,7 @@ class Layouts(TestCase):
         first, record = runs[1], records[1]
         self.assertEqual(len(first["models"]), clients)
         self.assertEqual(record["final_model"].tolist(), first["models"])
-        for ranks in LAYOUTS[1:]:
+        for ranks in layouts[1:]:
             with self.subTest(ranks=ranks):
                 self.assertEqual(bits(runs[ranks]["models"]), bits(first["models"]))
                 self.assertEqual(set(records[ranks]), set(record))
@@ -71,19 +71,21 @@ class Layouts(TestCase):
         for model in self.check_equal(words, 8)["models"]:
             self.assertLessEqual(sum(map(abs, model)), 2 + 1e-12)
 
+    @fewer
     def test_plain_mixing(self):
         ring = [(u, v) for u in range(5) for v in ((u + 1) % 5, (u * u + 2) % 5) if u != v]
         self.write("receiver.topo", topology(5, [], "receiver", sorted(set(ring))))
-        self.check_equal([*self.DRIFT, "--topology", "receiver.topo", "--mixing", "plain", "--l2", "0.01"], 5)
+        self.check_equal([*self.DRIFT, "--topology", "receiver.topo", "--mixing", "plain", "--l2", "0.01"], 5, layouts())
 
     @needs_a9a
+    @fewer
     def test_a9a_with_noise(self):
         # 32,561 records: batches of 22 give each of five clients some 300 rounds.
         words = ["--source", DATA / "a9a" / "a9a.gz", "--format", "svmlight", "--dimension", "123", "--partition",
                  "dirichlet:0.5", "--batch", "22", "--rounds", "290", "--loss", "logistic", "--domain", "ball:10",
                  "--mechanism", "laplace", "--epsilon", "8", "--noise-key", "seed",
                  *self.topology("unbalanced-5")]
-        summary = self.check_equal(words, 5)
+        summary = self.check_equal(words, 5, layouts())
         self.assertEqual((summary["dimension"], summary["rounds"]), (123, 290))
 
 

@@ -8,6 +8,8 @@ import test_other_ranks as other_ranks
 import test_own_folders as own_folders
 from harness import *
 
+draw_pictures()
+
 USAGE = 2
 STOPPED = 75
 COMMON = ["--mechanism", "laplace", "--epsilon", "2", "--metrics", "shared", "--noise-key", "seed", "--progress", "off",

@@ -8,6 +8,8 @@ import unittest
 from browser import *
 from harness import *
 
+draw_pictures()
+
 DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
 USAGE, FAILURE_TO_WRITE = 2, 5
 # Elements of the pages themselves and of gnuplot's pictures; no other may come in by a name.

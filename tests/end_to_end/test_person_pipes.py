@@ -64,10 +64,11 @@ class PersonPipes(NeighbourTest):
             self.assertEqual(bits(all_of_them["models"]), bits(first_of_them["models"]))
         self.assertEqual(all_of_them["privacy"]["releases"], 5)
 
+    @fewer
     def test_layouts(self):
         feeds = [stream([f"p{(7 * i + client) % 9}" for i in range(30)], seed=client) for client in range(3)]
         words = [*OMD, *GAUSSIAN, *PERSON, "--person-rounds", 3, "--batch", 2]
-        runs = [self.ran(words, *feeds, ranks=ranks, output=f"on-{ranks}") for ranks in (1, 2, 3)]
+        runs = [self.ran(words, *feeds, ranks=ranks, output=f"on-{ranks}") for ranks in layouts((1, 3, 2))]
         for run in runs[1:]:
             self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
 

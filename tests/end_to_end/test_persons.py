@@ -54,9 +54,10 @@ class Persons(NeighbourTest):
         self.assertEqual(several["privacy"]["releases"], PLACES / 4)
         self.assertEqual(several["privacy"]["epsilon"], by_person["privacy"]["epsilon"])
 
+    @fewer
     def test_layouts(self):
         words = [*ONE, *GAUSSIAN, *PERSON, "--batch", 2, "--epochs", 2, "--partition", "iid"]
-        runs = [self.summary(persons(size=9), [*words, *(["--clients", 7] if ranks < 7 else [])], ranks, f"on-{ranks}") for ranks in LAYOUTS]
+        runs = [self.summary(persons(size=9), [*words, *(["--clients", 7] if ranks < 7 else [])], ranks, f"on-{ranks}") for ranks in layouts()]
         for run in runs[1:]:
             self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
         self.assertEqual(runs[0]["rounds"], 2)

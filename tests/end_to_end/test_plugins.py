@@ -127,11 +127,12 @@ class Plugins(TestCase):
             for a, b in zip(own, other):
                 self.assertAlmostEqual(a, b, delta=1e-12)
 
+    @fewer
     def test_equals_the_built_in_loss_on_all_layouts(self):
         mine = self.logistic()
         for i, words in enumerate([[*OMD, *GAUSSIAN], ["fedavg", *OMD[1:], *GAUSSIAN, "--local-steps", 2], [*OMD, "--mechanism", "none"]]):
             built_in = self.summary([*words, "--loss", "logistic", "--output", f"built-in-{i}"])
-            own = [self.summary([*words, *mine, "--output", f"own-{i}-{ranks}"], ranks) for ranks in (1, 2, 4)]
+            own = [self.summary([*words, *mine, "--output", f"own-{i}-{ranks}"], ranks) for ranks in layouts((1, 4, 2))]
             self.assert_close(own[0], built_in)
             for other in own[1:]:
                 self.assertEqual(bits(other["models"]), bits(own[0]["models"]))

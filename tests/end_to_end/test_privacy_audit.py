@@ -6,6 +6,8 @@ import unittest
 
 from harness import *
 
+draw_pictures()
+
 USAGE = 2
 FAULTS = 7
 CHAIN_FAULTS = 6

@@ -182,18 +182,19 @@ class LeftOut(TestCase):
         self.assertEqual(models[5][1], 0)
         self.assertTrue(all(a != 0 for a, _ in models))
 
+    @fewer
     def test_one_label_moves_no_other_record(self):
         self.files()
         for number, (command, words) in enumerate([
                 ("omd", ["--clients", "4"]), ("omd", ["--clients", "4", "--epochs", "2", "--memory", "0"]),
                 ("fedavg", ["--clients", "4"]), ("infer", ["--loss", "logistic", "--clients", "4", "--intercept", "no", "--intervals", "none"])]):
             seen = []
-            for ranks in (1, 2, 4):
+            for ranks in layouts((1, 4, 2)):
                 with self.subTest(command, words=words, ranks=ranks):
                     pair = [self.model(command, ranks, f"{name}.csv", words, f"{name}-{number}-{ranks}") for name in "ab"]
                     self.check(*pair)
                     seen.append([one["final_model"] for one in pair])
-            self.assertEqual(seen, [seen[0]] * 3)
+            self.assertEqual(seen, [seen[0]] * len(seen))
 
     def test_a_pipe_gives_what_the_file_gives(self):
         self.files()

@@ -7,6 +7,8 @@ import unittest
 
 from harness import *
 
+draw_pictures()
+
 QUIET = ["--progress", "off", "--mechanism", "none"]
 
 
@@ -39,9 +41,10 @@ class StaticRegret(TestCase):
         words = ["--source", "two.csv", "--loss", "squared", "--l2", "0.4", "--step", "0.5", "--start", "zero"]
         self.assertAlmostEqual(self.regret(1, words)["regret"]["played"], 0.5 + 0.125 + 0.05, places=12)
 
+    @fewer
     def test_every_layout_has_the_same_bits(self):
         words = ["--clients", "5", "--rounds", "40", "--domain", "ball:2", "--l2", "0.01", "--batch", "3"]
-        runs = [self.regret(ranks, words) for ranks in LAYOUTS]
+        runs = [self.regret(ranks, words) for ranks in layouts()]
         for run in runs[1:]:
             self.assertEqual(bits(run["regret"]), bits(runs[0]["regret"]))
         self.assertGreater(runs[1]["traffic"]["evaluation_bytes"], runs[0]["traffic"]["evaluation_bytes"])
@@ -132,22 +135,24 @@ class DynamicRegret(TestCase):
         self.assertLessEqual(certificate["value"], certificate["tolerance"])
         self.assertIn("records of each round", summary["privacy"]["statement"])
 
+    @fewer
     def test_every_layout_has_the_same_bits(self):
         words = ["--clients", "5", "--rounds", "100", "--domain", "ball:2", "--batch", "3"]
-        runs = [self.regret(ranks, words) for ranks in LAYOUTS]
-        curves = [(self.folder / f"run-{i + 1}" / "regret.csv").read_text() for i in range(len(LAYOUTS))]
+        runs = [self.regret(ranks, words) for ranks in layouts()]
+        curves = [(self.folder / f"run-{i + 1}" / "regret.csv").read_text() for i in range(len(runs))]
         for run, curve in zip(runs[1:], curves[1:]):
             self.assertEqual(bits(run["regret"]), bits(runs[0]["regret"]))
             self.assertEqual(curve, curves[0])
-        without = self.summary_of(2, [*QUIET, *words], "without")
+        without = self.summary_of(layouts()[1], [*QUIET, *words], "without")
         self.assertGreater(runs[1]["traffic"]["evaluation_bytes"], without["traffic"]["evaluation_bytes"])
         self.assertEqual(runs[1]["traffic"]["bytes"], without["traffic"]["bytes"])
         self.assertEqual(runs[1]["traffic"]["rank_bytes"], without["traffic"]["rank_bytes"])
 
+    @fewer
     def test_clients_that_sit_rounds_out(self):
         # Who freezes when absent plays fewer rounds; the figures are those of the rounds that were played, anywhere.
         words = ["--clients", "4", "--rounds", "60", "--domain", "ball:2", "--dropout", "0.3", "--absent", "freeze"]
-        runs = [self.regret(ranks, words) for ranks in LAYOUTS]
+        runs = [self.regret(ranks, words) for ranks in layouts()]
         for run in runs[1:]:
             self.assertEqual(bits(run["regret"]), bits(runs[0]["regret"]))
         regret = runs[0]["regret"]

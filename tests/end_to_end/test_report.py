@@ -10,6 +10,8 @@ import unittest
 
 from harness import *
 
+draw_pictures()
+
 DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
 ENDLESS = ["--source", "synthetic:drift:informative=1", "--rounds", "1e9", "--mechanism", "laplace", "--epsilon", "4"]
 COLUMNS = ["rounds", "loss", "accuracy", "test_loss", "test_accuracy", "consensus_error", "mass", "in_flight", "present"]

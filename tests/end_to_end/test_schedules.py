@@ -65,13 +65,14 @@ class Schedules(TestCase):
             result = self.good(2, [*words, "--output", f"out-{clients}"])
             self.assertEqual("until that edge comes again" in result.err, rarely)
 
+    @fewer
     def test_the_same_bits_on_every_layout(self):
         self.write("g.topo", "generate erdos-renyi clients=7 p=0.4 directed=1 rounds=endless seed=5\n")
         self.write("leave.csv", "client,round\n3,12\n")
         words = self.words("g.topo", 7, 30, "--dropout", 0.3, "--dropout-model", "markov", "--leave", "leave.csv",
                            "--link-loss", 0.1, "--link-loss-model", "unacknowledged", "--gossip-steps", 2)
-        models = {ranks: self.averaged(ranks, words)[0] for ranks in LAYOUTS}
-        for ranks in LAYOUTS:
+        models = {ranks: self.averaged(ranks, words)[0] for ranks in layouts()}
+        for ranks in layouts():
             self.assertEqual(models[ranks], models[1], f"{ranks} ranks")
 
     def test_a_client_that_leaves_takes_its_model_with_it(self):

@@ -8,6 +8,8 @@ import unittest
 
 from harness import *
 
+draw_pictures()
+
 KEYS = {"clients", "phases", "sampled_rounds", "edges", "sender_sums", "receiver_sums", "strongly_connected", "joint_window", "perron", "bias",
         "contraction", "spectral_gap", "contraction_tolerance", "rounds_to_1e-3", "digest"}
 FAMILIES = ["ring", "directed-ring", "path", "star", "complete", "torus", "grid", "hypercube", "barbell", "exponential",

@@ -1,5 +1,6 @@
 #include "starling/inference/settling.hpp"
 
+#include "support/slow.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <vector>
@@ -69,9 +70,10 @@ TEST(PathBlocks, HasMeansOfEqualBlocks) {
 
 // 5 % of false alarms at 100 effective steps: of 400 paths more than 40 with a probability below 1e-4.
 TEST(Settling, RaisesFewFalseAlarms) {
+  EXPECT_GE(share_settled({{300, 1000, 100, 1000}}, 400), 0.9);
+  if (!testing_support::slow()) return;
   EXPECT_GE(share_settled({{100}}, 400), 0.9);
   EXPECT_GE(share_settled({{100, 100, 100, 100}}, 400), 0.9);
-  EXPECT_GE(share_settled({{300, 1000, 100, 1000}}, 400), 0.9);
 }
 
 TEST(Settling, RaisesNoneForAPathThatComesFromAfar) {
@@ -81,10 +83,11 @@ TEST(Settling, RaisesNoneForAPathThatComesFromAfar) {
 // Whatever the noise and the start: too few effective steps in one direction are found.
 TEST(Settling, FindsASlowDirection) {
   EXPECT_LE(share_settled({{5, 300, 300, 300}}, 200), 0.1);
+  EXPECT_LE(share_settled({{0.1, 300}, 8000, 100, 1, 0.7}, 200), 0.02);
+  if (!testing_support::slow()) return;
   EXPECT_LE(share_settled({{0.1, 300, 300, 300}, 8000, 100}, 200), 0.02);
   EXPECT_LE(share_settled({{2, 300, 300, 300}, 8000, 10}, 200), 0.1);
   EXPECT_LE(share_settled({{20, 20, 20, 20}}, 200), 0.02);
-  EXPECT_LE(share_settled({{0.1, 300}, 8000, 100, 1, 0.7}, 200), 0.02);
 }
 
 TEST(Settling, NamesTheSlowestCoordinate) {

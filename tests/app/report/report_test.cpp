@@ -4,6 +4,7 @@
 #include "app/report/comparison.hpp"
 #include "app/report/curve_table.hpp"
 #include "report/summaries.hpp"
+#include "support/slow.hpp"
 #include "support/testing.hpp"
 #include <fstream>
 #include <limits>
@@ -562,7 +563,7 @@ std::string revalued(const std::string& text, AddressedRandom& random) {
 struct MutatedSummary {
   const char* name;
   Summary summary;
-  int changes;
+  int changes;  ///< with --long; else a quarter
 };
 class Mutation : public testing::TestWithParam<MutatedSummary> {};
 
@@ -570,9 +571,10 @@ class Mutation : public testing::TestWithParam<MutatedSummary> {};
 TEST_P(Mutation, OfTheSummaryGivesATableOrADataError) {
   const SomeRun run(GetParam().summary);
   const std::string text = to_json(GetParam().summary);
+  const int changes = GetParam().changes / (slow() ? 1 : 4);
   int shown = 0;
   int refused = 0;
-  for (int i = 0; i < GetParam().changes; ++i) {
+  for (int i = 0; i < changes; ++i) {
     AddressedRandom random(1, Purpose::experiment, 0, static_cast<std::uint64_t>(i));
     fs::remove(run.path() + "/summary.json");  // some file systems wait for the disk where a file is overwritten
     run.write("summary.json", i % 2 == 0 ? mutated(text, random) : revalued(text, random));
@@ -584,9 +586,9 @@ TEST_P(Mutation, OfTheSummaryGivesATableOrADataError) {
       ++refused;
     }
   }
-  EXPECT_EQ(shown + refused, GetParam().changes);
-  EXPECT_GT(shown, GetParam().changes / 40);
-  EXPECT_GT(refused, GetParam().changes / 40);
+  EXPECT_EQ(shown + refused, changes);
+  EXPECT_GT(shown, changes / 40);
+  EXPECT_GT(refused, changes / 40);
 }
 
 INSTANTIATE_TEST_SUITE_P(Summaries, Mutation,
@@ -598,8 +600,9 @@ INSTANTIATE_TEST_SUITE_P(Summaries, Mutation,
 // A wrong value that the table does not need must not stop a comparison half-way either: see above.
 TEST(MutationOfFiles, OfTheHistoryGivesLinesOrADataError) {
   const SomeRun run(example());
-  int refused = 0;
-  for (std::uint64_t i = 0; i < 2000; ++i) {
+  const std::uint64_t changes = slow() ? 2000 : 500;
+  std::uint64_t refused = 0;
+  for (std::uint64_t i = 0; i < changes; ++i) {
     AddressedRandom random(2, Purpose::experiment, 0, i);
     fs::remove(run.path() + "/history.csv");
     run.write("history.csv", mutated(history_text, random));
@@ -609,7 +612,7 @@ TEST(MutationOfFiles, OfTheHistoryGivesLinesOrADataError) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(refused, changes / 20);
 }
 
 }  // namespace starling::report_test

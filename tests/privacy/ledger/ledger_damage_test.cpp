@@ -1,5 +1,6 @@
 // Every change to a small ledger is noticed, but for the ones that the header names.
 #include "ledger_samples.hpp"
+#include "support/slow.hpp"
 #include "support/testing.hpp"
 #include <sstream>
 
@@ -62,9 +63,11 @@ TEST(LedgerDamageTest, NoneInTheSample) {
   EXPECT_EQ(shown(verify_ledger(sample().text, sample().head).damage), "whole");
 }
 
+// By default one bit of each byte, in its turn.
 TEST(LedgerDamageTest, EveryBitOfTheLedgerMatters) {
   for (std::size_t place = 0; place < sample().text.size(); ++place) {
     for (int bit = 0; bit < 8; ++bit) {
+      if (static_cast<std::size_t>(bit) != place % 8 && !testing_support::slow()) continue;
       std::string text = sample().text;
       text[place] = static_cast<char>(text[place] ^ (1 << bit));
       ASSERT_TRUE(verify_ledger(text, sample().head).damage) << "byte " << place << ", bit " << bit;

@@ -1,4 +1,5 @@
 #include "privacy/statistics.hpp"
+#include "support/slow.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
@@ -74,6 +75,7 @@ TEST(Dissertation, ReleasesUnitVectorsTheSameForTheSameData) {
 // E[ĝ] ≈ 1/√d + c (g − mean g), c ≈ 2/((2b + 1)√d) = 0.0029: far from the g that is claimed. A component
 // varies by about 0.04, so a contrast of two by 0.057 (standard error 4e-5 in 2·10^6 draws).
 TEST(Dissertation, HardlyDependsOnTheGradient) {
+  if (!testing_support::slow()) GTEST_SKIP() << "slow: privacy/mechanism/dissertation_slow runs it";
   constexpr int rounds = 2000000;
   const auto mechanism = mechanism_table().make("dissertation", chapter_two());
   const Vector gradient{0.7, -0.7, 0.1, 0, 0};
