@@ -115,9 +115,6 @@ struct World::State {
   }
   /// The same for collectives of Agreement and Root, where ranks may read data for long.
   void wait_collective(MPI_Request request, const char* what);
-  /// Sleeps for a twentieth of the `waited` seconds that a wait has taken so far, in waits of more than a millisecond:
-  /// others may need the processor.
-  static void nap(double waited);
   [[nodiscard]] bool begin_round(Round t);
   /// The same for rounds of this rank alone. Returns false as soon as this rank has heard that the run is to stop.
   [[nodiscard]] bool begin_own_round(Round t);
@@ -177,7 +174,7 @@ struct World::State {
   std::map<int, std::deque<Vector>> received_reports;
 
  private:
-  /// Polls, and naps. Throws FailureError when the patience has expired.
+  /// Polls. Throws FailureError when the patience has expired.
   void keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited);
   template <unsigned looks_between_polls, class Done, class Awaited>
   void wait_until(Done&& done, double patience, Awaited&& awaited) {

@@ -321,13 +321,6 @@ void World::State::keep_waiting(PatienceClock& clock, double patience, const std
                     "--watchdog",
                     awaited(), waited));
   }
-  nap(waited);
-}
-
-void World::State::nap(double waited) {
-  constexpr double worth_it = 0.001;
-  constexpr double longest = 0.0002;
-  if (waited > worth_it) std::this_thread::sleep_for(std::chrono::duration<double>(std::min(waited / 20, longest)));
 }
 
 void World::State::wait_collective(MPI_Request request, const char* what) {
@@ -339,7 +332,7 @@ void World::State::wait_collective(MPI_Request request, const char* what) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0 || spins % 64 != 0) continue;
     poll();
-    nap(clock.seconds());
+    if (clock.seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(200));
     if (clock.seconds() > patience) {
       throw FailureError(
           fmt::format("{}: other ranks did not take part for {} s (dead, stopped or still busy) see "

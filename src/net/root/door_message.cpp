@@ -47,7 +47,6 @@ std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
                       "--watchdog",
                       awaited(), waited));
     }
-    World::State::nap(waited);
   }
   int length = 0;
   MPI_Get_count(&status, MPI_BYTE, &length);
