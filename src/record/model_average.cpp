@@ -10,7 +10,10 @@ const char* name_of(Averaging averaging) {
   return averaging == Averaging::none ? "none" : averaging == Averaging::tail ? "tail" : "all";
 }
 
-ModelAverage::ModelAverage(Averaging averaging, Round rounds) : after_(averaging == Averaging::tail ? rounds / 2 : 0) {}
+ModelAverage::ModelAverage(Averaging averaging, Round rounds, Columns zero)
+    : after_(averaging == Averaging::tail ? rounds / 2 : 0),
+      sums_(declare_public(std::move(zero))),
+      weights_(sums_.value().size(), 0.0) {}
 
 void ModelAverage::after(const RoundView& view) {
   if (view.done() <= after_) return;

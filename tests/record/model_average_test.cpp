@@ -4,6 +4,8 @@
 #include "fake_view.hpp"
 #include "support/testing.hpp"
 
+#include "starling/core/regrouping.hpp"
+
 namespace starling::model_average_test {
 
 /// Two clients of one coordinate; a test says their models and masses.
@@ -75,6 +77,30 @@ TEST(ModelAverage, OfAClientWithoutMassIsItsLastModel) {
   all.after(view);
   EXPECT_EQ(all.models(view).value()[0][0], 2);
   EXPECT_EQ(all.models(view).value()[1][0], 7);
+}
+
+/// What a checkpoint keeps of an average.
+Secret<std::string> kept(ModelAverage& average) {
+  Snapshot snapshot;
+  average.persist(snapshot);
+  return snapshot.content();
+}
+
+// A rank whose clients all join reads no sums. Its own checkpoint must fit those of the others all the same: the run
+// may go on from there on other ranks.
+TEST(ModelAverage, OfClientsThatJoinFitsThoseOfTheOthers) {
+  Told view;
+  ModelAverage old(Averaging::all, 4, Columns(1, 2));
+  play(old, view, 1);
+  const std::vector<Client> joining{2, 3};
+  Snapshot of_joining(regroup({{{0, 2}, kept(old)}}, {2, 2}, joining));
+  ModelAverage joined(Averaging::all, 4, Columns(1, 2));
+  joined.persist(of_joining);
+  Snapshot together(regroup({{{0, 2}, kept(old)}, {{2, 2}, kept(joined)}}, {1, 2}));
+  ModelAverage moved(Averaging::all, 4, Columns(1, 2));
+  moved.persist(together);
+  EXPECT_EQ(moved.models(view).value()[0][0], old.models(view).value()[1][0]);
+  EXPECT_EQ(moved.models(view).value()[1][0], 40) << "without mass so far, a client has its last model";
 }
 
 }  // namespace starling::model_average_test

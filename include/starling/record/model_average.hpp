@@ -23,7 +23,9 @@ enum class Averaging {
 /// the weights add no bias. Where masses are 1, as under plain mixing, the result is the ordinary mean.
 class ModelAverage final : public Observer {
  public:
-  ModelAverage(Averaging averaging, Round rounds);
+  /// `zero` has the size that the sums of this rank will have, or none, and then they get it in the first round that
+  /// counts. Ranks whose clients may change need it: one whose clients all join has no sums of earlier rounds.
+  ModelAverage(Averaging averaging, Round rounds, Columns zero = Columns());
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override { return after_ + 1; }
   /// The means, d × clients of this rank. A client without mass in the rounds that count has its model of `view`; so
@@ -37,8 +39,8 @@ class ModelAverage final : public Observer {
  private:
   Round after_;  ///< rounds up to this one do not count
   Round counted_ = 0;
-  Released<Columns> sums_{declare_public(Columns())};  ///< Σ w x
-  Vector weights_;                                     ///< Σ w of each client
+  Released<Columns> sums_;  ///< Σ w x
+  Vector weights_;          ///< Σ w of each client
 };
 
 }  // namespace starling

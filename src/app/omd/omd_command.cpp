@@ -70,7 +70,7 @@ void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) 
   parts.add("choices", settings_.kept());
   parts.add("sums for regret", *played_);
   if (config_.average != Averaging::none) {
-    observers.push_back(&average_.emplace(config_.average, config_.omd.rounds));
+    observers.push_back(&average_.emplace(config_.average, config_.omd.rounds, Columns(dimension_, clients)));
     parts.add("mean models", *average_);
   }
   if (constraints_) {
