@@ -177,7 +177,7 @@ class Tuning(TestCase):
         rows = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(6000)]
         labels = [2 * a - b + draw.gauss(0, 1) for a, b in rows]
         common = ["--clients", "4", "--label", "y", "--intercept", "--mechanism", "gaussian", "--epsilon", "1", "--noise-key", "seed",
-                  "--partition", "iid", "--tuning", "auto"]
+                  "--partition", "iid", "--tuning", "auto", "--feature-share", "0"]
         for loss in ("squared", "huber:c=3", "expectile:tau=0.7,c=3", "absolute") if SLOW else ("squared", "absolute"):
             explained, chosen_of = [], []
             for size in (1, 1000):
