@@ -214,7 +214,7 @@ class Features(TestCase):
     def test_few_records_pay_nothing(self):
         self.write("data.csv", table(400))
         result = self.good(1, [*self.mu, "--output", "run"])
-        self.assertRegex(result.err, "3 features stay as they are: 400 records are too few")
+        self.assertRegex(result.err, "3 features stay as they are: 400 records are too few for histograms of them, and 9[0-9][0-9] would do")
         privacy = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
         self.assertIsNone(privacy["features"])
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)

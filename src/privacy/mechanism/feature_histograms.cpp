@@ -48,8 +48,8 @@ double least_count_of_features(View variances, std::size_t features) {
   return z * std::sqrt(std::accumulate(variances.begin(), variances.end(), 0.0));
 }
 
-bool suffice_for_features(std::int64_t records, double least) {
-  return static_cast<double>(records) >= least_counts_of_all * least;
+std::int64_t records_for_features(double least) {
+  return static_cast<std::int64_t>(std::ceil(std::min(least_counts_of_all * least, 0x1p62)));
 }
 
 bool have_one_scale(std::span<const FeatureMoments> features) {

@@ -144,8 +144,9 @@ TEST(FeatureHistograms, NoiseAloneFillsABinInOneOfAThousandReleases) {
 }
 
 TEST(FeatureHistograms, EightLeastCountsSuffice) {
-  EXPECT_TRUE(suffice_for_features(800, 100));
-  EXPECT_FALSE(suffice_for_features(799, 100));
+  EXPECT_EQ(records_for_features(100), 800);
+  EXPECT_EQ(records_for_features(99.99), 800);
+  EXPECT_GT(records_for_features(1e300), std::int64_t{1} << 61);
 }
 
 TEST(FeatureHistograms, FeaturesOfLikeSizesHaveOneScale) {

@@ -42,8 +42,8 @@ class FeatureHistograms : public NoisyCounts {
 /// noise on one client's counts each.
 [[nodiscard]] double least_count_of_features(View variances, std::size_t features);
 
-/// Whether so many records are enough: eight times the least count.
-[[nodiscard]] bool suffice_for_features(std::int64_t records, double least);
+/// The records of all clients that are enough: eight times the least count.
+[[nodiscard]] std::int64_t records_for_features(double least);
 
 /// Whether features have like sizes and no common shift, so that they need not be standardised: no root mean square is
 /// more than eight times another, and the means are together no longer than the deviations.

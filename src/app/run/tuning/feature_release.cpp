@@ -81,14 +81,14 @@ void FeatureRelease::choose_features() {
 
 /// Whether a bin that stands out needs no more than a part of all records.
 bool FeatureRelease::is_worth_it(std::int64_t records, double least) const {
-  if (suffice_for_features(records, least)) return true;
-  if (run_.rank == 0) {
+  const std::int64_t enough = records_for_features(least);
+  if (records < enough && run_.rank == 0) {
     fmt::print(stderr,
-               "tuning: {} features stay as they are: {} records are too few for histograms of them (--standardise or "
-               "--ranges say public constants)\n",
-               column_of_.size(), records);
+               "tuning: {} features stay as they are: {} records are too few for histograms of them, and {} would do "
+               "(--standardise or --ranges say public constants)\n",
+               column_of_.size(), records, enough);
   }
-  return false;
+  return records >= enough;
 }
 
 std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records) {
