@@ -63,7 +63,7 @@ void LearningRun::open_records(const DataSettings& data) {
   dataset_ = open_dataset(data, clients_at_first(), first, end - first);
 }
 
-/// What ranks have agreed on stays.
+/// Keeps the shape of the data on which all ranks have agreed.
 void LearningRun::read_again_with_other_constants() {
   const DataShape agreed = dataset_.shape;
   open_records(common().data);

@@ -27,7 +27,8 @@ class FeatureHistograms : public NoisyCounts {
   static constexpr int lowest_exponent = -20;
 
   [[nodiscard]] static Form form_of(std::size_t features);
-  /// Of `features` features under Gaussian noise at the price `mu`; as NoisyCounts.
+  /// Histograms of `features` features under Gaussian noise at the price `mu`. Range and errors are those of
+  /// NoisyCounts.
   FeatureHistograms(std::size_t features, double mu, std::int64_t records);
 
   /// The bin of a value: 0 of zero, 1 … 64 of positive ones, ascending, 65 … 128 of negative ones by magnitude; none of

@@ -33,7 +33,7 @@ class NoisyCounts : private Release {
   /// The most records of a client.
   static constexpr std::int64_t most_records = std::int64_t{1} << 40;
 
-  /// What is counted.
+  /// The size of the histograms, and their names.
   struct Form {
     std::string name;            ///< "histogram of norms", in messages
     std::string option;          ///< the option that names its share, in messages

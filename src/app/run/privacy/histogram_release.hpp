@@ -15,7 +15,7 @@
 
 namespace starling {
 
-/// What a release of histograms depends on.
+/// Inputs of a release of histograms.
 struct HistogramFacts {
   std::string name = {};        ///< "histogram of norms", in ledgers
   std::string end = {};         ///< of the release's run id (owners_ledgers.hpp)

@@ -89,7 +89,8 @@ Charge RunPrivacy::charge_of_norms(double price, std::int64_t records) const {
   return NormHistogram(options_.mechanism_row().charge, share.of_release(price), records, facts_.norm_labels).charge();
 }
 
-/// What all histograms of client u cost a record. The squares of μ add up. `prices_` are not yet less the norms' share.
+/// The charge of a record of client u by all histograms together: squares of μ add up. `prices_` must still have the
+/// share of the norms.
 Charge RunPrivacy::charge_of_histograms(Client u, const Prices& whole, std::int64_t records) const {
   if (feature_share() == 0) return charge_of_norms(prices_->at(u, 0), records);
   const double features = feature_share_of(options_, feature_share(), facts_.histogram_uses).of_release(whole.at(u, 0));

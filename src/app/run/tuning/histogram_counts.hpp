@@ -1,4 +1,4 @@
-/// What the histograms that clients release before the first round count.
+/// Counts of records, for the histograms that clients release before the first round.
 #pragma once
 
 #include "app/run/privacy/histogram_release.hpp"

@@ -1,4 +1,4 @@
-/// What `--tuning auto` asks of a command and of its run.
+/// The interface between `--tuning auto` and a run of a command.
 #pragma once
 
 #include "app/run/privacy/run_privacy.hpp"
