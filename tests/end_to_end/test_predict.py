@@ -186,6 +186,7 @@ class Kinds(PredictCase):
         all_rows, one = self.predict(["run", "--source", "train.csv"]), self.predict(["run", "--source", "one.csv"])
         self.assertEqual(one[0]["score_0"], all_rows[0]["score_0"])
         self.assertNotEqual(all_rows[0]["score_0"], all_rows[1]["score_0"])
+        self.learn("omd", [*words, "--start", "run/model.h5"], "further")
 
     def test_second_order_models_and_inference(self):
         x = self.random.normal(0, 1, (400, 3))

@@ -66,7 +66,7 @@ struct PublicConstants {
   [[nodiscard]] const CategoryColumn* one_hot(std::size_t column) const;
   /// The features that the feature columns become, before `description`: those of a column side by side.
   [[nodiscard]] std::vector<ColumnFeature> made_features() const;
-  /// Names of `made_features`; empty where the columns have none.
+  /// Names of `made_features`; empty where the columns have none, and where pictures are described.
   [[nodiscard]] std::vector<std::string> feature_names() const;
 };
 

@@ -44,7 +44,7 @@ std::vector<ColumnFeature> PublicConstants::made_features() const {
 
 std::vector<std::string> PublicConstants::feature_names() const {
   std::vector<std::string> names;
-  if (columns.size() != features) return names;
+  if (columns.size() != features || description != ReadSettings::Features::raw) return names;
   for (const ColumnFeature& feature : made_features()) names.push_back(columns[feature.column] + feature.suffix);
   return names;
 }

@@ -51,9 +51,7 @@ std::vector<std::string> SavedModel::feature_names() const {
   std::vector<std::string> names;
   if (kind == Kind::vertical) names = names_of_parties(*this);
   if (!names.empty() && names.size() == features) return names;
-  names.clear();
-  const bool raw = constants.description == ReadSettings::Features::raw;
-  if (raw) names = constants.feature_names();
+  names = constants.feature_names();
   if (names.size() == features) return names;
   names.clear();
   for (std::size_t j = 0; j < features; ++j) names.push_back(fmt::format("x{}", j));
