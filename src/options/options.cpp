@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -195,7 +194,7 @@ std::vector<FileEntry> Options::read_ini(const std::string& text, const std::str
 }
 
 std::map<std::string, Options::Given> Options::read_file(const std::vector<std::string>& lines, const std::string& path,
-                                                         const std::string& folder) const {
+                                                         const std::string& folder) {
   std::map<std::string, Given> result;
   const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
   refuse_placeholders(text, path);
@@ -208,8 +207,11 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
           command_, did_you_mean(key, names_of(declarations()), "", "Delete the line."), command_);
     check(seen.insert(key).second, "{}: the key stands twice: either value could be meant. Delete one line.", where);
     const std::string value = fmt::format("{}", fmt::join(values, ","));
-    // A default in a file, as --print-config writes all defaults, is not a request of the user.
-    if (!value.empty() && value == option->initial) continue;
+    // A default in a file, as --print-config writes most defaults, asks for nothing that other options exclude.
+    if (!value.empty() && value == option->initial) {
+      stated_defaults_.insert(key);
+      continue;
+    }
     const auto& [other, fading] = option->falls_with;
     if (const auto given = given_.find(other); given != given_.end() && given->second.texts.front() == fading) continue;
     std::vector<std::string>& texts = result[key].texts;
@@ -224,7 +226,7 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
 
 /// The configuration of the run in a directory. Throws UsageError if the command line has other values for options that
 /// a run keeps.
-std::map<std::string, Options::Given> Options::read_run(const std::string& directory, const std::string& text) const {
+std::map<std::string, Options::Given> Options::read_run(const std::string& directory, const std::string& text) {
   for (const char* other : {"config", "output"}) {
     check(!given(other),
           "--resume with --{}: a run has its configuration and its results in its directory. Leave it out.", other);
@@ -339,10 +341,10 @@ void Options::check_relation(const Option& option, const Relation& relation) con
                                relation.remedy.empty() ? "Leave one of them out." : relation.remedy));
 }
 
-std::string Options::configuration(Names names) const {
+std::string Options::configuration(Names names, const std::vector<std::string>& left_out) const {
   std::string text;
   for (const Option& option : declarations()) {
-    if (option.about_configuration) continue;
+    if (option.about_configuration || std::ranges::count(left_out, option.name) > 0) continue;
     const auto value = given_.find(option.name);
     const std::string shown = value == given_.end()      ? option.initial
                               : names == Names::absolute ? anywhere(option, value->second.texts.front())

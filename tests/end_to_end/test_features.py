@@ -194,6 +194,13 @@ class Features(TestCase):
         laplace = self.good(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1, *asked, "--output", "laplace"])
         self.assertRegex(laplace.err, "features are left as they are: .*Gaussian")
 
+    def test_sparse_records_to_test_on_leave_features_as_they_are(self):
+        self.write("test.svm", "1 1:45 2:50000 3:0.02\n-1 1:40 2:40000\n")
+        result = self.good(1, [*self.mu, "--test", "test.svm", "--output", "run"])
+        self.assertEqual(chosen(result), [])
+        self.assertIn("features are left as they are: those of --test are sparse", result.err)
+        self.assertNotIn(":features", (self.folder / "run/private/0/ledger").read_text())
+
     def test_features_of_one_scale_stay_as_they_are(self):
         draw = random.Random(8)
         lines = ["a,b,c,y"]

@@ -5,6 +5,8 @@ import pathlib
 import random
 import unittest
 
+import numpy
+
 from harness import *
 from harness import bits
 
@@ -66,6 +68,43 @@ class Tuning(TestCase):
         batch = self.summary_of(1, [*self.words, *everything, "--step-cap", "3", "--batch", "1"], "one")
         again = self.summary_of(1, ["--config", str(self.folder / "one" / "config.ini")], "again")
         self.assertEqual(bits(again["models"]), bits(batch["models"]))
+
+    def test_automatic_noise_is_chosen_as_if_nothing_were_said(self):
+        silent = self.summary_of(1, self.words, "silent")
+        said = self.summary_of(1, [*self.words, "--noise-correlation", "auto"], "said")
+        self.assertEqual(chosen(said), chosen(silent))
+        self.assertEqual(bits(said["models"]), bits(silent["models"]))
+
+    def test_a_file_that_states_a_default_has_given_it(self):
+        self.write("given.ini", "batch = 1\nstep = 1\n")
+        values = chosen(self.summary_of(1, [*self.words, "--config", "given.ini"], "given"))
+        self.assertNotIn("batch", values)
+        self.assertNotIn("step", values)
+        printed = self.run_alone(["omd", *self.words, "--print-config"]).out
+        self.assertNotRegex(printed, r"(?m)^(batch|step|epochs|noise-correlation) =")
+        self.assertRegex(printed, r"(?m)^step-power = 0.5$")
+        self.write("printed.ini", printed)
+        repeated = self.summary_of(1, ["--config", "printed.ini"], "repeated")
+        self.assertEqual(bits(repeated["models"]), bits(self.summary_of(1, self.words, "first")["models"]))
+
+    def test_clients_with_few_records_are_known_to_use_them_again_soon(self):
+        generator = numpy.random.default_rng(1)
+        weights = generator.normal(0, 1, 10)
+
+        def table(name, count):
+            x = generator.normal(0, 1, (count, 10))
+            y = x @ weights + generator.normal(0, 1, count) > 0
+            self.write(name, "".join(",".join(f"{v:.4f}" for v in row) + f",{int(label)}\n" for row, label in zip(x, y)))
+
+        for k, count in enumerate((3000, 2000, 100, 1000)):
+            table(f"{k}.csv", count)
+        table("test.csv", 2000)
+        words = ["--source", "{client}.csv", "--clients", "4", "--test", "test.csv", "--mechanism", "gaussian", "--noise-key", "seed",
+                 "--total-epsilon", "0.3", "--tuning", "auto"]
+        summary = self.summary_of(1, words, "few")
+        self.assertEqual(chosen(summary)["noise-correlation"], "none")
+        self.assertGreater(summary["accuracy"], 0.85)  # 0.80 with correlated noise, and with steps as if it were taken back
+        self.assertRegex(str(summary["tuning"]), r"a client with 100 records takes each again too soon")
 
     def test_rounds_by_hand_use_all_records(self):
         summary = self.summary_of(1, [*self.words, "--rounds", "10"], "r")

@@ -151,7 +151,12 @@ TEST(Options, AConfigurationReadsBackAsItself) {
   same.parse({"--config", file});
   EXPECT_EQ(same.configuration(), text);
   EXPECT_EQ(again.count, 3);
-  EXPECT_FALSE(same.given("colour"));  // a default in a file is nothing that the user asked for
+  EXPECT_FALSE(same.given("colour"));  // a default in a file excludes nothing
+  EXPECT_TRUE(same.stated("colour"));
+  EXPECT_TRUE(same.stated("size"));
+  EXPECT_FALSE(same.stated("ghost"));
+  EXPECT_EQ(same.configuration(Options::Names::absolute, {"size", "colour"}),
+            "cap = auto\ncount = 3\nloud = true\nfile = /a/b\nmode = many\n");
 }
 
 TEST(Options, AResumedRunKeepsWhatIsFixed) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -54,12 +55,15 @@ class Options {
   /// empty the file is read here.
   void parse(const std::vector<std::string>& words, const std::string& of_run = "");
 
-  /// All options that have a value, as a file for --config. File names that the user gave are absolute, so that the
-  /// file may lie anywhere.
+  /// All options that have a value, as a file for --config, but for those `left_out`. File names that the user gave are
+  /// absolute, so that the file may lie anywhere.
   enum class Names { absolute, as_given };
-  [[nodiscard]] std::string configuration(Names names = Names::absolute) const;
+  [[nodiscard]] std::string configuration(Names names = Names::absolute,
+                                          const std::vector<std::string>& left_out = {}) const;
   /// Whether the user gave this option, on the command line or in the file.
   [[nodiscard]] bool given(const std::string& name) const { return given_.count(name) > 0; }
+  /// Likewise, or a file states the option's default.
+  [[nodiscard]] bool stated(const std::string& name) const { return given(name) || stated_defaults_.count(name) > 0; }
   /// The value, with absolute file names, of an option that is set aside (Option::aside_with); none if none was given.
   [[nodiscard]] std::optional<std::string> aside(const std::string& name) const;
   /// The declarations, without the variables.
@@ -78,8 +82,8 @@ class Options {
   [[nodiscard]] std::vector<std::string> with_implied_values(const std::vector<std::string>& words) const;
   [[nodiscard]] std::vector<FileEntry> read_ini(const std::string& text, const std::string& path) const;
   [[nodiscard]] std::map<std::string, Given> read_file(const std::vector<std::string>& lines, const std::string& path,
-                                                       const std::string& folder) const;
-  [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory, const std::string& text) const;
+                                                       const std::string& folder);
+  [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory, const std::string& text);
   [[nodiscard]] const Option* find(const std::string& name) const;
   [[nodiscard]] std::string value_of(const Option& option) const;
   [[nodiscard]] bool is_there(const Option& option) const;
@@ -92,6 +96,7 @@ class Options {
   std::vector<Entry> entries_;
   std::map<std::string, Given> given_;
   std::map<std::string, std::string> aside_;
+  std::set<std::string> stated_defaults_;  ///< options whose default stands in a file
 };
 
 namespace detail {

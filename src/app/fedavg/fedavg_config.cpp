@@ -81,9 +81,9 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const st
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
         config.rounds.value_or(0), config.fedavg.local_steps);
-  note_given_options(options, config, options_of_rule);
+  note_open_options(options, config, options_of_rule);
   check_norm(config);
-  keep_configuration(options, config);
+  keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
   return config;
 }
 

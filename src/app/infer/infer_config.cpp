@@ -310,10 +310,10 @@ InferConfig parse_infer_config(const std::vector<std::string>& words, const std:
   read_intervals(config);
   check_method(config);
   check_shape(config, options);
-  note_given_options(options, config, tuned_options);
+  note_open_options(options, config, tuned_options);
   config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
-  keep_configuration(options, config);
+  keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
   return config;
 }
 

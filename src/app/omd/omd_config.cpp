@@ -176,9 +176,9 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::str
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
-  note_given_options(options, config, tuned_options);
+  note_open_options(options, config, tuned_options);
   check_norm(config);
-  keep_configuration(options, config);
+  keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
   return config;
 }
 

@@ -307,7 +307,7 @@ template <class Run, class Config, Options (*options_into)(Config&),
           .on_all_ranks = true,
           .manual = manual,
           .options = declarations_from<Config, options_into>,
-          .configuration = [](const Words& words) { return parse(words, "").text; },
+          .configuration = [](const Words& words) { return parse(words, "").to_tune; },
           .require_complete =
               [](const Words& words) {
                 const Config config = parse(words, "");

@@ -284,6 +284,7 @@ RunToTune LearningRun::to_tune() {
           members_,
           dataset_,
           *loss_,
+          test_,
           notes_,
           [this] { return common_facts(1); },
           [this] { return private_folder_before_rounds(); },

@@ -179,7 +179,7 @@ const std::vector<Option>& catalogue() {
        .help = "arithmetic of networks: float or double; default: float",
        .relations = {needs("model=mlp|cnn", "all other models compute in double", "Leave --precision out.")}},
       {.name = "print-config",
-       .help = "print the effective configuration as such a file and exit",
+       .help = "print the effective configuration as such a file, without what --tuning is to choose, and exit",
        .about_configuration = true},
       {.name = "progress",
        .argument = "WHEN",

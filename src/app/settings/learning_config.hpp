@@ -52,6 +52,7 @@ struct LearningConfig {
   /// The effective configuration as a file for --config.
   std::string text;
   std::string as_given;  ///< the same with names of files as the user gave them
+  std::string to_tune;   ///< `text` without what --tuning is to choose
 };
 
 /// --clients and --clients-per-rank; `otherwise` says how many there are by default.
@@ -74,7 +75,7 @@ void add_exchange_option(Options& options, ExchangeWay& way);
 void refuse_audit(const LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
-/// Keeps the effective configuration, once all options are read.
-void keep_configuration(Options& options, LearningConfig& config);
+/// Keeps the effective configuration, once all options are read. `open` are options whose values --tuning is to choose.
+void keep_configuration(Options& options, LearningConfig& config, const std::vector<std::string>& open = {});
 
 }  // namespace starling

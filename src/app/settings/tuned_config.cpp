@@ -79,9 +79,9 @@ void add_correlation_option(Options& options, CorrelationChoice& correlation, Op
                {"blt:2", CorrelationChoice::two_buffers}});
 }
 
-void note_given_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen) {
+void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen) {
   for (const char* option : chosen) {
-    if (options.given(option)) choices.given_options.emplace_back(option);
+    if (!options.stated(option)) choices.open_options.emplace_back(option);
   }
 }
 

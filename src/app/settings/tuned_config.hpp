@@ -21,11 +21,11 @@ enum class CorrelationChoice { automatic, none, two_buffers };
 struct TuningChoices {
   std::optional<bool> tune;  ///< none: where the rule is known to help
   CorrelationChoice correlation = CorrelationChoice::automatic;
-  std::vector<std::string> given_options;  ///< of those that --tuning may choose
+  std::vector<std::string> open_options;  ///< those that --tuning may choose, and the user has not given
 
   /// Whether the user gave an option that --tuning may choose.
   [[nodiscard]] bool given(std::string_view option) const {
-    return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
+    return std::find(open_options.begin(), open_options.end(), option) == open_options.end();
   }
 };
 
@@ -51,8 +51,8 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                         Option correlation = {});
 /// --noise-correlation, `different` from its declaration in the catalogue.
 void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different = {});
-/// Notes which of these options the user gave.
-void note_given_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen);
+/// Notes which of these options the user left open. A file that states a default has given it.
+void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen);
 /// Throws UsageError for a norm of more than two numbers.
 void check_norm(const TunedConfig& config);
 

@@ -15,6 +15,7 @@ constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
+constexpr double most_left_of_noise = 0.8;  ///< by a correlation that is of use
 
 double typical_norm(const RuleFacts& facts) {
   return facts.norm.value_or(usual_norm);
@@ -74,6 +75,16 @@ void choose_rounds(const RuleFacts& facts, LearningRule& rule) {
   rule.rounds = facts.rounds.value_or(rule.rounds_of_pass * facts.epochs);
 }
 
+/// A record's uses are as far apart as the shortest pass of a client is long.
+NoiseCorrelation correlation_of_rule(const RuleFacts& facts, const LearningRule& rule) {
+  const Round uses = facts.most_records ? facts.epochs : 1;
+  Round apart = quotient_rounded_up(rule.rounds, uses);
+  if (uses > 1 && facts.fewest_records) {
+    apart = std::min(apart, quotient_rounded_up(*facts.fewest_records, static_cast<Round>(rule.batch)));
+  }
+  return best_correlation(apart, uses);
+}
+
 /// The deviation that noise may have at the end of a run of constant steps: of scores, or of exponents.
 double useful_noise(const RuleFacts& facts) {
   if (facts.map.in_exponents) return useful_shift(std::max(2.0, static_cast<double>(facts.dimension)));
@@ -100,7 +111,8 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
 }
 
 void check_facts(const RuleFacts& facts) {
-  check(facts.clients >= 1 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1,
+  check(facts.clients >= 1 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1 &&
+            facts.fewest_records.value_or(1) >= 1,
         "the rule of untuned learning needs clients, parameters, passes and records");
   check(facts.price > 0 && facts.slope > 0 && facts.unit > 0 && typical_norm(facts) > 0 && typical_norm_l1(facts) > 0,
         "the rule of untuned learning needs a price, a slope, a unit of scores and norms above 0");
@@ -121,16 +133,26 @@ LearningRule learning_rule(const RuleFacts& facts) {
   rule.noise_norm = facts.noise_norm.value_or(rule.norm);
   const double clipped = facts.noise == ChargeKind::laplace ? typical_norm_l1(facts) : rule.noise_norm;
   rule.clip = facts.clip.value_or(facts.slope * clipped);
-  if (cancels(facts)) {
-    const Round uses = facts.most_records ? facts.epochs : 1;
-    rule.correlation = best_correlation(quotient_rounded_up(rule.rounds, uses), uses);
-  }
+  if (cancels(facts)) rule.correlation = correlation_of_rule(facts, rule);
   choose_step(facts, rule);
   return rule;
 }
 
 bool whole_passes_suffice(const RuleFacts& facts) {
   return facts.most_records && !facts.rounds && !facts.batch && rounds_of_independent_noise(facts) <= facts.epochs;
+}
+
+bool records_return_soon(RuleFacts facts) {
+  if (facts.epochs == 1 || !facts.most_records ||
+      facts.fewest_records.value_or(*facts.most_records) == *facts.most_records) {
+    return false;
+  }
+  facts.correlates = true;
+  if (!cancels(facts)) return false;
+  LearningRule rule;
+  choose_rounds(facts, rule);
+  return prefix_noise(correlation_of_rule(facts, rule), rule.rounds) >
+         most_left_of_noise * prefix_noise(std::nullopt, rule.rounds);
 }
 
 Round most_rounds_of_pass(RuleFacts facts) {

@@ -106,6 +106,29 @@ TEST(LearningRule, TakesFewRoundsWhereNoiseDoesNotCancel) {
 }
 
 // A domain with room for twice the noise of useful scores cuts next to none of it off.
+TEST(LearningRule, KnowsHowSoonTheClientWithFewestRecordsUsesThemAgain) {
+  RuleFacts facts = census();
+  EXPECT_FALSE(records_return_soon(facts));
+  facts.epochs = 16;
+  facts.price = 0.05;
+  EXPECT_FALSE(records_return_soon(facts));
+  const LearningRule even = learning_rule(facts);
+  facts.fewest_records = facts.most_records;
+  EXPECT_FALSE(records_return_soon(facts));
+  EXPECT_EQ(learning_rule(facts).correlation->apart, even.correlation->apart);
+  facts.fewest_records = 2000;  // five of sixteen batches of a pass
+  EXPECT_FALSE(records_return_soon(facts));
+  const LearningRule uneven = learning_rule(facts);
+  EXPECT_EQ(uneven.rounds_of_pass, 16);
+  EXPECT_EQ(uneven.correlation->apart, 5);
+  EXPECT_GT(uneven.prefix_noise, 1.2 * even.prefix_noise);
+  EXPECT_LT(uneven.step, even.step);
+  facts.fewest_records = 100;
+  EXPECT_TRUE(records_return_soon(facts));
+  facts.epochs = 1;
+  EXPECT_FALSE(records_return_soon(facts));
+}
+
 TEST(LearningRule, TakesIndependentNoiseWhereADomainCutsItOff) {
   RuleFacts facts = census();
   facts.room = 3.01;  // × R = 2 is above 2 κ

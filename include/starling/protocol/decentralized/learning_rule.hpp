@@ -26,8 +26,10 @@ namespace starling {
 struct RuleFacts {
   double clients = 1;
   std::optional<std::int64_t> most_records;  ///< N, of one pass; none for streams without a known end
-  std::size_t dimension = 1;                 ///< parameters of the model
-  ChargeKind noise = ChargeKind::gaussian;   ///< gaussian, laplace, or unbounded for none
+  /// Likewise of the client with fewest, of those that have any; none: as many as N.
+  std::optional<std::int64_t> fewest_records;
+  std::size_t dimension = 1;                ///< parameters of the model
+  ChargeKind noise = ChargeKind::gaussian;  ///< gaussian, laplace, or unbounded for none
   double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
   double scores = 1;   ///< K, scores of a record
   double slope = 0.5;  ///< |ℓ'| of a record whose classes are even, or of a typical label at a score of 0
@@ -88,6 +90,10 @@ inline constexpr Round rounds_of_rule = 256;
 /// Whether independent noise wants no more rounds than there are passes: each then takes all records, and correlated
 /// noise would have nothing to take back. Not where rounds or the batch are settled, or N is unknown.
 [[nodiscard]] bool whole_passes_suffice(const RuleFacts& facts);
+
+/// Whether correlated noise would take back less than a fifth, since a client with few records has short passes, and so
+/// uses each record again soon. Not where all clients have as many, or in one pass.
+[[nodiscard]] bool records_return_soon(RuleFacts facts);
 
 /// T, or no less than it, whatever the norms of records are. `most_records` must be known.
 [[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);

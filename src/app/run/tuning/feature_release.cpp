@@ -105,6 +105,10 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                        .share = share_,
                        .of_price = feature_share_of(config_.privacy, share_, config_.data.epochs)};
   run_.agreement.together([&] { complete_facts(facts, command_, *most_records, run_); });
+  if (run_.agreement.any(declare_public(run_.test && run_.test->sparse()))) {
+    run_.notes.emplace_back("features are left as they are: those of --test are sparse, and could not be standardised");
+    return std::nullopt;
+  }
   const std::int64_t records = records_of(run_.agreement, facts);
   const Vector variances = variances_of(run_.agreement, run_.layout, run_.rank, config_.privacy, facts);
   const double least = run_.agreement.broadcast(declare_public(least_count_of_features(variances, count)));

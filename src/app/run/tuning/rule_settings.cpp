@@ -79,6 +79,19 @@ std::string reason_of_step(const LearningRule& rule, bool in_exponents) {
                      short_number(rule.noise_of_scores()));
 }
 
+std::string reason_of_correlation(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule) {
+  if (rule.correlation) {
+    return fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
+                       short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)));
+  }
+  if (facts.correlates) return "the domain cuts noise off, so that later rounds could not take it back";
+  if (!may_correlate(config)) return "a client whose whole data count as one pays less under independent noise";
+  return records_return_soon(facts)
+             ? fmt::format("a client with {} records takes each again too soon for its noise to be taken back",
+                           facts.fewest_records.value_or(0))
+             : "so little signal wants few rounds of all records, of which none takes back another's noise";
+}
+
 }  // namespace
 
 bool may_correlate(const TunedConfig& config) {
@@ -166,15 +179,9 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
   choose("step", short_number(rule.step), reason_of_step(rule, facts.map.in_exponents));
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   for (TunedValue& each : of_command) choose(each.option.c_str(), std::move(each.value), std::move(each.reason));
-  if (config.privacy.mechanism_row().gaussian()) {
-    choose("noise-correlation", rule.correlation ? "blt:2" : "none",
-           rule.correlation
-               ? fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
-                             short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)))
-           : facts.correlates ? "the domain cuts noise off, so that later rounds could not take it back"
-           : may_correlate(config)
-               ? "so little signal wants few rounds of all records, of which none takes back another's noise"
-               : "a client whose whole data count as one pays less under independent noise");
+  if (config.privacy.mechanism_row().gaussian() && config.correlation == CorrelationChoice::automatic) {
+    values.push_back(
+        {"noise-correlation", rule.correlation ? "blt:2" : "none", reason_of_correlation(config, facts, rule)});
   }
   return values;
 }

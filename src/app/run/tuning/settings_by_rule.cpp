@@ -17,6 +17,17 @@ namespace {
 
 constexpr double usual_scale_share = 0.01;
 
+/// Records of the client with fewest, of those that have any; none where no client has a known number. **Collective.**
+std::optional<std::int64_t> fewest_records_of_clients(Agreement& agreement, const Dataset& dataset) {
+  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+  std::int64_t fewest = endless;
+  for (const auto& stream : dataset.streams) {
+    if (const std::int64_t records = stream->records().value_or(0); records > 0) fewest = std::min(fewest, records);
+  }
+  fewest = agreement.min(declare_public(fewest));
+  return fewest == endless ? std::nullopt : std::optional(fewest);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset) {
@@ -36,6 +47,7 @@ void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run
   config().privacy.passes = config().data.uses_of_unit();
   choose_features(most_records, run);
   choose_norms(most_records, run);
+  fewest_records_ = fewest_records_of_clients(run.agreement, run.dataset);
   std::vector<TunedValue> values;
   run.agreement.together([&] { values = values_of_rule(most_records, run); });
   for (TunedValue& each : values) each.value = run.agreement.broadcast(declare_public(each.value));
@@ -61,6 +73,8 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   const TunedConfig& config = this->config();
   const std::unique_ptr<Model> model = make_model(config.model, run.loss, run.dataset.shape);
   RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
+  facts.fewest_records = fewest_records_;
+  if (config.correlation == CorrelationChoice::automatic && records_return_soon(facts)) facts.correlates = false;
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(saved_model(config.model, config.loss, run.loss, run.dataset.shape).architecture,

@@ -61,6 +61,7 @@ class SettingsByRule {
   std::vector<TunedValue> chosen_;
   KeptChoices kept_{chosen_};
   double signal_to_noise_ = 0;
+  std::optional<std::int64_t> fewest_records_;  ///< of the clients that have any
   std::optional<NoiseCorrelation> correlation_;
 };
 

@@ -57,6 +57,7 @@ struct RunToTune {
   const Membership& members;
   Dataset& dataset;
   const Loss& loss;
+  const std::optional<Batch>& test;  ///< held-out records, once TunedCommand::check_before_release has read them
   std::vector<std::string>& notes;
   std::function<RunFacts()> facts;              ///< of a run of one round
   std::function<std::string()> private_folder;  ///< LearningRun::private_folder_before_rounds. **Collective.**
