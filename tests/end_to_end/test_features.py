@@ -148,6 +148,28 @@ class Features(TestCase):
         opened = [row["run"] for row in self.rows("run/private/0/ledger") if row["kind"] == "open"]
         self.assertEqual(sum(run.endswith(":features") for run in opened), 1)
 
+    def test_ledgers_charge_the_same_however_ranks_share_clients(self):
+        """Ranks with few and with many records, which one rank goes on with."""
+        for client in range(CLIENTS):
+            self.write(f"{client}.csv", table((1, 1, 2, 2)[client] * RECORDS, seed=client))
+        words = ["--source", "{client}.csv", *self.mu[2:], "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]
+        words = [word for word in words if word not in ("--partition", "iid")]
+        whole = self.summary_of(2, words, "whole")["privacy"]
+        with interrupted("checkpoint:0"):
+            self.run_ranks(2, [*words, "--output", "run"])
+        resumed = self.run_ranks(1, ["--resume", "run", "--json"]).summary()["privacy"]
+
+        def charged(path):
+            losses = json.loads(self.run_alone(["privacy", "ledger", path, "--json"]).out)["losses"]
+            return {client: [each[kind]["mu"] for kind in ("record", "one_per_batch", "client_total")]
+                    for each in losses for client in range(each["client"], each["through"] + 1)}
+
+        before = {**charged("whole/private/0/ledger"), **charged("whole/private/1/ledger")}
+        self.assertEqual(len(before), CLIENTS)
+        self.assertEqual(charged("run/private/0/ledger"), before)
+        self.assertEqual(resumed["client_epsilon"], whole["client_epsilon"])
+        self.assertEqual(max(mu[-1] for mu in before.values()), whole["client_mu"])
+
     def test_a_command_that_is_repeated_with_its_keys_takes_it_up(self):
         for client in range(CLIENTS):
             self.write_key(f"key-{client}", hashlib.sha256(b"key %d" % client).hexdigest())

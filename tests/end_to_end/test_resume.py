@@ -115,6 +115,19 @@ class Resume(TestCase):
         self.refused(["--resume", "run", "--rounds", "2000", "--step", "2"], 2, "step = 1, here 2")
         self.refused(["--resume", "whole", "--rounds", "4000", "--average", "tail"], 2, "average = all, here tail")
 
+    def test_rounds_that_clients_sit_out_count_as_the_ledger_has_them(self):
+        words = ["--source", "synthetic:two-gaussians:n=480", "--clients", 4, "--batch", 4, "--mechanism", "gaussian", "--epsilon", 1,
+                 "--noise-key", "seed", "--absent", "freeze", "--dropout", 0.3, "--checkpoint-every", 50, "--progress", "off"]
+        whole = self.summary_of(1, words, "sitting")["privacy"]
+        with interrupted("checkpoint:0"):
+            self.run_ranks(1, [*words, "--output", "cut"])
+        resumed = self.run_ranks(1, ["--resume", "cut", "--json"]).summary()["privacy"]
+        for name, privacy in (("sitting", whole), ("cut", resumed)):
+            losses = json.loads(self.run_alone(["privacy", "ledger", f"{name}/private/0/ledger", "--json"]).out)["losses"]
+            self.assertEqual(privacy["releases"], max(each["releases"] for each in losses), name)
+            self.assertAlmostEqual(privacy["client_epsilon"], max(each["client_total"]["epsilon"] for each in losses), delta=1e-9)
+        self.assertEqual(resumed["client_epsilon"], whole["client_epsilon"])
+
     @slow
     def test_secret_keys_go_on(self):
         words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "1200", "--progress", "off",

@@ -14,7 +14,7 @@ void FedAvgRun::build_protocol() {
 
 void FedAvgRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   AggregatedRun::add_observers(observers, parts);
-  parts.add("choices", settings_.kept());
+  parts.add("choices", settings_);
   if (config_.average == Averaging::none) return;
   observers.push_back(&average_.emplace(config_.average, planned_rounds()));
   parts.add("mean models", *average_);

@@ -67,7 +67,7 @@ void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) 
   played_.emplace(regrets() ? growth_marks(config_.omd.rounds) : std::vector<Round>(), regrets() ? clients : 0);
   observers.push_back(&*played_);
   parts.add("models", *omd_);
-  parts.add("choices", settings_.kept());
+  parts.add("choices", settings_);
   parts.add("sums for regret", *played_);
   if (config_.average != Averaging::none) {
     observers.push_back(&average_.emplace(config_.average, config_.omd.rounds, Columns(dimension_, clients)));

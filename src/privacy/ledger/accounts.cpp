@@ -354,24 +354,30 @@ std::int64_t Accounts::leave_out_releases(Round end, bool same) {
   return most;
 }
 
-/// Counts rounds that are reserved and were not paid here: earlier processes had them. Each may have opened a
-/// stream that has no passes anew.
-std::int64_t Accounts::pay_lost(std::size_t k, bool same) {
+/// Counts the rounds below `end` that the ledger charges and that were not paid. Returns the dearest price.
+double Accounts::pay_reserved(std::size_t k, Round end) {
   Holder& client = clients_[k];
-  const std::int64_t before = client.spending.releases();
-  const LedgerEntry& run = *ledger_of(k).book().at_hand();
   double dearest = 0;
-  for (const Reservation* block : run.account(number(k)).blocks.in_order()) {
+  for (const Reservation* block : ledger_of(k).book().at_hand()->account(number(k)).blocks.in_order()) {
     if (block->charges.empty()) continue;  // was left out
-    for (Round t = std::max(block->first, client.paid); t <= block->last; ++t) {
+    for (Round t = std::max(block->first, client.paid); t <= std::min(block->last, end - 1); ++t) {
       const double price = price_of(k, t);
       client.spending.add(price, pass(client, t));
       dearest = std::max(dearest, price);
     }
   }
-  client.paid = client.reserved;
+  client.paid = end;
+  return dearest;
+}
+
+/// Counts rounds that are reserved and were not paid here: earlier processes had them. Each may have opened a
+/// stream that has no passes anew.
+std::int64_t Accounts::pay_lost(std::size_t k, bool same) {
+  Holder& client = clients_[k];
+  const std::int64_t before = client.spending.releases();
+  const double dearest = pay_reserved(k, client.reserved);
   if (!same && !terms_of(client).served.of_pass) {
-    while (++client.feed < run.taken_up) {
+    while (++client.feed < ledger_of(k).book().at_hand()->taken_up) {
       if (dearest > 0) client.spending.assume_pass(dearest, client.feed);
     }
   }

@@ -120,6 +120,10 @@ class Joining {
   }
 
   static void add_clients(OpenRow& open, const OpenRow& more) {
+    check<DataError>(open.run.batch == more.run.batch && open.run.batch_units == more.run.batch_units,
+                     "run '{}' charges the clients of privacy ledgers for {} and {} records (they are not of one run) "
+                     "restore them",
+                     open.run.id, open.run.batch_units, more.run.batch_units);
     open.run.clients.insert(open.run.clients.end(), more.run.clients.begin(), more.run.clients.end());
   }
 

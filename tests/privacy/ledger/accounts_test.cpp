@@ -174,7 +174,11 @@ TEST(Accounts, FollowClientsThatSitRoundsOut) {
     EXPECT_EQ(accounts.pay(0, t), 0.5) << t;
     EXPECT_GT(ledger.reserved_through(4), t);
   }
-  EXPECT_EQ(accounts.spending(0).releases(), 6);
+  EXPECT_EQ(accounts.spending(0).releases(), 1000) << "as the ledger has it";
+  accounts.close(LedgerEnd::finished);
+  EXPECT_EQ(accounts.losses(0, 0.0).one_per_batch.epsilon, 500);
+  EXPECT_EQ(ledger.book().spent(4, LossLevel::record_in_each_batch),
+            (std::vector<ChargeGroup>{{Charge::laplace(0.5), 1000}}));
 }
 
 TEST(Accounts, ReserveNothingBeyondTheStream) {

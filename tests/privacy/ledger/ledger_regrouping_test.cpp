@@ -94,8 +94,8 @@ TEST(LedgerRegrouping, GivesTheSameBackWhereRanksAreAsBefore) {
   write_ledger(before[0], 0, 0);
   write_ledger(before[1], 1, 0);
   regroup_ledgers(before, {0, 7}, folder / "all");
-  regroup_ledgers({folder / "all"}, {4, 7}, folder / "again");
-  const LedgerReading one = read_ledger(before[1]);
+  regroup_ledgers({folder / "all"}, {0, 3}, folder / "again");  // those of the ledger whose times rows of all have
+  const LedgerReading one = read_ledger(before[0]);
   const LedgerReading other = read_ledger(folder / "again");
   EXPECT_EQ(one.hashes, other.hashes) << "rows have the same neighbours again";
 }
@@ -108,6 +108,11 @@ TEST(LedgerRegrouping, RefusesDamageAndOtherRuns) {
     return message_of<DataError>([&] { regroup_ledgers({folder / "0", second}, {0, 7}, folder / "new"); });
   };
   EXPECT_THAT(complaint(folder / "1"), HasSubstr("has other runs than"));
+  LedgerRun larger = run_of("run");
+  larger.clients = {{4, 7}};
+  larger.batch_units *= 2;
+  Ledger::open(folder / "2").begin(larger);
+  EXPECT_THAT(complaint(folder / "2"), HasSubstr("they are not of one run"));
   std::string text = *read_whole_file(folder / "1");
   text[text.find("laplace")] = 'x';
   folder.write("1", text);

@@ -65,11 +65,12 @@ class Accounts {
   /// is to do so. True without a budget, unless idle.
   [[nodiscard]] bool open(bool reserves = true);
   /// The price of client first + k's release in round t, which is then taken as made and stands in the ledger already;
-  /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Throws FailureError if the
-  /// ledger cannot be written.
+  /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Rounds that the client sat out
+  /// count as the ledger charges them. Throws FailureError if the ledger cannot be written.
   [[nodiscard]] std::optional<double> pay(std::size_t k, Round t) {
     Holder& client = clients_[k];
     if (t >= client.reserved && !reach(k, t)) return std::nullopt;
+    if (t > client.paid && !ledgers_.empty()) pay_reserved(k, t);
     const Terms& terms = terms_[client.terms];
     const double price = terms.price ? *terms.price : price_of(k, t);
     client.spending.add(price,
@@ -141,6 +142,7 @@ class Accounts {
   /// Rounds that the client can have at most.
   [[nodiscard]] Round end_of(const Holder& client) const;
   void reserve(Round t);
+  double pay_reserved(std::size_t k, Round end);
   [[nodiscard]] std::int64_t pay_lost(std::size_t k, bool same);
   [[nodiscard]] Reservation block(std::size_t k, Round last) const;
   [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;

@@ -53,6 +53,9 @@ HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, i
     }
   });
   agreement_.same("prices", declare_public(prices_->text()));
+  most_records_ = agreement_.max(
+      declare_public(std::accumulate(facts_.records.begin(), facts_.records.end(), std::int64_t{0},
+                                     [](std::int64_t most, std::int64_t each) { return std::max(most, each); })));
   settle_run_id();
   refuse_equal_keys(agreement_, keys_, run_id_);
 }
@@ -82,12 +85,22 @@ std::int64_t HistogramRelease::least_batch(std::int64_t records) const {
   return std::max<std::int64_t>(records / std::max<Round>(facts_.rounds_of_pass, 1), 1);
 }
 
+/// The records for which the ledger of the clients first … first + count − 1 charges each of them: their most where the
+/// ledger is the owners', else the most of all clients, so that it is the same however ranks share clients.
+std::int64_t HistogramRelease::counted_records(std::size_t first, std::size_t count) const {
+  if (!options_.ledger) return most_records_;
+  const auto begin = facts_.records.begin() + static_cast<std::ptrdiff_t>(first);
+  return *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
 /// Whether client k can pay for the histogram and for a round after it, or under --total-epsilon for all of them: alone
 /// it would be of no use.
 bool HistogramRelease::affordable(std::size_t k) {
   const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
   const LossLevel level = options_.budget_of_client ? LossLevel::client : level_of(options_.unit);
-  const double members = options_.budget_of_client ? static_cast<double>(facts_.records[k]) : 1;
+  const std::size_t clients = facts_.records.size();
+  const std::int64_t counted = ledgers_.size() == clients ? counted_records(k, 1) : counted_records(0, clients);
+  const double members = options_.budget_of_client ? static_cast<double>(counted) : 1;
   std::vector<ChargeGroup> groups = ledger_of(k).book().spent(number(k), level);
   const double price = facts_.of_price.of_gradients(prices_->at(number(k), 0));
   const double in_batch = options_.budget_of_client ? static_cast<double>(least_batch(facts_.records[k])) : 1;
@@ -108,10 +121,8 @@ bool HistogramRelease::affordable() {
   return agreement_.all(declare_public(all));
 }
 
-/// A ledger of several clients counts for each as many records as one of them has at most.
 LedgerRun HistogramRelease::run_of(std::size_t first, std::size_t count) const {
-  const auto begin = facts_.records.begin() + static_cast<std::ptrdiff_t>(first);
-  const std::int64_t most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+  const std::int64_t most = counted_records(first, count);
   const PriceRange range = prices_->range();
   LedgerRun run;
   run.id = run_id_;

@@ -61,6 +61,7 @@ class HistogramRelease {
   [[nodiscard]] NoisyCounts histograms(std::size_t k) const;
   [[nodiscard]] bool affordable(std::size_t k);
   [[nodiscard]] std::int64_t least_batch(std::int64_t records) const;
+  [[nodiscard]] std::int64_t counted_records(std::size_t first, std::size_t count) const;
   void settle_run_id();
   void enter(std::size_t first, std::size_t count, Ledger& ledger) const;
   void enter_all();
@@ -74,6 +75,7 @@ class HistogramRelease {
   HistogramFacts facts_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all
+  std::int64_t most_records_ = 0;  // of all clients
   std::optional<Prices> prices_;
   std::string determined_by_;
   std::string run_id_;

@@ -257,6 +257,11 @@ void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
   facts.histogram_uses = config.data.epochs;
 }
 
+void SettingsByRule::persist(Snapshot& snapshot) {
+  KeptChoices(chosen_).persist(snapshot);
+  snapshot(signal_to_noise_);
+}
+
 void SettingsByRule::describe(Summary& summary) const {
   summary.tuned = chosen_;
   summary.signal_to_noise = signal_to_noise_;

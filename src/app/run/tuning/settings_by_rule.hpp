@@ -42,8 +42,8 @@ class SettingsByRule {
   /// What the run's privacy has to know: norms that were released, and the correlation.
   void describe(RunFacts& facts, const Loss* loss) const;
   void describe(Summary& summary) const;
-  /// The part of checkpoints that says what was chosen.
-  [[nodiscard]] KeptChoices& kept() { return kept_; }
+  /// Keeps what was chosen, and the outlook, in checkpoints.
+  void persist(Snapshot& snapshot);
 
  private:
   [[nodiscard]] TunedConfig& config() const { return command_.tuned_config(); }
@@ -59,7 +59,6 @@ class SettingsByRule {
 
   TunedCommand& command_;
   std::vector<TunedValue> chosen_;
-  KeptChoices kept_{chosen_};
   double signal_to_noise_ = 0;
   std::optional<std::int64_t> fewest_records_;  ///< of the clients that have any
   std::optional<NoiseCorrelation> correlation_;
