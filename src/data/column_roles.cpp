@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <string_view>
 
 #include <fmt/ranges.h>
@@ -90,12 +91,19 @@ std::vector<std::size_t> find_features(const ColumnNames& columns, const std::ve
                                        const Uses& uses) {
   std::vector<std::size_t> found;
   std::vector<std::string> missing;
-  for (const std::string& name : wanted) {
-    if (std::find(columns.names.begin(), columns.names.end(), name) == columns.names.end()) {
-      missing.push_back(fmt::format("'{}'", excerpt(name)));
+  const std::vector<std::size_t> places = places_of(wanted, columns.names);
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    const std::size_t column = places[j];
+    if (column == columns.names.size()) {
+      missing.push_back(fmt::format("'{}'", excerpt(wanted[j])));
       continue;
     }
-    const std::size_t column = columns.find(name, "the model's feature");
+    const auto here = std::ranges::count(columns.names, wanted[j]);
+    const auto there = std::ranges::count(wanted, wanted[j]);
+    check<DataError>(
+        here == there,
+        "{}: {} columns are called '{}', of which the model takes {} (one must be meant) rename the others",
+        columns.path, here, excerpt(wanted[j]), there);
     check(uses.is_free(column), "{}: {} is a feature of the model: it cannot be the label, an identifier or dropped.",
           columns.path, columns.place(column));
     found.push_back(column);
@@ -144,6 +152,18 @@ std::size_t ColumnNames::find(const std::string& wanted, const std::string& opti
   check(number.has_value(), "{}: no column '{}' ({}) {}", path, excerpt(wanted), list(),
         did_you_mean(excerpt(wanted), names, "", fmt::format("give {} one of them", option)));
   return *number;
+}
+
+std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<std::size_t>> places;
+  for (std::size_t j = names.size(); j > 0; --j) places[names[j - 1]].push_back(j - 1);
+  std::vector<std::size_t> found;
+  for (const std::string& name : wanted) {
+    std::vector<std::size_t>& left = places[name];  // the first is the last
+    found.push_back(left.empty() ? names.size() : left.back());
+    if (!left.empty()) left.pop_back();
+  }
+  return found;
 }
 
 std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count) {

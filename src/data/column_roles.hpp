@@ -48,6 +48,10 @@ struct ColumnRoles {
                                          DefaultLabel default_label);
 
 /// Names of the feature columns; none where the columns have none.
+/// The places of wanted names among others, the first of equal names for the first that is wanted; names.size() for a
+/// name that is not there as often.
+[[nodiscard]] std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
+                                                 const std::vector<std::string>& names);
 [[nodiscard]] std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnRoles& roles);
 
 /// Refuses a `--dimension` that is not `features`, with UsageError.

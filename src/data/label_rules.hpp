@@ -21,6 +21,7 @@ class LabelRules {
   [[nodiscard]] bool ignores(double label) const { return contains(ignore_, label); }
   [[nodiscard]] bool empty() const { return ignore_.empty() && positive_.empty(); }
   [[nodiscard]] const std::vector<double>& positive() const { return positive_; }
+  [[nodiscard]] const std::vector<double>& ignored() const { return ignore_; }
   /// 1 or −1 if there are positive labels; else the label itself.
   [[nodiscard]] double mapped(double label) const {
     if (positive_.empty()) return label;

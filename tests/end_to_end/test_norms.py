@@ -224,6 +224,12 @@ class Norms(TestCase):
             self.assertEqual((result.code, norms_of(result)), (2, []), result)
             self.assertFalse((self.folder / "run").exists())
 
+    def test_a_run_that_no_budget_allows_leaves_nothing(self):
+        refused = self.run_ranks(2, [*self.mu, "--budget", 0.01, "--output", "run"])
+        self.assertEqual((refused.code, norms_of(refused)), (4, []), refused)
+        self.assertFalse((self.folder / "run").exists())
+        self.good(2, [*self.mu, "--output", "run"])
+
     def test_usage(self):
         for words, text in ((["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
                             (["--tuning", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),

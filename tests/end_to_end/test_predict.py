@@ -176,6 +176,17 @@ class Kinds(PredictCase):
                 scores = network_scores(model, x)
                 self.same(self.predict([name, "--source", "train.csv"]), "score_1", scores[:, 1])
 
+    def test_columns_of_one_name_are_taken_in_their_order(self):
+        x = self.random.normal(0, 1, (60, 3))
+        y = numpy.where(x @ [1, -2, 3] > 0, 1, -1)
+        self.table("train.csv", ["a", "a", "b", "y"], zip(*x.T, y))
+        model = self.learn("omd", ["--source", "train.csv", "--clients", "1"])
+        self.same(self.predict(["run", "--source", "train.csv"]), "score", linear_scores(model, x)[:, 0])
+        self.table("turned.csv", ["b", "a", "a"], zip(x[:, 2], x[:, 0], x[:, 1]))
+        self.same(self.predict(["run", "--source", "turned.csv"]), "score", linear_scores(model, x)[:, 0])
+        self.table("three.csv", ["a", "a", "b", "a"], zip(*x.T, y))
+        self.refused(3, ["run", "--source", "three.csv"], "3 columns are called 'a', of which the model takes 2")
+
     def test_pictures_described_by_gradients(self):
         x = self.random.random((30, 784)).round(3)
         self.table("train.csv", [f"p{j}" for j in range(784)] + ["y"], zip(*x.T, [0, 1] * 15))

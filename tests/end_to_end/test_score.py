@@ -128,6 +128,15 @@ class Classes(ScoreCase):
             self.check_two_classes(group["metrics"], scores[mine], self.y[mine])
             self.check_probabilities(group["metrics"], p[mine], self.y[mine])
 
+    def test_labels_that_the_run_ignored_are_left_out(self):
+        y = numpy.where(self.random.random(600) < 0.2, 7, self.y)
+        self.table("more.csv", ["a", "b", "c", "y"], zip(*self.x.T, y))
+        run = self.learn("omd", ["--source", "train.csv", "--clients", 3, "--ignore", 7, "--test", "more.csv"])
+        found = self.score(["run", "--source", "more.csv"])["metrics"]
+        self.assertEqual(found["records"], int((y != 7).sum()))
+        self.assertEqual(found["accuracy"], run["metrics"]["test"]["accuracy"])
+        self.assertEqual(len(self.scores(["run", "--source", "more.csv"], ["score"])), 600)
+
     def test_groups_by_a_feature_of_the_model(self):
         self.learn("omd", ["--source", "train.csv", "--clients", 1])
         lines = (self.folder / "test.csv").read_text().splitlines()

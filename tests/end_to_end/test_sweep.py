@@ -1,6 +1,8 @@
 """starling sweep: all combinations once, killed and stopped in the middle, failures, bad files, what the runs cost together."""
 
 import json
+import math
+import re
 import signal
 import unittest
 
@@ -16,10 +18,19 @@ tuning = off
 """
 
 
+def gaussian_delta(epsilon, mu):
+    """The delta of this epsilon under Gaussian noise of a price mu."""
+    def below(z):
+        return math.erfc(-z / math.sqrt(2)) / 2
+
+    return below(mu / 2 - epsilon / mu) - math.exp(epsilon) * below(-mu / 2 - epsilon / mu)
+
+
 class SweepCase(TestCase):
     def spec(self, options, name="s.ini"):
         mechanism = "" if "mechanism" in options else "mechanism = none\n"
-        return self.write(name, HEAD.format(launcher=MPIRUN) + options + mechanism)
+        head = HEAD.replace("tuning = off\n", "") if "tuning" in options else HEAD
+        return self.write(name, head.format(launcher=MPIRUN) + options + mechanism)
 
     def sweep(self, *words, code=0, spec="s.ini"):
         result = self.run_alone(["sweep", spec, "--output", "out", *words])
@@ -128,6 +139,20 @@ class Prices(SweepCase):
         result = self.run_alone(["sweep", "shared.ini", "--output", "shared"])
         self.assertEqual(result.code, 0, result)
         self.assertRegex(result.out, r"(?m)^Price +\S*book-{client}: a record has paid epsilon 6; ")
+
+
+    def test_of_what_a_run_released_before_it_was_killed(self):
+        self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
+        self.spec("source = data.csv\nclients = 2\nmechanism = gaussian\nmu = 1\ntuning = auto\nscale-share = 0.04\nfeature-share = 0\n"
+                  "seed = 1..2\n")
+        with interrupted("after rename /config.ini:1"):
+            self.sweep(code=FAILURE)
+        self.assertFalse((self.folder / "out/seed-1/run-id").exists())
+        result = self.sweep()
+        self.assertIn("begins anew", result.err)
+        self.assertEqual(len(list((self.folder / "out").rglob("ledger"))), 8)  # of two ranks, two runs and what is left of two
+        epsilon, delta = re.search(r"(?m)^Price .* a record has paid epsilon (\S+) at delta (\S+);", result.out).groups()
+        self.assertAlmostEqual(gaussian_delta(float(epsilon), math.sqrt(2 * (1 + 0.04))) / float(delta), 1, delta=1e-3)
 
 
 class BadSpecs(SweepCase):

@@ -38,6 +38,7 @@ void prepare_as(const SavedModel& model, ReadSettings& reading) {
     reading.scale = constants.scale;
     reading.features = constants.description;
     reading.positive = constants.positive;
+    reading.ignore = constants.ignore;
   }
   reading.dimension = constants.features;
 }
@@ -186,6 +187,7 @@ void ScoredSource::open(ReadSettings reading) {
   if (standard && reading.format == "auto") reading.format = "csv";
   const std::string path = standard ? "/dev/stdin" : reading.source;
   reader_ = open_reader(path, reading);
+  if (needs_labels_) reader_ = without_left_out(std::move(reader_));
   if (model_.own_constants)
     require_same_names(model_.constants.columns, reader_->constants().columns, "the model", path);
 }

@@ -6,6 +6,7 @@
 
 #include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/record/directory/run_directory.hpp"
 
 namespace starling {
@@ -153,11 +154,29 @@ void LearningRun::open_privacy() {
   agreement_.together([&] { facts = privacy_facts(); });
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
   if (goes_on_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
-  privacy_->open();
+  try {
+    privacy_->open();
+  } catch (const BudgetError&) {
+    leave_nothing();
+    throw;
+  }
   run_id_ = privacy_->run_id();
   settle_determination();
   if (*reads_pipes_) return;  // rounds of a resumed run have other records
   for (const std::string& note : privacy_->notes()) notes_.push_back(note);
+}
+
+/// Removes a directory that was made for a release that the budget did not allow. **Collective.**
+void LearningRun::leave_nothing() {
+  if (!directory_ || common().resume) return;
+  const std::string folder = directory_->private_folder(world_.rank());
+  bool unused = false;
+  agreement_.together([&] { unused = read_ledger(folder + "/ledger").book.entries().empty(); });
+  if (!agreement_.all(declare_public(unused))) return;
+  agreement_.together([&] { std::filesystem::remove_all(folder); });
+  agreement_.together([&] {
+    if (first_rank()) std::filesystem::remove_all(directory_->path());
+  });
 }
 
 /// Makes the run's directory, or goes on in the directory of the resumed run. **Collective.**

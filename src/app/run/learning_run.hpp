@@ -197,6 +197,7 @@ class LearningRun : public RunSteps {
   void choose_configuration();
   void open_inputs();
   void open_privacy();
+  void leave_nothing();
   void make_directory();
   void make_new_directory();
   /// The name of a run directory that does not exist, by the time; of runs that begin in one second a number tells

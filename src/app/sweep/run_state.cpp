@@ -82,9 +82,13 @@ void note_options(const std::string& output, const SweepRun& run) {
   write_text(options_file(output, run), run.configuration);
 }
 
+std::string place_aside(const std::string& run, int i) {
+  return fmt::format("{}.broken-{}", run, i);
+}
+
 std::string put_aside(const std::string& output, const SweepRun& run) {
   for (int i = 1;; ++i) {
-    const std::string place = fmt::format("{}/{}.broken-{}", output, run.name, i);
+    const std::string place = place_aside(output + "/" + run.name, i);
     if (fs::exists(place)) continue;
     std::error_code error;
     fs::rename(output + "/" + run.name, place, error);

@@ -137,13 +137,23 @@ std::string commands_text(const Sweep& sweep, const std::string& output) {
   return text;
 }
 
+/// The directories of runs that have begun, whether or not they have ended: all of them may have been charged.
+std::vector<std::string> begun_runs(const Sweep& sweep, const std::string& output) {
+  std::vector<std::string> begun;
+  for (const SweepRun& run : sweep.runs) {
+    const std::string path = output + "/" + run.name;
+    if (std::filesystem::exists(path + "/config.ini")) begun.push_back(path);
+  }
+  return begun;
+}
+
 std::string results_text(const Sweep& sweep, const Request& request, const std::vector<std::string>& finished) {
   if (finished.empty()) return "";
   std::vector<RunReport> runs;
   for (const std::string& path : finished) runs.emplace_back(path);
   ComparisonRequest asked{sweep.varied, request.metrics};
   std::erase(asked.by, "seed");
-  const std::string price = total_price(finished);
+  const std::string price = total_price(begun_runs(sweep, request.output));
   return Comparison(runs, asked).table(TableFormat::text) + (price.empty() ? "" : "\n" + price);
 }
 

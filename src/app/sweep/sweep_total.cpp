@@ -1,5 +1,6 @@
 #include "sweep_total.hpp"
 
+#include "run_state.hpp"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -113,6 +114,7 @@ std::string total_price(const std::vector<std::string>& runs) {
       auto& [count, dearest] = sources[source];
       ++count;
       dearest.add(dearest_in(own));
+      for (int i = 1; fs::exists(place_aside(run, i)); ++i) dearest.add(dearest_in(own_ledgers(place_aside(run, i))));
     }
   }
   std::string text;

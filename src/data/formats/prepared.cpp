@@ -32,6 +32,7 @@ class PreparedReader final : public ForwardingReader {
     PublicConstants constants = reader_->constants();
     constants.scale = scale_;
     constants.positive = labels_.positive();
+    constants.ignore = labels_.ignored();
     return constants;
   }
 
@@ -85,7 +86,8 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
   const double scale = settings.constants ? settings.constants->scale : settings.scale;
   check(std::isfinite(scale) && scale != 0,
         "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor", scale);
-  LabelRules labels(settings.ignore, settings.constants ? settings.constants->positive : settings.positive);
+  LabelRules labels(settings.constants ? settings.constants->ignore : settings.ignore,
+                    settings.constants ? settings.constants->positive : settings.positive);
   if (settings.constants && settings.constants->features > 0)
     reader = order_features(std::move(reader), *settings.constants);
   reader = fill_missing(std::move(reader), settings);

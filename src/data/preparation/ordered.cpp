@@ -1,4 +1,5 @@
 // Features in the order of a saved model.
+#include "data/column_roles.hpp"
 #include "data/formats/readers.hpp"
 #include "data/forwarding_reader.hpp"
 #include <algorithm>
@@ -53,10 +54,7 @@ std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reade
       reader->features(), constants.features);
   const std::vector<std::string> names = reader->names();
   if (names.empty() || constants.columns.empty() || names == constants.columns) return reader;
-  std::vector<std::size_t> places;
-  for (const std::string& name : constants.columns) {
-    places.push_back(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
-  }
+  std::vector<std::size_t> places = places_of(constants.columns, names);
   return std::make_unique<OrderedReader>(std::move(reader), constants.columns, std::move(places));
 }
 

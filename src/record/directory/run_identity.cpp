@@ -101,8 +101,9 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
   RunIdentity identity;
   std::getline(lines, identity.run);
   check(std::getline(lines, identity.inputs) && !identity.run.empty(),
-        "'{}' has no run to resume (none had come to its first round, or it is of a kind that cannot be resumed, "
-        "or its file run-id is damaged) start one in another directory",
+        "'{}' has no run to resume (it ended before its first round, and what it may have released by then stands in "
+        "private/*/ledger; or it is of a kind that cannot be resumed, or its file run-id is damaged) start one in "
+        "another directory",
         directory);
   std::string clients;
   std::string on;
