@@ -153,7 +153,11 @@ class Launch:
         wait = self.options.backoff
         while True:
             if self.story["attempts"]:
-                self.run.put_aside()
+                released = self.run.has_released_early()
+                place = self.run.put_aside()
+                if released:
+                    say("the run begins anew: it ended before its first round. What it released by then is charged in "
+                        "{}/private/*/ledger".format(place))
             attempt = self.attempt(stop)
             code = attempt["exit_code"]
             if code == STOPPED_SAFELY and self.planned and not stop.asked:

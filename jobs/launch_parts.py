@@ -52,14 +52,24 @@ class RunFolder:
             return (self.path / "run-id").read_text().split()[-1:] == ["finished"]
         return (self.path / "summary.json").exists()
 
+    def is_beginning(self):
+        return (self.path / "run-is-beginning").exists()
+
+    def has_released_early(self):
+        """Whether histograms may have been released, for a first round that never came. They are lost with the process."""
+        return (self.path / "config.ini").exists() and not self.is_beginning() and not self.has_begun()
+
     def can_be_resumed(self):
         """Whether --resume has something to go on with, or to begin."""
-        return (self.path / "config.ini").exists()
+        return (self.path / "config.ini").exists() and not self.has_released_early()
 
     def put_aside(self):
-        """Moves away a folder that was made for a run and holds none of it: starling wants an empty one."""
-        if (self.path / "run-is-beginning").exists() and not self.can_be_resumed() and not self.has_begun():
-            self.path.rename("{}.unbegun-{}".format(self.path, int(time.time())))
+        """Moves away a folder that was made for a run and holds no round of it: starling wants an empty one. Returns where to."""
+        if not self.has_released_early() and (not self.is_beginning() or self.can_be_resumed() or self.has_begun()):
+            return None
+        place = "{}.unbegun-{}".format(self.path, int(time.time()))
+        self.path.rename(place)
+        return place
 
     def private_folders(self):
         """Those of all ranks. Where hosts have their own, this host may not see all."""

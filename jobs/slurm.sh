@@ -198,9 +198,11 @@ starling_job() {
     exit 2
   fi
 
-  # Killed while it started, before its first round: nothing was released, and there is nothing to go on with.
+  # Killed while it started, before its first round: there is nothing to go on with, but it may have released histograms.
   if [[ -e $SCRATCH/$name && ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/history.csv ]]; then
-    mv -- "$SCRATCH/$name" "$SCRATCH/$name.unbegun-$(date +%s)"
+    aside=$SCRATCH/$name.unbegun-$(date +%s)
+    mv -- "$SCRATCH/$name" "$aside"
+    say "the run begins anew: it ended before its first round. What it released by then is charged in $aside/private/*/ledger"
   fi
 
   if [[ ! -e $SCRATCH/$name ]]; then

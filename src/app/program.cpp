@@ -50,6 +50,12 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
     if (how.speaks) print(version_text());
     return 0;
   }
+  const Command* const of_help = asks_for_help(name) && !words.empty() ? find_command(table, words.front()) : nullptr;
+  if (of_help != nullptr) {
+    how.words.assign(words.begin() + 1, words.end());
+    how.words.emplace_back("--help");
+    return dispatch(*of_help, how, words.front());
+  }
   if (asks_for_help(name)) {
     if (how.speaks) print(words.empty() ? overview(table) : generated_text(table, words));
     return 0;

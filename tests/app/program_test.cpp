@@ -151,6 +151,8 @@ TEST(Program, HelpOnWhatIsNotThereNamesWhatIsNear) {
   const std::vector<Command> table{toy_command()};
   EXPECT_THAT(run({"toy", "--help=cuont"}, table).err, HasSubstr("Did you mean --help=count?"));
   EXPECT_THAT(run({"toy", "--help=count"}, table).out, HasSubstr("values    a whole number of 1 or more"));
+  EXPECT_EQ(run({"help", "toy"}, table).out, run({"toy", "--help"}, table).out);
+  EXPECT_THAT(run({"help", "tyo"}, table).err, HasSubstr("Did you mean toy?"));
 }
 
 TEST(Program, ConfigurationFilesHaveTheSameOptionsAsResumeAndConfig) {

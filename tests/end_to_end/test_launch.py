@@ -138,6 +138,17 @@ class Restarts(LaunchCase):
     def test_a_rank_that_is_killed_twice(self):
         self.check_killed(2)
 
+    def test_a_run_that_ends_between_its_histograms_and_its_first_round(self):
+        once = (f'[ -e {self.folder}/dead ] || [ "$OMPI_COMM_WORLD_RANK" != 0 ] || {{ : > {self.folder}/dead; '
+                f'export LD_PRELOAD={os.environ["STARLING_INTERRUPTION"]} INTERRUPTION="after rename /config.ini 1 signal 9"; }}\n')
+        self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(200)]) + "\n")
+        words = ["--source", "data.csv", "--partition", "iid", "--mechanism", "gaussian", "--mu", "1", "--tuning", "auto", "--progress", "off"]
+        result = self.finished(self.start([], words, script=NOTE_SCRIPT.replace("echo $$", once + "echo $$", 1)))
+        place, = self.folder.glob("run.unbegun-*")
+        self.assertIn(f"charged in run.unbegun-{place.name.rpartition('-')[2]}/private/*/ledger", result.err)
+        self.assertIn(":norms", (place / "private/0/ledger").read_text())
+        self.assertAlmostEqual(json.loads((self.folder / "run/summary.json").read_text())["privacy"]["mu"], 1, delta=1e-9)
+
     def test_the_same_round_twice_is_given_up(self):
         """Rank 1 may write no file of more than 8 MB, and ends each time in the round, some after the 500th, that needs more."""
         limit = '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || { ulimit -c 0; ulimit -f 16000; }\n'

@@ -155,6 +155,8 @@ class Kinds(PredictCase):
         self.write("new.svm", "".join(f"{label} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(map(float, row))) + "\n"
                                       for label, row in zip(y, x)))
         sparse = self.predict(["run", "--source", "new.svm"])
+        self.write("more.svm", "1 9:1\n")
+        self.refused(3, ["run", "--source", "more.svm"], r"index 9 \(the model has \d features\) leave the feature out")
         self.same(sparse, "score_2", scores[:, 2])
 
     def test_a_location(self):

@@ -70,10 +70,14 @@ std::string install(const std::vector<Command>& table, const std::filesystem::pa
 std::string generated_text(const std::vector<Command>& table, const std::vector<std::string>& words) {
   const std::string& what = words.front();
   if (what == "man") return man_page_of(table, {words.begin() + 1, words.end()});
+  if (what != "completion" && what != "install") {
+    std::vector<std::string> known = names_in(table);
+    known.insert(known.end(), {"man", "completion", "install"});
+    throw UsageError(unknown_name("command", what, known) + " See starling --help.");
+  }
   check(words.size() == 2, "`starling help {}` takes one word: {}.", what,
         what == "install" ? "a folder" : "bash, zsh or fish");
   if (what == "completion") return completion_for(words[1], table);
-  check(what == "install", "{}", unknown_name("text", what, {"man", "completion", "install"}));
   return install(table, words[1]);
 }
 

@@ -27,7 +27,9 @@ std::string_view next_token(std::string_view& line) {
 class SvmlightReader final : public RecordReader {
  public:
   SvmlightReader(const std::string& path, const ReadSettings& settings)
-      : lines_(path, settings.go_on_waiting), dimension_(settings.dimension) {}
+      : lines_(path, settings.go_on_waiting),
+        dimension_(settings.dimension),
+        of_model_(settings.constants != nullptr) {}
 
   bool next(Record& record) override {
     std::string_view line;
@@ -120,11 +122,14 @@ class SvmlightReader final : public RecordReader {
              "(indices must ascend) sort the row");
     }
     refuse(shown, "an index is too large",
-           fmt::format("(--dimension is {}) raise --dimension or correct the row", *dimension_));
+           fmt::format(fmt::runtime(of_model_ ? "(the model has {} features) leave the feature out"
+                                              : "(--dimension is {}) raise --dimension or correct the row"),
+                       *dimension_));
   }
 
   LineReader lines_;
   std::optional<std::size_t> dimension_;
+  bool of_model_;  ///< a model says the dimension
   std::size_t largest_ = 0;
 };
 

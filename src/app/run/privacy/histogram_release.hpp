@@ -74,7 +74,7 @@ class HistogramRelease {
   const PrivacyOptions& options_;
   HistogramFacts facts_;
   std::vector<NoiseKey> keys_;
-  std::vector<Ledger> ledgers_;  // one for each client, or one for all
+  std::vector<Ledger> ledgers_;    // one for each client, or one for all
   std::int64_t most_records_ = 0;  // of all clients
   std::optional<Prices> prices_;
   std::string determined_by_;
