@@ -1,4 +1,5 @@
 """Blocks of the pages that follow a line `<!-- run -->` run, and print the lines of the block that follows `<!-- prints -->`.
+Those that follow `<!-- run slow -->` run with --long alone.
 
 The blocks of a page run one after the other, in a folder of the page's own with links to topologies/, jobs/ and examples/.
 """
@@ -17,7 +18,7 @@ from harness import *
 
 DOCS = SOURCE / "docs"
 PAGES = [SOURCE / "README.md", *sorted(DOCS.rglob("*.md"))]
-MARKED = re.compile(r"^<!-- (run|prints) -->\n```(\w*)\n(.*?)^```", re.M | re.S)
+MARKED = re.compile(r"^<!-- (run|run slow|prints) -->\n```(\w*)\n(.*?)^```", re.M | re.S)
 PATIENCE_OF_A_BLOCK = 120
 
 
@@ -54,8 +55,10 @@ class Pages(TestCase):
     def check_page(self, page):
         printed = ""
         for mark, language, text in blocks(page):
-            if mark == "run":
+            if mark == "run" or (mark == "run slow" and SLOW):
                 printed = self.run_block(language, text)
+            elif mark == "run slow":
+                printed = None
             elif printed is not None:
                 lines = [line.rstrip() for line in printed.splitlines()]
                 for line in text.splitlines():
@@ -63,7 +66,10 @@ class Pages(TestCase):
 
 
 def test_of(page):
-    return lambda self: self.check_page(page)
+    def test(self):
+        self.check_page(page)
+
+    return fewer(test) if any(mark == "run slow" for mark, _, _ in blocks(page)) else test
 
 
 RUN = [page for page in PAGES if blocks(page)]
@@ -80,7 +86,7 @@ class Contents(unittest.TestCase):
 
     def test_every_mark_has_a_block(self):
         for page in PAGES:
-            self.assertEqual(len(re.findall(r"^<!-- (?:run|prints) -->$", page.read_text(), re.M)), len(blocks(page)), page)
+            self.assertEqual(len(re.findall(r"^<!-- (?:run|run slow|prints) -->$", page.read_text(), re.M)), len(blocks(page)), page)
 
     def test_the_readme_is_short(self):
         self.assertLessEqual(len((SOURCE / "README.md").read_text().splitlines()), 150)

@@ -411,6 +411,7 @@ class Parts(ModelCase):
 class CreditDefault(ModelCase):
     """The whole way on real tables of two parties: every fifth line is held out."""
 
+    @slow
     def test_from_records_to_the_same_figures(self):
         for who in ("guest", "host"):
             with gzip.open(DATA / "vfl_fate" / f"default_credit_hetero_{who}.csv.gz", "rt") as file:
