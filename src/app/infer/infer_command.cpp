@@ -298,7 +298,10 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
     note_unsettled(summary.settling);
   }
   agreement_.together([&] {
-    if (first_rank()) write_proposed_constants();
+    if (!first_rank()) return;
+    const std::string note =
+        columns_->write_proposal(directory_->path(), dataset_.constants ? dataset_.constants->label : "");
+    if (!note.empty()) notes_.push_back(note);
   });
   if (engine_->paths() > 0) summary.interval_records = records_after(config_.burn_in + intervals_->counted(0));
   if (config_.joint && first_rank()) summary.joint = joint_test(*intervals_);

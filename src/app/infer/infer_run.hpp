@@ -4,6 +4,7 @@
 #include "app/omd/step_cap_choice.hpp"
 #include "app/run/learning_run.hpp"
 #include "app/settings/tuned_settings.hpp"
+#include "column_check.hpp"
 #include "infer_config.hpp"
 #include "infer_engine.hpp"
 #include "plug_in_path.hpp"
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include "starling/data/constants.hpp"
-#include "starling/data/preparation/column_variation.hpp"
 #include "starling/inference/plug_in.hpp"
 #include "starling/protocol/aggregated/preconditioned.hpp"
 #include "starling/protocol/person_model.hpp"
@@ -92,13 +92,7 @@ class InferRun final : public LearningRun {
   /// **Collective.**
   void count_records();
   void look_at_columns();
-  void refuse_constant_columns(const Secret<ColumnVariation>& variation);
-  [[nodiscard]] bool may_look_at_records() const;
-  [[nodiscard]] bool watches_scales() const;
-  void add_scales(Columns& sums, std::size_t k, const Batch& batch) const;
-  /// **Collective.**
-  void propose_constants();
-  void write_proposed_constants();
+  void refuse_constant_columns(const std::vector<std::size_t>& constant);
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   /// Whether curvatures are released beside directions.
   [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
@@ -150,10 +144,9 @@ class InferRun final : public LearningRun {
   std::optional<Preconditioner> preconditioner_;  ///< of runs with a warm-up, once that is over; likewise:
   std::optional<PreconditionedModel> preconditioned_model_;
   std::optional<PreconditionedReleases> preconditioned_releases_;
-  bool standardised_ = false;                             ///< whether the model's records are, on any rank
-  Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched
-  std::vector<Standardisation> proposed_;                 ///< of all columns; empty if none are needed
-  Vector records_of_clients_;  ///< numbers of records; infinite where nobody knows beforehand
+  std::optional<ColumnCheck> columns_;  ///< once the model is open
+  bool standardised_ = false;           ///< whether the model's records are, on any rank
+  Vector records_of_clients_;           ///< numbers of records; infinite where nobody knows beforehand
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;
   std::optional<IntervalRecorder> intervals_;

@@ -89,35 +89,18 @@ void InferRun::open_model() {
   start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
 }
 
-/// Reads the records of all steps once, where that is allowed.
+/// Reads the records of all steps once, where that is allowed: without protection there is nobody to ask.
 void InferRun::look_at_columns() {
-  if (!may_look_at_records() || client_count() == 0) return;
-  Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
-  Secret<ColumnVariation> variation;
-  Secret<Columns> sums(Columns(2 * dataset_.shape.features + 3, again.streams.size()));
-  for (std::size_t k = 0; k < again.streams.size(); ++k) {
-    Stream& stream = *again.streams[k];
-    for (Round t = 0; !stream.ended(t) && t < config_.sgd.steps; ++t) {
-      const Secret<Batch>& batch = stream.next(t);
-      variation.update(
-          [](ColumnVariation& seen, const Batch& records) {
-            for (std::size_t i = 0; i < records.size(); ++i) seen.add(records.row(i));
-          },
-          batch);
-      if (watches_scales()) {
-        sums.update([&](Columns& all, const Batch& records) { add_scales(all, k, records); }, batch);
-      }
-    }
-  }
-  if (watches_scales()) scales_ = *metrics_policy().share(sums, SharedFigure::column_scales);
-  refuse_constant_columns(variation);
+  const bool may_look = unprotected() && metrics_policy().shared() && dataset_.replayable && !dataset_.is_public;
+  columns_.emplace(config_.data, dataset_.shape, may_look);
+  if (!may_look || client_count() == 0) return;
+  const Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+  refuse_constant_columns(columns_->look(again.streams, config_.sgd.steps, metrics_policy()));
 }
 
 /// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
 /// means anything.
-void InferRun::refuse_constant_columns(const Secret<ColumnVariation>& variation) {
-  const auto shown = metrics_policy().share(variation, SharedFigure::varying_columns);
-  const std::vector<std::size_t> constant = shown->value().constant(dataset_.shape.features);
+void InferRun::refuse_constant_columns(const std::vector<std::size_t>& constant) {
   const std::vector<std::string> names = coefficient_names();
   std::string listed;
   for (const std::size_t j : constant) listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", names[j]);
@@ -137,7 +120,7 @@ void InferRun::agree_on_model() {
   if (schedule_ && !config_.asked_step_cap) choose_step_cap();
   choose_correlation();
   count_records();
-  propose_constants();
+  columns_->propose(agreement_, !curved_->classifies());
   const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
   standardised_ = !agreement_.all(declare_public(!standardised)) &&
                   agreement_.all(declare_public(standardised || client_count() == 0));
