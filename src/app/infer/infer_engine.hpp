@@ -25,12 +25,12 @@ struct EngineParts {
   const InferConfig& config;
   const Schedule* schedule;  ///< of a run with --topology; else null
   MallowsModel& model;
-  Model& learned;  ///< whose directions are released: `model`, or that of its persons
-  Mechanism& mechanism;
+  Model* learned;  ///< whose directions are released: `model`, that of its persons, or one in other coordinates
+  Mechanism* mechanism;
   Accounts& accounts;
   const std::vector<NoiseKey>& keys;
   std::vector<std::unique_ptr<Stream>> streams;
-  const Released<Vector>& start;
+  const Released<Vector>* start;
   double price;           ///< of a round, where all have the same
   Round first_round = 0;  ///< rounds before are no steps
 };

@@ -8,6 +8,7 @@
 #include "infer_config.hpp"
 #include "infer_engine.hpp"
 #include "plug_in_path.hpp"
+#include "warm_up.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,6 @@
 
 #include "starling/data/constants.hpp"
 #include "starling/inference/plug_in.hpp"
-#include "starling/protocol/aggregated/preconditioned.hpp"
 #include "starling/protocol/person_model.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
@@ -79,12 +79,7 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::pair<double, std::string> step_of_rule(double begin, double end, std::int64_t batch,
                                                             std::optional<std::int64_t> records) const;
   [[nodiscard]] std::vector<TunedValue> values_of_rule(std::optional<std::int64_t> records) const;
-  [[nodiscard]] SecondPart warm_up_part() const;
-  [[nodiscard]] MomentSums moment_sums() const;
-  /// **Collective.** Plays the rounds of the warm-up, and makes the preconditioner.
-  void warm_up(std::vector<std::unique_ptr<Stream>>& streams, Accounts& accounts);
-  [[nodiscard]] Released<Vector> moments_of_client(std::size_t k, Stream& stream, Accounts& accounts);
-  void note_hidden(const Preconditioner& preconditioner);
+  void note_hidden(const std::vector<std::size_t>& hidden);
   /// **Collective.**
   void choose_step_cap();
   /// **Collective.**
@@ -140,10 +135,7 @@ class InferRun final : public LearningRun {
   std::vector<std::string> words_;  ///< of the command line
   std::vector<TunedValue> tuned_;
   KeptChoices kept_choices_{tuned_};
-  Round warm_up_rounds_ = 0;
-  std::optional<Preconditioner> preconditioner_;  ///< of runs with a warm-up, once that is over; likewise:
-  std::optional<PreconditionedModel> preconditioned_model_;
-  std::optional<PreconditionedReleases> preconditioned_releases_;
+  std::optional<WarmUp> warm_up_;       ///< of runs with --warmup-share, once their steps are known
   std::optional<ColumnCheck> columns_;  ///< once the model is open
   bool standardised_ = false;           ///< whether the model's records are, on any rank
   Vector records_of_clients_;           ///< numbers of records; infinite where nobody knows beforehand

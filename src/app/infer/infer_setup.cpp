@@ -19,11 +19,6 @@ namespace {
 /// A little more than Ψ can reach, so that roundings need no clipping (privacy/noise/grid.hpp keeps 2^-20).
 constexpr double slack = 1 + 0x1p-16;
 
-/// Records whose curvatures enter one release at most (the grid of privacy/noise/grid.hpp ends at 2^22), and the room
-/// that sums of so many need.
-constexpr double most_once = 4'000'000;
-constexpr double slack_of_sums = 1 + 0x1p-8;
-
 }  // namespace
 
 void InferRun::open_graph() {
@@ -130,7 +125,8 @@ void InferRun::agree_on_model() {
 void InferRun::choose_correlation() {
   if (config_.correlation != CorrelationChoice::two_buffers) return;
   std::string text;
-  agreement_.together([&] { text = best_correlation(config_.sgd.steps - warm_up_rounds_, 1).text(); });
+  agreement_.together(
+      [&] { text = best_correlation(config_.sgd.steps - (warm_up_ ? warm_up_->rounds() : 0), 1).text(); });
   correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
@@ -154,8 +150,10 @@ void InferRun::count_records() {
 void InferRun::choose_steps() {
   config_.sgd.steps = rounds_of(dataset_.shape.rounds);
   if (config_.warmup_share > 0) {
-    warm_up_rounds_ = std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
-    config_.burn_in += warm_up_rounds_;  // their models do not count: there are none
+    const Round rounds =
+        std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
+    warm_up_.emplace(config_, dataset_, !curved_->classifies(), rounds);
+    config_.burn_in += rounds;  // their models do not count: there are none
   }
   const Round counted = config_.sgd.steps - config_.burn_in;
   check(counted >= 2 || config_.intervals_text == "none",
@@ -180,12 +178,12 @@ SecondPart InferRun::plug_in_part() const {
   if (config_.trust == PlugInTrust::central) {
     const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
                            static_cast<double>(layout_->clients());
-    check(unprotected() || records <= most_once,
+    check(unprotected() || records <= most_records_of_sum,
           "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
           "--trust local, or fewer --rounds",
-          records, most_once);
-    part.once_of = static_cast<std::size_t>(std::min(records, most_once));
-    part.clip *= slack_of_sums;
+          records, most_records_of_sum);
+    part.once_of = static_cast<std::size_t>(std::min(records, most_records_of_sum));
+    part.clip *= room_of_sum;
   }
   return part;
 }
@@ -193,8 +191,8 @@ SecondPart InferRun::plug_in_part() const {
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
   const std::string& name = config_.privacy.mechanism_row().name;
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
-  if (config_.warmup_share > 0) {
-    auto pair = std::make_unique<PairedMechanism>(name, settings, warm_up_part());
+  if (warm_up_) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, warm_up_->part());
     check(unprotected() || pair->second_clip().bound >= 1 + 1e-12,
           "--warmup-share {} (the sensitivity of sums over so many records cannot be proved) take a smaller one",
           config_.warmup_share);
@@ -217,7 +215,7 @@ RunFacts InferRun::privacy_facts() {
   RunFacts facts = common_facts(config_.sgd.steps);
   if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
   if (two_parts()) facts.second = plug_in_part();
-  if (config_.warmup_share > 0) facts.second = warm_up_part();
+  if (warm_up_) facts.second = warm_up_->part();
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
   if (!schedule_) {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
@@ -229,16 +227,34 @@ RunFacts InferRun::privacy_facts() {
 }
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
-  Model* learned = &learned_model(*model_, config_.privacy, persons_);
-  Mechanism* mechanism = &privacy_->mechanism();
-  if (warm_up_rounds_ > 0) {
-    warm_up(streams, accounts);
-    learned = &preconditioned_model_.emplace(*model_, *preconditioner_, dataset_.shape.features);
-    mechanism = &preconditioned_releases_.emplace(privacy_->mechanism(), *preconditioner_);
+  EngineParts parts{world_,
+                    *layout_,
+                    config_,
+                    schedule_.get(),
+                    *model_,
+                    &learned_model(*model_, config_.privacy, persons_),
+                    &privacy_->mechanism(),
+                    accounts,
+                    privacy_->keys(),
+                    std::move(streams),
+                    &*start_,
+                    privacy_->price_at(0, 0)};
+  if (warm_up_) note_hidden(warm_up_->play(parts, agreement_));
+  parts.mechanism->begin_chains();  // replications share it
+  return make_engine(std::move(parts));
+}
+
+/// Says which features the warm-up could not tell from noise, if there are any.
+void InferRun::note_hidden(const std::vector<std::size_t>& hidden) {
+  std::string names;
+  for (const std::size_t j : hidden) {
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", coefficient_names()[j]);
   }
-  mechanism->begin_chains();  // replications share it
-  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, *learned, *mechanism, accounts,
-                      privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0), warm_up_rounds_});
+  if (names.empty()) return;
+  notes_.push_back(
+      fmt::format("warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
+                  "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
+                  unprotected() ? "rounding" : "noise", names));
 }
 
 IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {
