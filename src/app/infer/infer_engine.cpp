@@ -122,6 +122,10 @@ class DecentralizedEngine final : public InferEngine {
 
 }  // namespace
 
+Round rounds_done(Agreement& agreement, const InferEngine& engine) {
+  return agreement.max(declare_public(engine.view().done()));
+}
+
 OmdSettings omd_settings(const InferConfig& config) {
   OmdSettings settings;
   settings.rounds = config.sgd.steps;

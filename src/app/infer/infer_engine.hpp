@@ -10,6 +10,7 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/graph/schedule.hpp"
 #include "starling/inference/curvature_bias.hpp"
+#include "starling/net/agreement.hpp"
 #include "starling/net/world.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/protocol/aggregated/plug_in_sums.hpp"
@@ -69,6 +70,9 @@ class InferEngine {
   /// Steps before `end` that have not been taken will not be.
   virtual void leave_out(Round end) = 0;
 };
+
+/// Steps that were taken: the same on all ranks but those that host no client of a graph. **Collective.**
+[[nodiscard]] Round rounds_done(Agreement& agreement, const InferEngine& engine);
 
 /// Steps of a run over a graph.
 [[nodiscard]] OmdSettings omd_settings(const InferConfig& config);

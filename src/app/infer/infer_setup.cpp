@@ -96,10 +96,8 @@ void InferRun::look_at_columns() {
 /// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
 /// means anything.
 void InferRun::refuse_constant_columns(const std::vector<std::size_t>& constant) {
-  const std::vector<std::string> names = coefficient_names();
-  std::string listed;
-  for (const std::size_t j : constant) listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", names[j]);
   if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
+  const std::string listed = quoted_names(constant, coefficient_names());
   const bool described = config_.data.features == ReadSettings::Features::hog;  // not by columns of the file
   check<DataError>(world_.size() > 1,
                    "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
@@ -112,13 +110,19 @@ void InferRun::refuse_constant_columns(const std::vector<std::size_t>& constant)
 }
 
 void InferRun::agree_on_model() {
-  if (schedule_ && !config_.asked_step_cap) choose_step_cap();
+  if (schedule_ && !config_.asked_step_cap) {
+    config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
+                                        omd_settings(config_), first_rounds(config_.sgd.steps)});
+  }
   choose_correlation();
-  count_records();
+  Vector records = count_records();
   columns_->propose(agreement_, !curved_->classifies());
   const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
-  standardised_ = !agreement_.all(declare_public(!standardised)) &&
-                  agreement_.all(declare_public(standardised || client_count() == 0));
+  const bool all_standardised = !agreement_.all(declare_public(!standardised)) &&
+                                agreement_.all(declare_public(standardised || client_count() == 0));
+  interval_facts_.emplace(IntervalFacts{agreement_, *layout_, config_, dimension_, coefficient_names(),
+                                        std::move(records), correlation_.has_value(), all_standardised,
+                                        dataset_.constants});
 }
 
 /// Over the steps after the warm-up, whose noise is independent.
@@ -130,21 +134,19 @@ void InferRun::choose_correlation() {
   correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
-void InferRun::choose_step_cap() {
-  config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
-                                      omd_settings(config_), first_rounds(config_.sgd.steps)});
-}
-
-void InferRun::count_records() {
+/// Numbers of records of all clients; infinite where nobody knows beforehand.
+Vector InferRun::count_records() {
   Vector own;
   for (const auto& stream : dataset_.streams) {
     const auto records = stream->records();
     own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
                           : std::numeric_limits<double>::infinity());
   }
+  Vector all;
   for (const Vector& each : agreement_.all_gather(declare_public(std::move(own)))) {
-    records_of_clients_.insert(records_of_clients_.end(), each.begin(), each.end());
+    all.insert(all.end(), each.begin(), each.end());
   }
+  return all;
 }
 
 void InferRun::choose_steps() {
@@ -246,27 +248,11 @@ std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream
 
 /// Says which features the warm-up could not tell from noise, if there are any.
 void InferRun::note_hidden(const std::vector<std::size_t>& hidden) {
-  std::string names;
-  for (const std::size_t j : hidden) {
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", coefficient_names()[j]);
-  }
-  if (names.empty()) return;
+  if (hidden.empty()) return;
   notes_.push_back(
       fmt::format("warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
                   "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
-                  unprotected() ? "rounding" : "noise", names));
-}
-
-IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {
-  PathMethods methods;
-  methods.random_scaling = config_.random_scaling;
-  methods.batch_means = config_.batch_means;
-  methods.alpha = config_.sgd.step_power;
-  methods.steps = config_.sgd.steps;
-  methods.burn_in = config_.burn_in;
-  methods.noise_is_taken_back = correlation_.has_value();
-  const PathsOf whose = schedule_ ? PathsOf::clients : PathsOf::aggregator;
-  return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every), whose};
+                  unprotected() ? "rounding" : "noise", quoted_names(hidden, coefficient_names())));
 }
 
 }  // namespace starling
