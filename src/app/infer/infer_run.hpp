@@ -69,13 +69,7 @@ class InferRun final : public LearningRun {
   /// A study of coverage plays its own rounds.
   ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
 
-  /// Steps for each coefficient without which asymptotic intervals mean nothing.
-  static constexpr Round least_steps_each = 30;
   void choose_steps();
-  [[nodiscard]] bool rule_correlates() const;
-  [[nodiscard]] std::pair<double, std::string> step_of_rule(double begin, double end, std::int64_t batch,
-                                                            std::optional<std::int64_t> records) const;
-  [[nodiscard]] std::vector<TunedValue> values_of_rule(std::optional<std::int64_t> records) const;
   void note_hidden(const std::vector<std::size_t>& hidden);
   /// **Collective.**
   void choose_correlation();

@@ -1,7 +1,10 @@
-// The graph, data, model and privacy of `starling infer`.
+// The graph, data, settings, model and privacy of `starling infer`.
 #include "app/run/start_models.hpp"
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/model_choice.hpp"
 #include "app/settings/schedule_options.hpp"
+#include "app/settings/tuned_settings.hpp"
+#include "infer_rule.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -52,6 +55,29 @@ void InferRun::open_data() {
   loss_ = make_curved_loss(config_.loss);
   config_.data.label_map = [this](double raw) { return curved_->label(raw); };
   open_streams(config_.data);
+}
+
+void InferRun::choose_settings() {
+  if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
+    notes_.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
+  }
+  if (!config_.tunes()) return;
+  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
+  std::vector<TunedValue> values;
+  agreement_.together([&] {
+    values = values_by_rule({config_, *curved_, dataset_.shape, dataset_.replayable, layout_->clients(), records,
+                             rounds_of_endless_streams});
+    for (TunedValue& each : values) keep_in_range(each);
+    if (first_rank()) print_tuning(values, "");
+  });
+  for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
+  agreement_.together([&] {
+    std::vector<std::string> words = without_option(words_, "--tuning");
+    words.insert(words.end(), {"--tuning", "off"});
+    take_settings(config_, parse_infer_config(with_choices(std::move(words), values), of_run_));
+    if (dataset_.replayable) dataset_.plan(config_.data.batch, config_.data.epochs, records);
+  });
+  tuned_ = std::move(values);
 }
 
 void InferRun::open_model() {
