@@ -15,9 +15,9 @@ class AggregatedEngine final : public InferEngine {
  public:
   explicit AggregatedEngine(EngineParts parts)
       : root_(parts.world, parts.layout),
-        clients_(parts.learned, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
+        clients_(*parts.learned, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
         sums_(make_sums(parts)),
-        sgd_(root_, clients_, settings_of(parts), parts.start, parts.mechanism, sums_.get(), parts.price),
+        sgd_(root_, clients_, settings_of(parts), *parts.start, *parts.mechanism, sums_.get(), parts.price),
         plugs_in_(parts.config.plug_in) {}
 
   void count_edges_of(const std::vector<Client>& /*senders*/) override {}
@@ -44,7 +44,7 @@ class AggregatedEngine final : public InferEngine {
   std::unique_ptr<PlugInSums> make_sums(const EngineParts& parts) {
     if (!parts.config.plug_in && !parts.config.curvature_by_step()) return nullptr;
     const CurvatureParts both = parts.config.plug_in ? CurvatureParts::both : CurvatureParts::curvature;
-    auto& pair = dynamic_cast<PairedMechanism&>(parts.mechanism);
+    auto& pair = dynamic_cast<PairedMechanism&>(*parts.mechanism);
     if (parts.config.trust == PlugInTrust::local) {
       return std::make_unique<LocalPlugInSums>(root_, clients_, parts.model, both, pair);
     }
@@ -76,8 +76,8 @@ class DecentralizedEngine final : public InferEngine {
               mirror_->state_size(parts.model.dimension())),
         hosts_clients_(!parts.keys.empty()),
         omd_(door_.mixer(), *mirror_,
-             Learning{parts.learned, parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
-             settings_of(parts), same_for_all(parts.start, parts.keys.size())) {}
+             Learning{*parts.learned, *parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
+             settings_of(parts), same_for_all(*parts.start, parts.keys.size())) {}
 
   void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }
   void run(const std::vector<Observer*>& observers) override {
@@ -121,6 +121,10 @@ class DecentralizedEngine final : public InferEngine {
 };
 
 }  // namespace
+
+Round rounds_done(Agreement& agreement, const InferEngine& engine) {
+  return agreement.max(declare_public(engine.view().done()));
+}
 
 OmdSettings omd_settings(const InferConfig& config) {
   OmdSettings settings;

@@ -10,6 +10,7 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/graph/schedule.hpp"
 #include "starling/inference/curvature_bias.hpp"
+#include "starling/net/agreement.hpp"
 #include "starling/net/world.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/protocol/aggregated/plug_in_sums.hpp"
@@ -25,12 +26,12 @@ struct EngineParts {
   const InferConfig& config;
   const Schedule* schedule;  ///< of a run with --topology; else null
   MallowsModel& model;
-  Model& learned;  ///< whose directions are released: `model`, or that of its persons
-  Mechanism& mechanism;
+  Model* learned;  ///< whose directions are released: `model`, that of its persons, or one in other coordinates
+  Mechanism* mechanism;
   Accounts& accounts;
   const std::vector<NoiseKey>& keys;
   std::vector<std::unique_ptr<Stream>> streams;
-  const Released<Vector>& start;
+  const Released<Vector>* start;
   double price;           ///< of a round, where all have the same
   Round first_round = 0;  ///< rounds before are no steps
 };
@@ -69,6 +70,9 @@ class InferEngine {
   /// Steps before `end` that have not been taken will not be.
   virtual void leave_out(Round end) = 0;
 };
+
+/// Steps that were taken: the same on all ranks but those that host no client of a graph. **Collective.**
+[[nodiscard]] Round rounds_done(Agreement& agreement, const InferEngine& engine);
 
 /// Steps of a run over a graph.
 [[nodiscard]] OmdSettings omd_settings(const InferConfig& config);

@@ -4,20 +4,17 @@
 #include "app/omd/step_cap_choice.hpp"
 #include "app/run/learning_run.hpp"
 #include "app/settings/tuned_settings.hpp"
+#include "column_check.hpp"
 #include "infer_config.hpp"
 #include "infer_engine.hpp"
-#include "plug_in_path.hpp"
+#include "interval_results.hpp"
+#include "warm_up.hpp"
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "starling/data/constants.hpp"
-#include "starling/data/preparation/column_variation.hpp"
-#include "starling/inference/plug_in.hpp"
-#include "starling/protocol/aggregated/preconditioned.hpp"
 #include "starling/protocol/person_model.hpp"
-#include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
 
 namespace starling {
@@ -65,40 +62,21 @@ class InferRun final : public LearningRun {
   [[nodiscard]] RoundsEnd end_rounds() override;
   [[nodiscard]] const RoundView& view() const override { return engine_->view(); }
   [[nodiscard]] TimeShares time_shares() const override { return engine_->time_shares(); }
-  [[nodiscard]] Released<Columns> final_models() override;
+  [[nodiscard]] Released<Columns> final_models() override { return intervals_->estimates(); }
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
   [[nodiscard]] std::optional<SavedModel> model_of_results() const override;
   /// A study of coverage plays its own rounds.
   ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
 
-  /// Steps for each coefficient without which asymptotic intervals mean nothing.
-  static constexpr Round least_steps_each = 30;
   void choose_steps();
-  [[nodiscard]] bool rule_correlates() const;
-  [[nodiscard]] std::pair<double, std::string> step_of_rule(double begin, double end, std::int64_t batch,
-                                                            std::optional<std::int64_t> records) const;
-  [[nodiscard]] std::vector<TunedValue> values_of_rule(std::optional<std::int64_t> records) const;
-  [[nodiscard]] SecondPart warm_up_part() const;
-  [[nodiscard]] MomentSums moment_sums() const;
-  /// **Collective.** Plays the rounds of the warm-up, and makes the preconditioner.
-  void warm_up(std::vector<std::unique_ptr<Stream>>& streams, Accounts& accounts);
-  [[nodiscard]] Released<Vector> moments_of_client(std::size_t k, Stream& stream, Accounts& accounts);
-  void note_hidden(const Preconditioner& preconditioner);
-  /// **Collective.**
-  void choose_step_cap();
+  void note_hidden(const std::vector<std::size_t>& hidden);
   /// **Collective.**
   void choose_correlation();
   /// **Collective.**
-  void count_records();
+  [[nodiscard]] Vector count_records();
   void look_at_columns();
-  void refuse_constant_columns(const Secret<ColumnVariation>& variation);
-  [[nodiscard]] bool may_look_at_records() const;
-  [[nodiscard]] bool watches_scales() const;
-  void add_scales(Columns& sums, std::size_t k, const Batch& batch) const;
-  /// **Collective.**
-  void propose_constants();
-  void write_proposed_constants();
+  void refuse_constant_columns(const std::vector<std::size_t>& constant);
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   /// Whether curvatures are released beside directions.
   [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
@@ -107,28 +85,8 @@ class InferRun final : public LearningRun {
 
   /// With this rank's streams, accounts and keys.
   [[nodiscard]] std::unique_ptr<InferEngine> engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts);
-  [[nodiscard]] IntervalRecorder follow(const InferEngine& engine, std::vector<std::size_t> noted) const;
-  /// Intervals on rank 0: of the aggregator's path, or of all clients' paths in client order. **Collective.**
-  [[nodiscard]] std::vector<Interval> all_intervals(InferEngine& engine, const IntervalRecorder& recorder);
-  [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder);
-  [[nodiscard]] std::optional<JointTest> joint_test(const IntervalRecorder& recorder) const;
-  void treat_bias(const InferEngine& engine, std::vector<MethodSpread>& spreads);
-  void note_undetermined(const PlugIn& result);
-  [[nodiscard]] std::vector<IntervalsAt> interval_path(const IntervalRecorder& recorder) const;
-  [[nodiscard]] Round rounds_done(const RoundView& view);
-  [[nodiscard]] std::vector<Interval> intervals_of_clients(const InferEngine& engine, const IntervalRecorder& recorder);
-  [[nodiscard]] std::vector<MethodSpread> spreads_of_aggregator(InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
-  [[nodiscard]] double records_after(Round steps) const;
   void add_weights(Summary& summary);
-
-  [[nodiscard]] AffineMap own_units() const;
-  [[nodiscard]] RunSettling settling(const InferEngine& engine, const IntervalRecorder& recorder,
-                                     const std::vector<Interval>& intervals);
-  void note_unsettled(const RunSettling& settling);
-  [[nodiscard]] std::vector<MethodSpread> own_spreads_of_aggregator(const InferEngine& engine) const;
-  [[nodiscard]] std::optional<ParameterSpread> spread_of_parameters() const;
-  [[nodiscard]] std::vector<Interval> intervals_in_own_units(const InferEngine& engine);
 
   void check_truth() const;
   ExitCode study();
@@ -146,21 +104,12 @@ class InferRun final : public LearningRun {
   std::vector<std::string> words_;  ///< of the command line
   std::vector<TunedValue> tuned_;
   KeptChoices kept_choices_{tuned_};
-  Round warm_up_rounds_ = 0;
-  std::optional<Preconditioner> preconditioner_;  ///< of runs with a warm-up, once that is over; likewise:
-  std::optional<PreconditionedModel> preconditioned_model_;
-  std::optional<PreconditionedReleases> preconditioned_releases_;
-  bool standardised_ = false;                             ///< whether the model's records are, on any rank
-  Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched
-  std::vector<Standardisation> proposed_;                 ///< of all columns; empty if none are needed
-  Vector records_of_clients_;  ///< numbers of records; infinite where nobody knows beforehand
+  std::optional<WarmUp> warm_up_;                ///< of runs with --warmup-share, once their steps are known
+  std::optional<ColumnCheck> columns_;           ///< once the model is open
+  std::optional<IntervalFacts> interval_facts_;  ///< once the ranks agree on the model
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;
-  std::optional<IntervalRecorder> intervals_;
-  std::optional<IntervalRecorder> own_intervals_;  ///< in the source's own units, if records are standardised
-  std::optional<PlugIn> plug_in_;                  ///< on rank 0, of the end
-  std::optional<PlugInPath> plug_in_path_;
-  std::vector<std::pair<Round, MethodSpread>> plug_in_spreads_;  ///< on rank 0, along the way
+  std::optional<IntervalResults> intervals_;  ///< of the engine
 };
 
 }  // namespace starling

@@ -1,7 +1,10 @@
-// The graph, data, model and privacy of `starling infer`.
+// The graph, data, settings, model and privacy of `starling infer`.
 #include "app/run/start_models.hpp"
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/model_choice.hpp"
 #include "app/settings/schedule_options.hpp"
+#include "app/settings/tuned_settings.hpp"
+#include "infer_rule.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -18,11 +21,6 @@ namespace {
 
 /// A little more than Ψ can reach, so that roundings need no clipping (privacy/noise/grid.hpp keeps 2^-20).
 constexpr double slack = 1 + 0x1p-16;
-
-/// Records whose curvatures enter one release at most (the grid of privacy/noise/grid.hpp ends at 2^22), and the room
-/// that sums of so many need.
-constexpr double most_once = 4'000'000;
-constexpr double slack_of_sums = 1 + 0x1p-8;
 
 }  // namespace
 
@@ -59,6 +57,29 @@ void InferRun::open_data() {
   open_streams(config_.data);
 }
 
+void InferRun::choose_settings() {
+  if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
+    notes_.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
+  }
+  if (!config_.tunes()) return;
+  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
+  std::vector<TunedValue> values;
+  agreement_.together([&] {
+    values = values_by_rule({config_, *curved_, dataset_.shape, dataset_.replayable, layout_->clients(), records,
+                             rounds_of_endless_streams});
+    for (TunedValue& each : values) keep_in_range(each);
+    if (first_rank()) print_tuning(values, "");
+  });
+  for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
+  agreement_.together([&] {
+    std::vector<std::string> words = without_option(words_, "--tuning");
+    words.insert(words.end(), {"--tuning", "off"});
+    take_settings(config_, parse_infer_config(with_choices(std::move(words), values), of_run_));
+    if (dataset_.replayable) dataset_.plan(config_.data.batch, config_.data.epochs, records);
+  });
+  tuned_ = std::move(values);
+}
+
 void InferRun::open_model() {
   const RowWeights weights = std::isinf(curved_->most_slope()) ? RowWeights::none : RowWeights::mallows;
   model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
@@ -89,39 +110,20 @@ void InferRun::open_model() {
   start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
 }
 
-/// Reads the records of all steps once, where that is allowed.
+/// Reads the records of all steps once, where that is allowed: without protection there is nobody to ask.
 void InferRun::look_at_columns() {
-  if (!may_look_at_records() || client_count() == 0) return;
-  Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
-  Secret<ColumnVariation> variation;
-  Secret<Columns> sums(Columns(2 * dataset_.shape.features + 3, again.streams.size()));
-  for (std::size_t k = 0; k < again.streams.size(); ++k) {
-    Stream& stream = *again.streams[k];
-    for (Round t = 0; !stream.ended(t) && t < config_.sgd.steps; ++t) {
-      const Secret<Batch>& batch = stream.next(t);
-      variation.update(
-          [](ColumnVariation& seen, const Batch& records) {
-            for (std::size_t i = 0; i < records.size(); ++i) seen.add(records.row(i));
-          },
-          batch);
-      if (watches_scales()) {
-        sums.update([&](Columns& all, const Batch& records) { add_scales(all, k, records); }, batch);
-      }
-    }
-  }
-  if (watches_scales()) scales_ = *metrics_policy().share(sums, SharedFigure::column_scales);
-  refuse_constant_columns(variation);
+  const bool may_look = unprotected() && metrics_policy().shared() && dataset_.replayable && !dataset_.is_public;
+  columns_.emplace(config_.data, dataset_.shape, may_look);
+  if (!may_look || client_count() == 0) return;
+  const Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+  refuse_constant_columns(columns_->look(again.streams, config_.sgd.steps, metrics_policy()));
 }
 
 /// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
 /// means anything.
-void InferRun::refuse_constant_columns(const Secret<ColumnVariation>& variation) {
-  const auto shown = metrics_policy().share(variation, SharedFigure::varying_columns);
-  const std::vector<std::size_t> constant = shown->value().constant(dataset_.shape.features);
-  const std::vector<std::string> names = coefficient_names();
-  std::string listed;
-  for (const std::size_t j : constant) listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", names[j]);
+void InferRun::refuse_constant_columns(const std::vector<std::size_t>& constant) {
   if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
+  const std::string listed = quoted_names(constant, coefficient_names());
   const bool described = config_.data.features == ReadSettings::Features::hog;  // not by columns of the file
   check<DataError>(world_.size() > 1,
                    "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
@@ -134,45 +136,52 @@ void InferRun::refuse_constant_columns(const Secret<ColumnVariation>& variation)
 }
 
 void InferRun::agree_on_model() {
-  if (schedule_ && !config_.asked_step_cap) choose_step_cap();
+  if (schedule_ && !config_.asked_step_cap) {
+    config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
+                                        omd_settings(config_), first_rounds(config_.sgd.steps)});
+  }
   choose_correlation();
-  count_records();
-  propose_constants();
+  Vector records = count_records();
+  columns_->propose(agreement_, !curved_->classifies());
   const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
-  standardised_ = !agreement_.all(declare_public(!standardised)) &&
-                  agreement_.all(declare_public(standardised || client_count() == 0));
+  const bool all_standardised = !agreement_.all(declare_public(!standardised)) &&
+                                agreement_.all(declare_public(standardised || client_count() == 0));
+  interval_facts_.emplace(IntervalFacts{agreement_, *layout_, config_, dimension_, coefficient_names(),
+                                        std::move(records), correlation_.has_value(), all_standardised,
+                                        dataset_.constants});
 }
 
 /// Over the steps after the warm-up, whose noise is independent.
 void InferRun::choose_correlation() {
   if (config_.correlation != CorrelationChoice::two_buffers) return;
   std::string text;
-  agreement_.together([&] { text = best_correlation(config_.sgd.steps - warm_up_rounds_, 1).text(); });
+  agreement_.together(
+      [&] { text = best_correlation(config_.sgd.steps - (warm_up_ ? warm_up_->rounds() : 0), 1).text(); });
   correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
-void InferRun::choose_step_cap() {
-  config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
-                                      omd_settings(config_), first_rounds(config_.sgd.steps)});
-}
-
-void InferRun::count_records() {
+/// Numbers of records of all clients; infinite where nobody knows beforehand.
+Vector InferRun::count_records() {
   Vector own;
   for (const auto& stream : dataset_.streams) {
     const auto records = stream->records();
     own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
                           : std::numeric_limits<double>::infinity());
   }
+  Vector all;
   for (const Vector& each : agreement_.all_gather(declare_public(std::move(own)))) {
-    records_of_clients_.insert(records_of_clients_.end(), each.begin(), each.end());
+    all.insert(all.end(), each.begin(), each.end());
   }
+  return all;
 }
 
 void InferRun::choose_steps() {
   config_.sgd.steps = rounds_of(dataset_.shape.rounds);
   if (config_.warmup_share > 0) {
-    warm_up_rounds_ = std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
-    config_.burn_in += warm_up_rounds_;  // their models do not count: there are none
+    const Round rounds =
+        std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
+    warm_up_.emplace(config_, dataset_, !curved_->classifies(), rounds);
+    config_.burn_in += rounds;  // their models do not count: there are none
   }
   const Round counted = config_.sgd.steps - config_.burn_in;
   check(counted >= 2 || config_.intervals_text == "none",
@@ -197,12 +206,12 @@ SecondPart InferRun::plug_in_part() const {
   if (config_.trust == PlugInTrust::central) {
     const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
                            static_cast<double>(layout_->clients());
-    check(unprotected() || records <= most_once,
+    check(unprotected() || records <= most_records_of_sum,
           "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
           "--trust local, or fewer --rounds",
-          records, most_once);
-    part.once_of = static_cast<std::size_t>(std::min(records, most_once));
-    part.clip *= slack_of_sums;
+          records, most_records_of_sum);
+    part.once_of = static_cast<std::size_t>(std::min(records, most_records_of_sum));
+    part.clip *= room_of_sum;
   }
   return part;
 }
@@ -210,8 +219,8 @@ SecondPart InferRun::plug_in_part() const {
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
   const std::string& name = config_.privacy.mechanism_row().name;
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
-  if (config_.warmup_share > 0) {
-    auto pair = std::make_unique<PairedMechanism>(name, settings, warm_up_part());
+  if (warm_up_) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, warm_up_->part());
     check(unprotected() || pair->second_clip().bound >= 1 + 1e-12,
           "--warmup-share {} (the sensitivity of sums over so many records cannot be proved) take a smaller one",
           config_.warmup_share);
@@ -234,7 +243,7 @@ RunFacts InferRun::privacy_facts() {
   RunFacts facts = common_facts(config_.sgd.steps);
   if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
   if (two_parts()) facts.second = plug_in_part();
-  if (config_.warmup_share > 0) facts.second = warm_up_part();
+  if (warm_up_) facts.second = warm_up_->part();
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
   if (!schedule_) {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
@@ -246,28 +255,30 @@ RunFacts InferRun::privacy_facts() {
 }
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
-  Model* learned = &learned_model(*model_, config_.privacy, persons_);
-  Mechanism* mechanism = &privacy_->mechanism();
-  if (warm_up_rounds_ > 0) {
-    warm_up(streams, accounts);
-    learned = &preconditioned_model_.emplace(*model_, *preconditioner_, dataset_.shape.features);
-    mechanism = &preconditioned_releases_.emplace(privacy_->mechanism(), *preconditioner_);
-  }
-  mechanism->begin_chains();  // replications share it
-  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, *learned, *mechanism, accounts,
-                      privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0), warm_up_rounds_});
+  EngineParts parts{world_,
+                    *layout_,
+                    config_,
+                    schedule_.get(),
+                    *model_,
+                    &learned_model(*model_, config_.privacy, persons_),
+                    &privacy_->mechanism(),
+                    accounts,
+                    privacy_->keys(),
+                    std::move(streams),
+                    &*start_,
+                    privacy_->price_at(0, 0)};
+  if (warm_up_) note_hidden(warm_up_->play(parts, agreement_));
+  parts.mechanism->begin_chains();  // replications share it
+  return make_engine(std::move(parts));
 }
 
-IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {
-  PathMethods methods;
-  methods.random_scaling = config_.random_scaling;
-  methods.batch_means = config_.batch_means;
-  methods.alpha = config_.sgd.step_power;
-  methods.steps = config_.sgd.steps;
-  methods.burn_in = config_.burn_in;
-  methods.noise_is_taken_back = correlation_.has_value();
-  const PathsOf whose = schedule_ ? PathsOf::clients : PathsOf::aggregator;
-  return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every), whose};
+/// Says which features the warm-up could not tell from noise, if there are any.
+void InferRun::note_hidden(const std::vector<std::size_t>& hidden) {
+  if (hidden.empty()) return;
+  notes_.push_back(
+      fmt::format("warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
+                  "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
+                  unprotected() ? "rounding" : "noise", quoted_names(hidden, coefficient_names())));
 }
 
 }  // namespace starling

@@ -39,20 +39,10 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   // Noise differs from run to run, since its streams follow from what it is added to.
   Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, first_client(), served);
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
-  const bool along = first_rank() && !schedule_ && config_.record_every;
-  const std::size_t notes = notes_.size();
-  IntervalRecorder recorder = follow(*engine, along ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
-  std::vector<Observer*> observers;
-  if (engine->paths() > 0) observers.push_back(&recorder);
-  engine->run(observers);
-  if (rounds_done(engine->view()) < config_.sgd.steps) return std::nullopt;
-  std::vector<IntervalsAt> path;
-  if (along) path = interval_path(recorder);
-  if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
-  path.push_back({config_.sgd.steps, records_after(config_.sgd.steps), all_intervals(*engine, recorder)});
-  path.back().settled = settling(*engine, recorder, path.back().intervals).settled();
-  notes_.resize(notes);  // notes of single runs are left out
-  return path;
+  IntervalResults intervals(*interval_facts_, *engine);
+  engine->run(intervals.observers());
+  if (rounds_done(agreement_, *engine) < config_.sgd.steps) return std::nullopt;
+  return intervals.all_along();
 }
 
 void InferRun::check_truth() const {
