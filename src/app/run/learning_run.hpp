@@ -220,16 +220,8 @@ class LearningRun : public RunSteps {
 
   [[nodiscard]] bool is_finished();
   void choose_members();
-  [[nodiscard]] std::vector<std::vector<Round>> look_at_folders(const Layout& before);
-  void lose(const std::vector<std::vector<Round>>& whole, const Layout& before);
-  void join(const std::vector<std::vector<Round>>& whole, const Layout& before);
-  [[nodiscard]] std::vector<Client> missing_clients(const std::vector<std::vector<Round>>& whole,
-                                                    const Layout& before) const;
-  [[nodiscard]] std::vector<Client> named_as_lost(const std::vector<Client>& missing, const Layout& before) const;
-  [[nodiscard]] std::string source_of_joining() const;
   void settle_determination();
   void begin_with_members();
-  void tell_of_changes();
   void append_joined(const DataSettings& data);
   void agree_on_joined();
   [[nodiscard]] ExitCode show_finished() const;

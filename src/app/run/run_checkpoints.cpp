@@ -1,7 +1,7 @@
 // Resumption and checkpoints of a run.
 #include "app/console/print.hpp"
-#include "app/console/version.hpp"
-#include "folder_regrouping.hpp"
+#include "app/run/resumption/folder_regrouping.hpp"
+#include "app/run/resumption/member_change.hpp"
 #include "learning_run.hpp"
 #include <algorithm>
 #include <filesystem>
@@ -107,8 +107,31 @@ void LearningRun::require_same_inputs() const {
 }
 
 CheckpointFolder LearningRun::checkpoint_folder() const {
-  return {directory_->private_folder(world_.rank()),
-          {version(), run_id_, world_.rank(), world_.size(), first_client(), client_count()}};
+  return starling::checkpoint_folder(*directory_, run_id_, *layout_, world_.rank());
+}
+
+/// Finds out with which clients the run goes on, and from which round. Changes no file. **Collective.**
+void LearningRun::choose_members() {
+  if (!goes_on_ || (!common().lost && !common().join)) return;
+  const char* const option = common().lost ? "--lost" : "--join";
+  agreement_.together([&] {
+    const std::string why_not = why_same_clients();
+    check(why_not.empty(), "{}: {}. {}", option, why_not,
+          common().lost
+              ? "Bring the private folder back, or start a run of its own with fewer --clients, from the last "
+                "model: --start"
+              : "Start a run of its own with more --clients, from the last model: --start");
+  });
+  const WholeCheckpoints checkpoints = look_at_checkpoints(agreement_, *directory_);
+  agreement_.together([&] {
+    MemberChange change = change_members(common(), directory_->identity(), checkpoints);
+    members_ = std::move(change.members);
+    rewired_ = std::move(change.rewired);
+    gone_ = std::move(change.gone);
+    changes_ = change.moves || !directory_->place().all_see_own();
+    notes_.insert(notes_.end(), change.notes.begin(), change.notes.end());
+  });
+  if (common().join) agreement_.same("--source beside --join", declare_public(members_.changes().back().source));
 }
 
 /// Chooses the checkpoint of a resumed run, before the directory or a ledger changes. **Collective.**
@@ -204,6 +227,20 @@ void LearningRun::make_folders_of_new_hosts(const FolderRegrouping& regrouping) 
   }
 }
 
+/// All that determines releases must be what it was after the last change of clients. **Collective.**
+void LearningRun::settle_determination() {
+  if (!members_.has_changed()) return;
+  agreement_.together([&] {
+    const std::string before = directory_->identity().determined_by;
+    const std::string& now = privacy_->determined_by();
+    check(before.empty() || before == now,
+          "--resume '{}': its data, configuration, keys or build are not those with which it went on when its clients "
+          "had changed (it would be another run) put them back",
+          directory_->path());
+    if (first_rank() && before != now) directory_->settle_determination(now);
+  });
+}
+
 /// Settles whether a resumed run goes on from a checkpoint, once the run is to have `rounds` rounds. **Collective.**
 void LearningRun::find_checkpoint(Round rounds) {
   if (!goes_on_) return;
@@ -219,7 +256,7 @@ void LearningRun::find_checkpoint(Round rounds) {
   });
   notes_.push_back(resumed_from_ ? fmt::format("the run goes on after round {}", *resumed_from_)
                                  : "the run begins anew: there is no checkpoint that all ranks hold whole");
-  tell_of_changes();
+  for (std::string& note : notes_on_changes(members_)) notes_.push_back(std::move(note));
 }
 
 /// Starts checkpoints of these parts and of all that every run keeps. A resumed run gets all of it back.
@@ -249,6 +286,20 @@ void LearningRun::start_checkpoints(KeptParts parts) {
     if (!first_rank() || !goes_on_) return;
     directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
     directory_->forget_results();
+  });
+}
+
+/// All clients that are there begin anew at mass 1, and their state is durable before any release. **Collective.**
+void LearningRun::begin_with_members() {
+  constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t here = plays(world_.rank()) ? static_cast<std::int64_t>(feed_.changes) : all;
+  begin_after_changes(static_cast<std::size_t>(agreement_.min(declare_public(here))));
+  const bool had = feed_.changes == members_.changes().size();
+  leave_out_rounds("other clients");
+  if (had) feed_.left_out.pop_back();  // a crash came when other ranks had no such checkpoint
+  feed_.changes = members_.changes().size();
+  agreement_.together([&] {
+    if (plays(world_.rank())) checkpointer_->write_now(feed_.left_out.back().at);
   });
 }
 

@@ -39,6 +39,16 @@ void LearningRun::place_clients(std::optional<Client> of_topology) {
   if (idle > 0) notes_.push_back(fmt::format("{} ranks host no client and stay idle", idle));
 }
 
+std::vector<char> LearningRun::lost_here() const {
+  std::vector<char> lost;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) lost.push_back(members_.is_lost(u) ? 1 : 0);
+  return lost;
+}
+
+Client LearningRun::clients_at_first() const {
+  return goes_on_ ? members_.at_first() : layout_->clients();
+}
+
 /// That of the private folders, unless clients move.
 Layout LearningRun::layout_to_go_on(Client clients) const {
   const RunIdentity identity = directory_->identity();
