@@ -77,7 +77,7 @@ void LearningRun::open_records(const Recording& recording) {
                                   },
                                   learning_ends_,
                                   provenance(recording, epsilon_per_release),
-                                  resumed_from_.has_value(),
+                                  resumption_ && resumption_->from(),
                                   first_client(),
                                   client_count(),
                                   {common().tensorboard, common().openmetrics}});
@@ -175,7 +175,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
         "nothing, or its loss not finite): scale the features, or take a smaller --step",
         summary.progressive->out_of_range));
   }
-  summary.left_out = feed_.left_out;
+  summary.left_out = checkpoints_->left_out();
   summary.notes = notes_;
 }
 
