@@ -148,8 +148,6 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> origin_of_model(const Summary& summary) const;
   /// States that all clients have rank 0's model. A mean of equal models would round.
   static void set_one_model(Summary& summary, View theta);
-  /// Prints the summary to stdout, as JSON or as a table.
-  void print_summary(const Summary& summary) const;
 
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
@@ -210,10 +208,7 @@ class LearningRun : public RunSteps {
   void end_checkpoints(Round done);
 
   void open_records(const Recording& recording);
-  void note_recorded(const Recorded& recorded);
-  void note_budget(Round rounds);
-  void note_short_run(Round rounds);
-  [[nodiscard]] ProgressStyle progress_style() const;
+  [[nodiscard]] std::optional<Round> end_of_learning(Round rounds);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> provenance(const Recording& recording,
                                                                             double epsilon_per_release) const;
 
@@ -221,23 +216,15 @@ class LearningRun : public RunSteps {
   void finish_summary(Summary& summary, bool stopped);
   void add_privacy(Summary& summary, bool stopped);
   void name_metrics(Summary& summary);
-  void note_divergence(const Summary& summary);
-  void compare_with_constant(Summary& summary);
-  [[nodiscard]] std::string dealt_by() const;
-  [[nodiscard]] std::string full_command_line() const;
-  void write_results(Summary summary, bool stopped);
-  /// The model of model.h5, without its origin; none where model_of_results gives none. Rank 0's.
+  void judge_models(Summary& summary);
   [[nodiscard]] std::optional<SavedModel> model_of(const Summary& summary) const;
-  void score_model(Summary& summary) const;
-  void save_model(const Summary& summary) const;
-  [[nodiscard]] std::vector<std::string> write_pictures(const Summary& summary, const OwnResults& own) const;
+  void write_results(Summary summary, bool stopped);
 
   std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
-  std::string configuration_;           ///< effective, as the run directory has it
-  Secret<std::string> for_owner_;       ///< lines that wait for the run's directory
-  bool released_early_ = false;         ///< something was released before the first round
-  std::optional<Round> learning_ends_;  ///< the round after which a client has spent its budget, where that is known
-  std::optional<bool> reads_pipes_;     ///< whether some rank does, once all ranks know
+  std::string configuration_;        ///< effective, as the run directory has it
+  Secret<std::string> for_owner_;    ///< lines that wait for the run's directory
+  bool released_early_ = false;      ///< something was released before the first round
+  std::optional<bool> reads_pipes_;  ///< whether some rank does, once all ranks know
   RoundClock clock_;
   std::optional<Resumption> resumption_;  ///< of a run that began earlier
   std::optional<RunCheckpoints> checkpoints_;
