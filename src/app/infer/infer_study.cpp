@@ -1,4 +1,5 @@
 // Coverage of the intervals of `starling infer`, by independent runs on a generator.
+#include "app/run/result_files.hpp"
 #include "infer_run.hpp"
 #include <bit>
 #include <chrono>
@@ -95,7 +96,7 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
   summary.notes = notes_;
   write_summary(*directory_, summary);
   write_study(directory_->path(), summary.study);
-  print_summary(summary);
+  print_summary(summary, config_);
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #include "learning_run.hpp"
 
+#include "app/console/print.hpp"
 #include "app/run/privacy/noise_keys.hpp"
 #include <ctime>
 #include <filesystem>
@@ -24,11 +25,24 @@ std::string configuration_of_run(const std::vector<std::string>& words) {
   return directory.empty() ? "" : read_whole_file(directory + "/config.ini").value_or("");
 }
 
+/// The name of a run directory that does not exist, by the time; of runs that begin in one second a number tells
+/// which.
+std::string fresh_name(const std::string& command) {
+  const std::time_t now = std::time(nullptr);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
+  const std::string first = fmt::format("run-{}-{}", command, stamp);
+  std::string path = first;
+  std::error_code ignored;
+  for (int k = 2; std::filesystem::exists(path, ignored); ++k) path = fmt::format("{}-{}", first, k);
+  return path;
+}
+
 }  // namespace
 
 ExitCode LearningRun::run(const std::vector<std::string>& words) {
   configure(words);
-  if (is_finished()) return show_finished();
+  if (resumption_ && resumption_->is_finished(common())) return show_finished();
   choose_members();
   open_inputs();
   choose_checkpoint();
@@ -37,38 +51,30 @@ ExitCode LearningRun::run(const std::vector<std::string>& words) {
   try {
     return play();
   } catch (const RecordError& error) {
-    tell_of_records(error);
-    throw DataError(fmt::format("{} The owner of the records finds more in {}.", error.what(), owners_errors()));
+    const std::string errors = directory_->private_folder(world_.rank()) + "/errors.txt";
+    OwnersFile(errors).append(Secret<std::string>(error.shown() + "\n"));
+    throw DataError(fmt::format("{} The owner of the records finds more in {}.", error.what(), errors));
   }
-}
-
-std::string LearningRun::owners_errors() const {
-  return directory_->private_folder(world_.rank()) + "/errors.txt";
-}
-
-/// Writes down what only the owner of the records may read.
-void LearningRun::tell_of_records(const RecordError& error) const {
-  OwnersFile(owners_errors()).append(Secret<std::string>(error.shown() + "\n"));
 }
 
 ExitCode LearningRun::play() {
   build_protocol();
   const Recording recording = this->recording();
-  find_checkpoint(recording.rounds);
+  if (resumption_) resumption_->begin(recording.rounds, *layout_, plays(world_.rank()));
   open_records(recording);
   std::vector<Observer*> observers = records_->observers();
   KeptParts parts;
   add_observers(observers, parts);
   if (!dataset_.person_uses.empty()) parts.add("uses of persons", dataset_.person_uses);
-  start_checkpoints(std::move(parts));
-  observers.push_back(&*checkpointer_);  // the last, because it writes the state of the others
+  start_checkpoints(recording.rounds, std::move(parts));
+  observers.push_back(&checkpoints_->observer());
   agreement_.barrier();
   clock_.start();
   play_rounds(observers);
   const double wall = clock_.seconds();
 
   const RoundsEnd end = end_rounds();
-  checkpoint_the_end(end);
+  if (is_resumable()) checkpoints_->finish(end.done, end.stopped);
   Released<Columns> models = final_models();
   records_->finish(view(), end.done, models);
   note_stop(end, recording);
@@ -81,7 +87,7 @@ ExitCode LearningRun::play() {
   agreement_.together([&] {
     if (first_rank()) write_results(summary, end.stopped);
   });
-  if (!end.stopped) drop_checkpoints(end.done);
+  if (!end.stopped) end_checkpoints(end.done);
   return exit_code(summary, end);
 }
 
@@ -96,14 +102,10 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   if (!common().resume) return;
   if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
     agreement_.together([&] {
-      check(!common().lost,
-            "--lost: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
-            "fewer --clients",
-            *common().resume);
-      check(!common().join,
-            "--join: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
-            "more --clients",
-            *common().resume);
+      check(!common().lost && !common().join,
+            "{}: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
+            "{} --clients",
+            common().lost ? "--lost" : "--join", *common().resume, common().lost ? "fewer" : "more");
     });
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
@@ -112,13 +114,10 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   if (common().lost) change = Membership::Change::Kind::loss;
   if (common().join) change = Membership::Change::Kind::join;
   directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place, change));
-  goes_on_ = true;
   agreement_.together([&] {
-    const RunIdentity identity = directory_->identity();
-    run_id_ = identity.run;
-    members_ = identity.members;
-    rewired_ = identity.rewired;
-    check_rounds_may_change();
+    resumption_.emplace(agreement_, *directory_, of_run_, notes_);
+    run_id_ = resumption_->run();
+    resumption_->require_rounds(common(), why_no_more_rounds());
   });
 }
 
@@ -126,6 +125,22 @@ void LearningRun::configure(const std::vector<std::string>& words) {
 /// **Collective.**
 void LearningRun::choose_configuration() {
   configuration_ = agreement_.alike(declare_public(common().text)) ? common().text : common().as_given;
+}
+
+ExitCode LearningRun::show_finished() const {
+  note_directory_(directory_->path());
+  if (!first_rank()) return ExitCode::done;
+  fmt::print(stderr, "note: the run in '{}' has played all its rounds\n", directory_->path());
+  if (common().json) print(read_whole_file(directory_->summary_file()).value_or(""));
+  return ExitCode::done;
+}
+
+/// Finds out with which clients the run goes on. Changes no file. **Collective.**
+void LearningRun::choose_members() {
+  if (!resumption_) return;
+  if (common().lost || common().join) resumption_->choose_members(common(), why_same_clients());
+  members_ = resumption_->members();
+  rewired_ = resumption_->rewired();
 }
 
 /// **Collective.**
@@ -144,16 +159,30 @@ void LearningRun::open_inputs() {
   agree_on_model();
 }
 
+/// Chooses the checkpoint of a resumed run, before its directory or a ledger changes. **Collective.**
+void LearningRun::choose_checkpoint() {
+  end_if_signalled();
+  agreement_.together([&] { require_resumable(); });
+  reads_pipes_ = agreement_.any(declare_public(uses_records() && !dataset_.replayable));
+  if (!resumption_) return;
+  if (*reads_pipes_) {  // ledgers compare inputs only where a run can be repeated
+    agreement_.together([&] {
+      if (first_rank()) require_same_inputs();
+    });
+  }
+  resumption_->choose_checkpoint(*layout_, plays(world_.rank()), rewired_, why_as_many_ranks());
+}
+
 /// **Collective.**
 void LearningRun::open_privacy() {
   if (!uses_records()) {
-    if (!goes_on_) run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, common().data.seed);
+    if (!resumption_) run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, common().data.seed);
     return;
   }
   RunFacts facts;
   agreement_.together([&] { facts = privacy_facts(); });
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
-  if (goes_on_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
+  if (resumption_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   try {
     privacy_->open();
   } catch (const BudgetError&) {
@@ -161,7 +190,7 @@ void LearningRun::open_privacy() {
     throw;
   }
   run_id_ = privacy_->run_id();
-  settle_determination();
+  if (resumption_) resumption_->settle_determination(privacy_->determined_by());
   if (*reads_pipes_) return;  // rounds of a resumed run have other records
   for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }
@@ -184,7 +213,7 @@ void LearningRun::make_directory() {
   end_if_signalled();
   if (!directory_) {
     make_new_directory();
-  } else if (!goes_on_) {
+  } else if (!resumption_) {
     agreement_.together([&] {
       if (first_rank()) directory_->replace_configuration(configuration_);
     });
@@ -192,12 +221,49 @@ void LearningRun::make_directory() {
   note_directory_(directory_->path());
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   end_if_signalled();
-  if (goes_on_) directory_->note_private_folders(agreement_);
+  if (resumption_) directory_->note_private_folders(agreement_);
   agreement_.together([&] {
     if (!first_rank()) return;
-    if (goes_on_) return require_same_inputs();
+    if (resumption_) return require_same_inputs();
     if (is_resumable()) directory_->begin({run_id_, digest_of_inputs(), layout_->clients(), world_.size()});
     directory_->has_begun();
+  });
+}
+
+/// Starts checkpoints of these parts and of all that every run keeps. A resumed run gets all of it back.
+/// **Collective.**
+void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
+  records_->add_parts(parts);
+  if (privacy_) parts.add("accounts", privacy_->accounts());
+  parts.add("clock", clock_);
+  parts.add("shared figures", shared_figures_);
+  std::vector<int> playing;
+  for (int r = 0; r < world_.size(); ++r) {
+    if (plays(r)) playing.push_back(r);
+  }
+  checkpoints_.emplace(world_, agreement_,
+                       CheckpointTerms{checkpoint_folder(*directory_, run_id_, *layout_, world_.rank()), playing,
+                                       common().checkpoint, dimension_, rounds, releases_of_round(), *reads_pipes_,
+                                       resumption_ ? resumption_->from() : std::nullopt},
+                       std::move(parts));
+  if (const std::optional<std::size_t> first = checkpoints_->first_unknown_change(members_)) {
+    begin_after_changes(*first);
+    checkpoints_->go_on_with(members_, *privacy_);
+  } else if (resumption_ && *reads_pipes_) {
+    checkpoints_->leave_out("records that are gone", *privacy_);
+  }
+  agreement_.together([&] {
+    if (!first_rank() || !resumption_) return;
+    directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
+    directory_->forget_results();
+  });
+}
+
+/// **Collective.**
+void LearningRun::end_checkpoints(Round done) {
+  checkpoints_->drop(done, *directory_, recorded_here() > 0);
+  agreement_.together([&] {
+    if (first_rank() && is_resumable()) directory_->finish();
   });
 }
 
@@ -214,21 +280,10 @@ std::string LearningRun::private_folder_before_rounds() {
   return directory_->private_folder(world_.rank());
 }
 
-std::string LearningRun::fresh_name() const {
-  const std::time_t now = std::time(nullptr);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
-  const std::string first = fmt::format("run-{}-{}", command_, stamp);
-  std::string path = first;
-  std::error_code ignored;
-  for (int k = 2; std::filesystem::exists(path, ignored); ++k) path = fmt::format("{}-{}", first, k);
-  return path;
-}
-
 /// **Collective.**
 void LearningRun::make_new_directory() {
   std::string path = common().resume.value_or(common().output.value_or(""));
-  if (path.empty()) path = fresh_name();
+  if (path.empty()) path = fresh_name(command_);
   path = agreement_.broadcast(declare_public(path));
   if (common().resume) {
     directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, world_.rank(), common().private_place));
@@ -242,21 +297,15 @@ void LearningRun::make_new_directory() {
   });
 }
 
-/// Throws, with what has been released, where something was.
-void LearningRun::end_after_early_release() const {
-  if (!released_early_) return;
-  throw Error(ExitCode::stopped_safely,
-              "stopped by a signal before the first round (histograms have been released, as the ledger says) "
-              "start the run again, with another --output");
-}
-
 /// Ends the run before its first round if a signal came. **Collective.**
 void LearningRun::end_if_signalled() {
   agreement_.together([&] {
     if (!world_.is_signalled()) return;
-    end_after_early_release();
     throw Error(ExitCode::stopped_safely,
-                directory_ && is_resumable()
+                released_early_
+                    ? "stopped by a signal before the first round (histograms have been released, as the ledger says) "
+                      "start the run again, with another --output"
+                : directory_ && is_resumable()
                     ? fmt::format("stopped by a signal before the first round (nothing has been released): starling {} "
                                   "--resume {} begins the run",
                                   command_, directory_->path())

@@ -3,6 +3,8 @@
 
 #include "app/console/command.hpp"
 #include "app/run/privacy/run_privacy.hpp"
+#include "app/run/resumption/resumption.hpp"
+#include "app/run/resumption/run_checkpoints.hpp"
 #include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/learning_config.hpp"
 #include "launch.hpp"
@@ -24,8 +26,6 @@
 
 namespace starling {
 
-class FolderRegrouping;
-
 /// Seconds that the rounds of a run have taken, in all processes of the run.
 class RoundClock {
  public:
@@ -42,15 +42,6 @@ class RoundClock {
  private:
   double before_ = 0;
   std::chrono::steady_clock::time_point began_;
-};
-
-/// The history of a run's records where they come through pipes.
-struct Feed {
-  std::size_t dimension = 0;      ///< of the models that the records make
-  std::size_t changes = 0;        ///< how often clients were lost or joined before this state
-  std::vector<LeftOut> left_out;  ///< rounds that were left out, one entry for each resumption
-  /// Throws DataError if the records make models of another dimension.
-  void persist(Snapshot& snapshot);
 };
 
 /// A run on one rank, from configuration to results. A command derives from this class and implements RunSteps.
@@ -136,8 +127,6 @@ class LearningRun : public RunSteps {
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
 
-  // Checkpoints (run_checkpoints.cpp).
-
   [[nodiscard]] bool is_resumable() const { return why_not_resumable().empty(); }
   /// The number of rounds with which a resumed run began; `now` for other runs.
   [[nodiscard]] Round first_rounds(Round now) const;
@@ -159,8 +148,6 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> origin_of_model(const Summary& summary) const;
   /// States that all clients have rank 0's model. A mean of equal models would round.
   static void set_one_model(Summary& summary, View theta);
-  /// Prints the summary to stdout, as JSON or as a table.
-  void print_summary(const Summary& summary) const;
 
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
@@ -200,59 +187,29 @@ class LearningRun : public RunSteps {
   void leave_nothing();
   void make_directory();
   void make_new_directory();
-  /// The name of a run directory that does not exist, by the time; of runs that begin in one second a number tells
-  /// which.
-  [[nodiscard]] std::string fresh_name() const;
   void end_if_signalled();
-  void end_after_early_release() const;
 
   void open_records(const DataSettings& data);
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
-  [[nodiscard]] Layout layout_to_go_on(Client clients) const;
-  [[nodiscard]] static std::vector<std::string> files_of_source(const std::string& source);
   [[nodiscard]] std::vector<std::string> digests_of_data() const;
   void note_clients_without_records();
   [[nodiscard]] std::string digest_of_start() const;
   [[nodiscard]] std::string model_identity() const;
   [[nodiscard]] bool model_can_be_told() const;
   void tell_owner(const Secret<std::string>& line);
-  [[nodiscard]] std::string owners_errors() const;
-  void tell_of_records(const RecordError& error) const;
 
-  [[nodiscard]] bool is_finished();
   void choose_members();
-  [[nodiscard]] std::vector<std::vector<Round>> look_at_folders(const Layout& before);
-  void lose(const std::vector<std::vector<Round>>& whole, const Layout& before);
-  void join(const std::vector<std::vector<Round>>& whole, const Layout& before);
-  [[nodiscard]] std::vector<Client> missing_clients(const std::vector<std::vector<Round>>& whole,
-                                                    const Layout& before) const;
-  [[nodiscard]] std::vector<Client> named_as_lost(const std::vector<Client>& missing, const Layout& before) const;
-  [[nodiscard]] std::string source_of_joining() const;
-  void settle_determination();
-  void begin_with_members();
-  void tell_of_changes();
   void append_joined(const DataSettings& data);
   void agree_on_joined();
   [[nodiscard]] ExitCode show_finished() const;
-  void check_rounds_may_change() const;
   void require_resumable() const;
   void require_same_inputs() const;
-  [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   void choose_checkpoint();
-  void make_other_folders(const FolderRegrouping& regrouping);
-  void make_folders_of_new_hosts(const FolderRegrouping& regrouping);
-  void find_checkpoint(Round rounds);
-  void start_checkpoints(KeptParts parts);
-  void leave_out_rounds(const std::string& why);
-  void tell_of_left_out(const LeftOut& left_out) const;
-  void checkpoint_the_end(const RoundsEnd& end);
-  void drop_checkpoints(Round done);
+  void start_checkpoints(Round rounds, KeptParts parts);
+  void end_checkpoints(Round done);
 
   void open_records(const Recording& recording);
-  void note_recorded(const Recorded& recorded);
-  void note_budget(Round rounds);
-  void note_short_run(Round rounds);
-  [[nodiscard]] ProgressStyle progress_style() const;
+  [[nodiscard]] std::optional<Round> end_of_learning(Round rounds);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> provenance(const Recording& recording,
                                                                             double epsilon_per_release) const;
 
@@ -260,31 +217,18 @@ class LearningRun : public RunSteps {
   void finish_summary(Summary& summary, bool stopped);
   void add_privacy(Summary& summary, bool stopped);
   void name_metrics(Summary& summary);
-  void note_divergence(const Summary& summary);
-  void compare_with_constant(Summary& summary);
-  [[nodiscard]] std::string dealt_by() const;
-  [[nodiscard]] std::string full_command_line() const;
-  void write_results(Summary summary, bool stopped);
-  /// The model of model.h5, without its origin; none where model_of_results gives none. Rank 0's.
+  void judge_models(Summary& summary);
   [[nodiscard]] std::optional<SavedModel> model_of(const Summary& summary) const;
-  void score_model(Summary& summary) const;
-  void save_model(const Summary& summary) const;
-  [[nodiscard]] std::vector<std::string> write_pictures(const Summary& summary, const OwnResults& own) const;
+  void write_results(Summary summary, bool stopped);
 
   std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
-  std::string configuration_;      ///< effective, as the run directory has it
-  Secret<std::string> for_owner_;  ///< lines that wait for the run's directory
-  bool goes_on_ = false;           ///< the run began earlier
-  bool changes_ = false;           ///< clients are lost or join now, or the folders of some are gone that were lost
-  std::vector<int> gone_;          ///< ranks before whose folders are of no use, ascending
-  bool released_early_ = false;    ///< something was released before the first round
-  std::optional<Round> resumed_from_;
-  std::optional<Round> learning_ends_;  ///< the round after which a client has spent its budget, where that is known
-  Round planned_rounds_ = 0;            ///< of a run that goes on
-  std::optional<bool> reads_pipes_;     ///< whether some rank does, once all ranks know
-  Feed feed_;
-  std::optional<Checkpointer> checkpointer_;
+  std::string configuration_;        ///< effective, as the run directory has it
+  Secret<std::string> for_owner_;    ///< lines that wait for the run's directory
+  bool released_early_ = false;      ///< something was released before the first round
+  std::optional<bool> reads_pipes_;  ///< whether some rank does, once all ranks know
   RoundClock clock_;
+  std::optional<Resumption> resumption_;  ///< of a run that began earlier
+  std::optional<RunCheckpoints> checkpoints_;
 };
 
 /// Runs a learning command on all ranks of the launch; returns the exit code.

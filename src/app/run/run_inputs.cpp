@@ -15,8 +15,17 @@
 
 namespace starling {
 
+namespace {
+
+/// The files of a source; none of generators, memory and standard input.
+std::vector<std::string> files_of_source(const std::string& source) {
+  return is_synthetic(source) || source == "-" ? std::vector<std::string>() : files_of(source);
+}
+
+}  // namespace
+
 Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
-  if (goes_on_) return members_.clients();  // on any number of ranks
+  if (resumption_) return members_.clients();  // on any number of ranks
   std::optional<Client> asked = common().clients;
   if (common().clients_per_rank) asked = *common().clients_per_rank * static_cast<Client>(world_.size());
   check(
@@ -33,17 +42,20 @@ Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
 
 void LearningRun::place_clients(std::optional<Client> of_topology) {
   const Client clients = number_of_clients(of_topology);
-  layout_.emplace(goes_on_ ? layout_to_go_on(clients) : Layout(clients, world_.size()));
+  layout_.emplace(resumption_ ? resumption_->layout(clients) : Layout(clients, world_.size()));
   int idle = 0;
   for (int r = 0; r < world_.size(); ++r) idle += layout_->count(r) == 0 ? 1 : 0;
   if (idle > 0) notes_.push_back(fmt::format("{} ranks host no client and stay idle", idle));
 }
 
-/// That of the private folders, unless clients move.
-Layout LearningRun::layout_to_go_on(Client clients) const {
-  const RunIdentity identity = directory_->identity();
-  if (identity.ranks == world_.size() && !changes_) return identity.layout();
-  return directory_->place().layout(identity.layout(), gone_, clients, world_.size());
+std::vector<char> LearningRun::lost_here() const {
+  std::vector<char> lost;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) lost.push_back(members_.is_lost(u) ? 1 : 0);
+  return lost;
+}
+
+Client LearningRun::clients_at_first() const {
+  return resumption_ ? members_.at_first() : layout_->clients();
 }
 
 void LearningRun::open_streams(DataSettings& data) {
@@ -52,7 +64,7 @@ void LearningRun::open_streams(DataSettings& data) {
   data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
   source_digests_ = digests_of_sources();
   source_digest_ = fmt::format("{}", fmt::join(source_digests_, ""));
-  if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
+  if (common().save_partition && first_rank() && !resumption_) check_saves_partition(data, *common().save_partition);
   open_records(data);
   append_joined(data);
 }
@@ -174,6 +186,37 @@ Round LearningRun::rounds_of(std::optional<Round> available) const {
   return asked.value_or(available.value_or(rounds_of_endless_streams));
 }
 
+Round LearningRun::first_rounds(Round now) const {
+  if (!resumption_) return now;
+  return resumption_->first_rounds(common(), now, dataset_.shape.rounds.value_or(rounds_of_endless_streams));
+}
+
+std::string LearningRun::why_not_resumable() const {
+  if (uses_records() && !dataset_.replayable && !why_no_round_is_left_out().empty()) {
+    return why_no_round_is_left_out();
+  }
+  if (!model_can_be_told()) return "nobody can tell whether its own model is still the same (it has no identity)";
+  return start_can_be_read_again() ? "" : "its start models come through a pipe, and are gone";
+}
+
+void LearningRun::require_resumable() const {
+  const std::string why_not = why_not_resumable();
+  if (why_not.empty()) return;
+  check(!common().resume, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
+        why_not);
+  check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
+}
+
+void LearningRun::require_same_inputs() const {
+  check(directory_->identity().inputs == digest_of_inputs(),
+        "--resume '{}': the topology, the start models, the records of --test{} are not those that the run began with "
+        "(it would be another) put them back, or start a run of its own",
+        directory_->path(),
+        *reads_pipes_    ? " or the columns of records (from pipes)"
+        : uses_records() ? ""
+                         : " or the configuration");
+}
+
 bool LearningRun::start_can_be_read_again() const {
   const std::string& start = common().start;
   return start == "uniform" || start == "zero" || start == "safe" || std::filesystem::is_regular_file(start);
@@ -233,11 +276,6 @@ std::vector<std::string> LearningRun::sources() const {
     own.push_back(is_per_client(source) ? name_of_client(source, u) : source);
   }
   return own;
-}
-
-/// Empty for generators, memory and standard input.
-std::vector<std::string> LearningRun::files_of_source(const std::string& source) {
-  return is_synthetic(source) || source == "-" ? std::vector<std::string>() : files_of(source);
 }
 
 std::vector<std::string> LearningRun::source_files() const {

@@ -72,7 +72,7 @@ void RunRecords::open_reporter(Agreement& agreement, const Recording& recording,
   reporter_->time_by(facts.work);
   agreement.together([&] {
     if (models_here_ == 0) return;
-    reporter_->keep_in(facts.directory.private_folder(agreement.rank()) + "/reports", !facts.resumed);
+    reporter_->keep_in(facts.directory.private_folder(agreement.rank()) + "/reports", !facts.directory.goes_on());
   });
 }
 

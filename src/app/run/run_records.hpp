@@ -33,7 +33,6 @@ struct RecordingFacts {
   WorkClock work;                                        ///< of this rank
   std::optional<Round> learning_ends;  ///< the round after which a budget ends learning, if there is one
   std::vector<std::pair<std::string, std::string>> provenance;  ///< attributes of run.h5
-  bool resumed = false;                                         ///< from a checkpoint
   Client first = 0;                                             ///< first client of this rank
   Client clients = 0;                                           ///< number of clients of this rank
   Dashboards dashboards = {};

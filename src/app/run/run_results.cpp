@@ -1,66 +1,85 @@
-// Records, summary and results of a run.
-#include "app/console/print.hpp"
+// Records and summary of a run.
 #include "app/console/version.hpp"
 #include "app/run/privacy/noise_keys.hpp"
 #include "learning_run.hpp"
+#include "result_files.hpp"
 #include <algorithm>
 #include <map>
 
 #include "starling/core/digest.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/privacy/statement/statement.hpp"
 #include "starling/record/figures/divergence.hpp"
-#include "starling/report/pictures/picture.hpp"
-#include "starling/report/run_file.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "starling/record/model_file/model_metrics.hpp"
 
 namespace starling {
+
+namespace {
+
+ProgressStyle style_of(ProgressChoice progress) {
+  if (progress == ProgressChoice::off) return ProgressStyle::off;
+  if (progress == ProgressChoice::json) return ProgressStyle::json;
+  if (progress == ProgressChoice::on) return ProgressStyle::lines;
+  return Terminal::of_standard_error() ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+std::string note_on_recorded(std::size_t listed) {
+  return fmt::format(
+      "figures of clients are on record {}, and of all how they are spread over those of each rank; --record-clients "
+      "says for whom",
+      listed == 0 ? "for none of them" : fmt::format("for {} of them", listed));
+}
+
+/// The property of private records that decides which client has which record; empty if none does.
+std::string dealt_by(const Dataset& dataset, const std::string& how) {
+  if (!dataset.common || dataset.is_public) return "";
+  const auto partition = partition_table().make(how);
+  if (partition->looks_at() == Partition::Look::labels) return "their labels";
+  if (partition->looks_at() == Partition::Look::keys) return fmt::format("column '{}'", partition->key());
+  return "";
+}
+
+/// The share of the most frequent label among records, at least one.
+double share_of_larger_class(const Batch& records) {
+  std::map<double, std::int64_t> classes;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) most = std::max(most, ++classes[records.label(i)]);
+  return static_cast<double>(most) / static_cast<double>(records.size());
+}
+
+}  // namespace
 
 MetricsPolicy LearningRun::metrics_policy() const {
   return metrics_policy_of(common().privacy, !uses_records() || dataset_.is_public, &shared_figures_);
 }
 
-ProgressStyle LearningRun::progress_style() const {
-  if (common().progress == ProgressChoice::off) return ProgressStyle::off;
-  if (common().progress == ProgressChoice::json) return ProgressStyle::json;
-  if (common().progress == ProgressChoice::on) return ProgressStyle::lines;
-  return Terminal::of_standard_error() ? ProgressStyle::bar : ProgressStyle::lines;
-}
-
-void LearningRun::note_recorded(const Recorded& recorded) {
-  if (recorded.figures == Figures::of_all) return;
-  const std::size_t count = recorded.listed.size();
-  notes_.push_back(fmt::format(
-      "figures of clients are on record {}, and of all how they are spread over those of each rank; --record-clients "
-      "says for whom",
-      count == 0 ? "for none of them" : fmt::format("for {} of them", count)));
-}
-
-/// Notes where a budget will end learning. **Collective.**
-void LearningRun::note_budget(Round rounds) {
-  if (!privacy_) return;
+/// The round after which a budget ends learning, where that is known; notes it. **Collective.**
+std::optional<Round> LearningRun::end_of_learning(Round rounds) {
+  if (!privacy_) return std::nullopt;
   const std::optional<Round> releases = privacy_->will_stop_after();
-  if (!releases || *releases / releases_of_round() >= rounds) return;
-  learning_ends_ = *releases / releases_of_round();
+  if (!releases || *releases / releases_of_round() >= rounds) return std::nullopt;
+  const Round last = *releases / releases_of_round();
   notes_.push_back(fmt::format(
       "learning will stop after round {} of {}: then a client has spent its --budget {}, and learns nothing "
       "from its records any more. Raise --budget, lower --epsilon, or play fewer --rounds",
-      *learning_ends_, rounds, common().privacy.budget.value_or("")));
-}
-
-void LearningRun::note_short_run(Round rounds) {
-  if (rounds != 1 || common().rounds || !uses_records() || !dataset_.replayable || common().data.batch == 1) return;
-  notes_.push_back(
-      fmt::format("the run has one round: no client has more records than one --batch {} takes. Lower --batch, or read "
-                  "them again with --epochs",
-                  common().data.batch));
+      last, rounds, common().privacy.budget.value_or("")));
+  return last;
 }
 
 /// Opens the run's records and prints the notes so far. **Collective.**
 void LearningRun::open_records(const Recording& recording) {
   world_.watch_signals();  // a user who sees the run's files may send signals
-  note_recorded(recording.clients);
-  note_budget(recording.rounds);
-  note_short_run(recording.rounds);
+  if (recording.clients.figures != Figures::of_all) {
+    notes_.push_back(note_on_recorded(recording.clients.listed.size()));
+  }
+  const std::optional<Round> learning_ends = end_of_learning(recording.rounds);
+  const bool is_short = recording.rounds == 1 && !common().rounds && uses_records() && dataset_.replayable;
+  if (is_short && common().data.batch != 1) {
+    notes_.push_back(fmt::format(
+        "the run has one round: no client has more records than one --batch {} takes. Lower --batch, or read "
+        "them again with --epochs",
+        common().data.batch));
+  }
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   records_.emplace(agreement_, recording,
                    RecordingFacts{*directory_,
@@ -68,16 +87,15 @@ void LearningRun::open_records(const Recording& recording) {
                                   dimension_,
                                   metrics_policy(),
                                   common().record_every,
-                                  progress_style(),
+                                  style_of(common().progress),
                                   epsilon_per_release,
                                   [this] { return privacy_ ? privacy_->epsilon_so_far() : std::nullopt; },
                                   [this] {
                                     const TimeShares shares = time_shares();
                                     return shares.learning + shares.mixing;  // rank 0 observes for all
                                   },
-                                  learning_ends_,
+                                  learning_ends,
                                   provenance(recording, epsilon_per_release),
-                                  resumed_from_.has_value(),
                                   first_client(),
                                   client_count(),
                                   {common().tensorboard, common().openmetrics}});
@@ -101,11 +119,6 @@ std::vector<std::pair<std::string, std::string>> LearningRun::provenance(const R
       {"run_id", run_id_}};
   provenance.insert(provenance.end(), recording.provenance.begin(), recording.provenance.end());
   return provenance;
-}
-
-std::string LearningRun::full_command_line() const {
-  if (world_.size() == 1) return command_line_;
-  return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
 }
 
 void LearningRun::note_stop(const RoundsEnd& end, const Recording& recording) {
@@ -144,7 +157,11 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
   Summary summary;
   if (records_) summary.figures = records_->gather_figures(agreement_, notes_);
   summary.command = command_;
-  summary.command_line = full_command_line();
+  summary.command_line = command_line_;
+  if (world_.size() > 1) {
+    const char* const crowded = oversubscribed() ? "--oversubscribe " : "";
+    summary.command_line = fmt::format("mpirun {}-n {} {}", crowded, world_.size(), command_line_);
+  }
   summary.clients = layout_->clients();
   summary.members = members_;
   summary.ranks = world_.size();
@@ -166,16 +183,14 @@ void LearningRun::set_one_model(Summary& summary, View theta) {
 void LearningRun::finish_summary(Summary& summary, bool stopped) {
   summary.last_loss = last_loss(records_->history(), summary.rounds);
   if (privacy_) add_privacy(summary, stopped);
-  if (first_rank()) note_divergence(summary);
-  if (first_rank()) compare_with_constant(summary);
-  if (first_rank()) score_model(summary);
+  if (first_rank()) judge_models(summary);
   if (summary.progressive && summary.progressive->out_of_range > 0) {
     notes_.push_back(fmt::format(
         "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
         "nothing, or its loss not finite): scale the features, or take a smaller --step",
         summary.progressive->out_of_range));
   }
-  summary.left_out = feed_.left_out;
+  summary.left_out = checkpoints_->left_out();
   summary.notes = notes_;
 }
 
@@ -187,7 +202,7 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= releases_of_round();
   }
-  summary.privacy.dealt_by = dealt_by();
+  summary.privacy.dealt_by = dealt_by(dataset_, common().data.partition);
   if (summary.privacy.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {
     summary.privacy.ledger.path = common().private_place + "/<rank>/ledger";
   }
@@ -195,36 +210,27 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   for (std::string& line : weaknesses_of(summary.privacy)) notes_.push_back(std::move(line));
 }
 
-/// States the accuracy of the best constant answer on --test, and whether the run's is no better.
-void LearningRun::compare_with_constant(Summary& summary) {
-  if (!test_ || !summary.test || !summary.classifies || test_->size() == 0) return;
-  std::map<double, std::int64_t> classes;
-  std::int64_t most = 0;
-  for (std::size_t i = 0; i < test_->size(); ++i) most = std::max(most, ++classes[test_->label(i)]);
-  summary.larger_class = static_cast<double>(most) / static_cast<double>(test_->size());
-  const auto records = static_cast<double>(summary.test->records);
-  if (!summary.learned || static_cast<double>(summary.test->correct) > *summary.larger_class * records) return;
-  notes_.push_back(fmt::format(
-      "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a larger "
-      "price or fewer features",
-      100 * *summary.larger_class));
-}
-
-void LearningRun::note_divergence(const Summary& summary) {
+/// Notes models that have diverged, or are no better than a constant answer. Scores the common one on --test. Rank 0's.
+void LearningRun::judge_models(Summary& summary) {
   const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
   const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
   const auto note = note_of_divergence({records_->history(), summary.last_loss.value_or(NetworkFigures::unknown),
                                         summary.classifies, round_records, test_records, summary.final_model});
   if (note && summary.learned) notes_.push_back(*note);
-}
-
-/// The property of private records that decides which client has which record; empty if none does.
-std::string LearningRun::dealt_by() const {
-  if (!dataset_.common || dataset_.is_public) return "";
-  const auto partition = partition_table().make(common().data.partition);
-  if (partition->looks_at() == Partition::Look::labels) return "their labels";
-  if (partition->looks_at() == Partition::Look::keys) return fmt::format("column '{}'", partition->key());
-  return "";
+  if (!test_) return;
+  if (summary.test && summary.classifies && test_->size() > 0) {
+    const double share = share_of_larger_class(*test_);
+    summary.larger_class = share;
+    const auto records = static_cast<double>(summary.test->records);
+    if (summary.learned && static_cast<double>(summary.test->correct) <= share * records) {
+      notes_.push_back(fmt::format(
+          "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a "
+          "larger price or fewer features",
+          100 * share));
+    }
+  }
+  const std::optional<SavedModel> model = model_of(summary);
+  if (model && prediction_form(*model)) summary.test_metrics = metrics_of(*model, *test_);
 }
 
 /// Names the metrics of private records that the run makes known, and those that it withholds. **Collective.**
@@ -239,45 +245,34 @@ void LearningRun::name_metrics(Summary& summary) {
   if (!summary.test) summary.withheld.emplace_back("accuracy");
 }
 
-/// Writes rank 0's files, draws pictures unless a signal stopped the run, and prints the summary.
+/// The model of model.h5, without its origin; none where the command has none. Rank 0's.
+std::optional<SavedModel> LearningRun::model_of(const Summary& summary) const {
+  std::optional<SavedModel> model = model_of_results();
+  if (model) model = completed(std::move(*model), summary, common().data, dataset_);
+  return model;
+}
+
+std::vector<std::pair<std::string, std::string>> LearningRun::origin_of_model(const Summary& summary) const {
+  std::vector<std::pair<std::string, std::string>> origin{{"command", command_},
+                                                          {"command_line", command_line_},
+                                                          {"run_id", run_id_},
+                                                          {"starling", version()},
+                                                          {"configuration_digest", sha256(configuration_)},
+                                                          {"data_digest", dataset_.digest},
+                                                          {"clients", std::to_string(summary.clients)},
+                                                          {"rounds", std::to_string(summary.rounds)}};
+  if (privacy_) origin.emplace_back("privacy", statement(summary.privacy));
+  return origin;
+}
+
+/// Writes all files, and prints the summary. Rank 0's.
 void LearningRun::write_results(Summary summary, bool stopped) {
   const OwnResults own = own_results(summary);
-  finish_run_file(*directory_, summary);
-  write_summary(*directory_, summary);
-  save_model(summary);
-  if (!summary.intervals.empty()) write_coefficients(*directory_, summary.intervals);
-  if (summary.regret) write_regret_curve(directory_->path(), summary.regret->curve);
-  if (own.write) own.write();
-  if (!stopped) {  // after a signal there may be no second left
-    const std::vector<std::string> problems = write_pictures(summary, own);
-    if (!problems.empty()) {
-      summary.notes.push_back(problems.back());
-      write_summary(*directory_, summary);
-    }
-  }
-  print_summary(summary);
-}
-
-/// Returns the reasons for missing pictures.
-std::vector<std::string> LearningRun::write_pictures(const Summary& summary, const OwnResults& own) const {
-  const std::string& folder = directory_->path();
-  const RecordedModels models = read_models(folder);
-  const bool compared = summary.regret && summary.regret->fixed;
-  RunCurves curves{records_->history(), convergence_to(models, summary.final_model, own.model)};
-  curves.components = components_of(folder, models, compared ? View(summary.regret->fixed->comparator.x) : View());
-  if (summary.regret) curves.regret = summary.regret->curve;
-  curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
-  write_convergence(folder, curves.convergence);
-  std::vector<std::string> problems;
-  if (own.draw) problems = own.draw();
-  problems.push_back(draw_pictures(folder, curves, {}));
-  std::erase(problems, "");
-  return problems;
-}
-
-void LearningRun::print_summary(const Summary& summary) const {
-  print(common().json ? to_json(summary) + "\n"
-                      : "\n" + to_table(summary, common().verbose) + files_row(directory_->path()));
+  std::optional<SavedModel> model = model_of(summary);
+  if (model) model->origin = origin_of_model(summary);
+  write_result_files(*directory_, summary, own, model);
+  if (!stopped) draw_results(*directory_, summary, own, records_->history());  // after a signal there may be no time
+  print_summary(summary, common());
 }
 
 }  // namespace starling

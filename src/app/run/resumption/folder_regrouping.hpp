@@ -11,6 +11,10 @@
 
 namespace starling {
 
+/// The checkpoints of a rank by this build. `run` is the run's id, and `layout` that of its private folders.
+[[nodiscard]] CheckpointFolder checkpoint_folder(const RunDirectory& directory, const std::string& run,
+                                                 const Layout& layout, int rank);
+
 /// Makes a rank's new private folder of those that its clients were in: keys, ledger, and the checkpoint after a round
 /// with the files that it needs. The old folders stay as they are. Lost clients whose folders are gone get a key that
 /// nobody uses, and no entry in the ledger. Clients that join get a key, and an empty account in the ledger.
@@ -41,7 +45,9 @@ class FolderRegrouping {
   void make_folder_of(const std::string& files) const;
 
  private:
-  [[nodiscard]] CheckpointFolder folder_of(int before) const;
+  [[nodiscard]] CheckpointFolder folder_of(int before) const {
+    return checkpoint_folder(directory_, run_id_, before_, before);
+  }
   [[nodiscard]] ClientGroup group_of(int before) const;
   void fill(const std::string& folder, std::optional<Round> round) const;
   [[nodiscard]] bool has_keys() const;

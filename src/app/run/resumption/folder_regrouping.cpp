@@ -66,6 +66,12 @@ std::string join_tables(const std::vector<std::string>& tables, const ClientGrou
 
 }  // namespace
 
+CheckpointFolder checkpoint_folder(const RunDirectory& directory, const std::string& run, const Layout& layout,
+                                   int rank) {
+  return {directory.private_folder(rank),
+          {version(), run, rank, layout.ranks(), layout.first(rank), layout.count(rank)}};
+}
+
 FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string run_id, const Layout& before,
                                    const Layout& after, int rank, const std::vector<int>& gone)
     : directory_(directory),
@@ -92,11 +98,6 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
 
 ClientGroup FolderRegrouping::group_of(int before) const {
   return {before_.first(before), before_.count(before)};
-}
-
-CheckpointFolder FolderRegrouping::folder_of(int before) const {
-  const ClientGroup group = group_of(before);
-  return {directory_.private_folder(before), {version(), run_id_, before, before_.ranks(), group.first, group.count}};
 }
 
 std::vector<CheckpointFolder> FolderRegrouping::taken() const {
