@@ -8,16 +8,16 @@ namespace starling {
 namespace {
 
 /// Buffer whose used part is wiped on destruction.
-struct Block {
-  explicit Block(std::size_t draws)
+struct Draws {
+  explicit Draws(std::size_t draws)
       : used(std::min(words.size(),
                       (draws + laplace_draws::lanes - 1) / laplace_draws::lanes * laplace_draws::group_words)) {}
-  ~Block() {
+  ~Draws() {
     wipe(words.data(), used * sizeof(std::uint64_t));
     if (spare_used) wipe(spare);
   }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+  Draws(const Draws&) = delete;
+  Draws& operator=(const Draws&) = delete;
 
   std::array<std::uint64_t, laplace_draws::group_words * laplace_draws::block_groups> words;
   std::array<std::uint64_t, laplace_draws::spare_words> spare;
@@ -28,7 +28,7 @@ struct Block {
 }  // namespace
 
 void add_discrete_laplace(Keystream& words, std::span<std::int64_t> integers) {
-  Block block(integers.size());
+  Draws block(integers.size());
   laplace_draws::Reserve<Keystream> reserve(words, block.spare);
   laplace_draws::add_draws(words, reserve, integers, block.words);
   block.spare_used = reserve.touched();
