@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int most_cpus = 1 << 16;
-constexpr auto between_looks = std::chrono::milliseconds(100);
+constexpr auto between_facts = std::chrono::milliseconds(100);
 constexpr int most_looks = 30;  ///< network file systems show a new file to other hosts with a delay
 
 /// A file that is gone afterwards.
@@ -176,7 +176,7 @@ void write_own(const std::string& directory, const std::string& path) {
 
 /// Another rank's file, which may need a while to be seen here.
 void read_when_seen(const std::string& path) {
-  for (int look = 0; look < most_looks && !fs::exists(path); ++look) std::this_thread::sleep_for(between_looks);
+  for (int look = 0; look < most_looks && !fs::exists(path); ++look) std::this_thread::sleep_for(between_facts);
   check<FailureError>(
       fs::exists(path),
       "rank 0's file '{}' is not seen (each host has a directory of its own of that name) run.h5 joins "

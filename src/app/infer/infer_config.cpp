@@ -88,7 +88,7 @@ void add_method_options(Options& options, InferConfig& config) {
       config.asked_step_cap);
 }
 
-constexpr std::array tuned_options{"batch", "warmup-share", "step", "step-offset", "noise-correlation"};
+constexpr std::array options_of_infer_rule{"batch", "warmup-share", "step", "step-offset", "noise-correlation"};
 
 void add_tuning_options(Options& options, InferConfig& config) {
   options.group("Tuning");
@@ -97,7 +97,7 @@ void add_tuning_options(Options& options, InferConfig& config) {
        .argument = "WHETHER",
        .help = fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
                            "off: the defaults here. Default: auto where a mechanism adds noise, without --topology",
-                           fmt::join(tuned_options, ", "))},
+                           fmt::join(options_of_infer_rule, ", "))},
       config.tune, {{"auto", true}, {"off", false}});
   options.add({.name = "warmup-share",
                .argument = "S",
@@ -310,7 +310,7 @@ InferConfig parse_infer_config(const std::vector<std::string>& words, const std:
   read_intervals(config);
   check_method(config);
   check_shape(config, options);
-  note_open_options(options, config, tuned_options);
+  note_open_options(options, config, options_of_infer_rule);
   config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
   keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Round fewest_steps = 1200;        ///< for which asymptotic intervals are near what they promise
 constexpr Round steps_of_coefficient = 60;  ///< likewise for each
-constexpr double usual_share = 0.1;
+constexpr double usual_warmup_share = 0.1;
 constexpr double effective_steps = 200;  ///< in each direction: what settled paths have, and half as many again
 constexpr double usual_curvature = 0.8;  ///< share of the largest that records have on average
 /// Variance of a parameter by noise that moves the average by less than intervals show: this over the root of the
@@ -102,7 +102,7 @@ std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {
                                  : std::max<std::int64_t>(1, records.value_or(1) / config.rounds.value_or(wanted));
   const Round steps = config.rounds.value_or(records ? (*records + batch - 1) / batch : facts.endless);
   const bool warms_up = may_warm_up && steps * 9 >= 10 * least_steps_each * coefficients_of(facts);
-  const double share = config.given("warmup-share") ? config.warmup_share : warms_up ? usual_share : 0;
+  const double share = config.given("warmup-share") ? config.warmup_share : warms_up ? usual_warmup_share : 0;
   choose("batch", static_cast<double>(batch),
          records ? fmt::format("{} records of the client with most, in {} steps: noise of a step falls with the batch",
                                *records, steps)

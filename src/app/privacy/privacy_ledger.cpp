@@ -179,13 +179,13 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
 
 // Output as JSON.
 
-Json number(double value) {
+Json finite_or_null(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
 
 Json to_json(const PrivacyLoss& loss) {
-  const auto optional = [](const std::optional<double>& value) { return value ? number(*value) : Json(); };
-  return {{"epsilon", number(loss.epsilon)},
+  const auto optional = [](const std::optional<double>& value) { return value ? finite_or_null(*value) : Json(); };
+  return {{"epsilon", finite_or_null(loss.epsilon)},
           {"delta", loss.delta},
           {"mu", optional(loss.mu)},
           {"renyi", optional(loss.renyi)},

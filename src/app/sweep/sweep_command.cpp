@@ -21,7 +21,7 @@ namespace {
 
 constexpr int most_parallel = 10'000;
 
-struct Request {
+struct SweepRequest {
   std::string spec;
   std::string output;
   std::size_t parallel = 0;
@@ -32,7 +32,7 @@ struct Request {
   std::vector<std::string> metrics;
 };
 
-Options options_of(Request& request) {
+Options options_of_sweep(SweepRequest& request) {
   Options options("sweep");
   options.group("Options");
   options.add({.name = "spec",
@@ -113,7 +113,7 @@ Manual sweep_manual() {
       .examples = {"starling sweep sweep.ini --output sweep --parallel 2"}};
 }
 
-Sweep sweep_of(const Request& request) {
+Sweep sweep_of(const SweepRequest& request) {
   Sweep sweep = read_sweep(request.spec, commands());
   if (!request.launcher.empty()) {
     std::istringstream words(request.launcher);
@@ -147,7 +147,7 @@ std::vector<std::string> begun_runs(const Sweep& sweep, const std::string& outpu
   return begun;
 }
 
-std::string results_text(const Sweep& sweep, const Request& request, const std::vector<std::string>& finished) {
+std::string results_text(const Sweep& sweep, const SweepRequest& request, const std::vector<std::string>& finished) {
   if (finished.empty()) return "";
   std::vector<RunReport> runs;
   for (const std::string& path : finished) runs.emplace_back(path);
@@ -157,7 +157,7 @@ std::string results_text(const Sweep& sweep, const Request& request, const std::
   return Comparison(runs, asked).table(TableFormat::text) + (price.empty() ? "" : "\n" + price);
 }
 
-int exit_code_of_sweep(const SweepOutcome& outcome, const Request& request) {
+int exit_code_of_sweep(const SweepOutcome& outcome, const SweepRequest& request) {
   for (const FailedRun& run : outcome.failed) {
     fmt::print(stderr, "failed: {} (exit code {}): {}\n", run.name, run.code, one_line(run.message));
   }
@@ -173,7 +173,7 @@ int exit_code_of_sweep(const SweepOutcome& outcome, const Request& request) {
 }
 
 int run_sweep(const Call& call) {
-  const auto request = parsed<Request, options_of>(call.words);
+  const auto request = parsed<SweepRequest, options_of_sweep>(call.words);
   check(!request.spec.empty(), "no sweep is named. Name its file: starling sweep SPEC --output DIR");
   check(!request.output.empty(), "--output is missing: each run has a directory there. Name a folder.");
   for (const std::string& metric : request.metrics) require_known_figure(metric);
@@ -198,8 +198,8 @@ int run_sweep(const Call& call) {
 }  // namespace
 
 Command sweep_command() {
-  return command_of<Request, options_of>("sweep", "runs for all combinations of options, resumed and compared",
-                                         sweep_manual, run_sweep);
+  return command_of<SweepRequest, options_of_sweep>(
+      "sweep", "runs for all combinations of options, resumed and compared", sweep_manual, run_sweep);
 }
 
 }  // namespace starling

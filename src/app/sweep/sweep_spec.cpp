@@ -36,7 +36,7 @@ struct Axis {
   std::vector<std::string> values;
 };
 
-std::vector<Line> lines_of(const std::string& path) {
+std::vector<Line> lines_of_spec(const std::string& path) {
   std::vector<Line> lines;
   std::set<std::string> seen;
   std::string section;
@@ -199,7 +199,7 @@ void complete_runs(Sweep& sweep, const Command& command) {
 Sweep read_sweep(const std::string& path, const std::vector<Command>& commands) {
   Sweep sweep;
   sweep.path = path;
-  const std::vector<Line> lines = lines_of(path);
+  const std::vector<Line> lines = lines_of_spec(path);
   for (const Line& line : lines) {
     if (line.section == "slurm") sweep.slurm.emplace_back(line.key, line.value);
     if (line.section != "sweep") continue;

@@ -149,21 +149,21 @@ std::string bias_sentence(const TopologyAnalysis& analysis) {
   return fmt::format("Plain mixing grows or fades without end; most and least in proportion: {}.", extremes);
 }
 
-struct Verdict {
+struct GraphVerdict {
   std::string disagreement;  ///< why not with any mixing; empty if there is no such reason
   std::string push_sum;      ///< why not; empty if its sums are one
   std::string plain;
   [[nodiscard]] bool usable() const { return disagreement.empty() && (push_sum.empty() || plain.empty()); }
 };
 
-/// Verdict on a graph. For an endless graph, disconnected rounds in the sample prove nothing about all rounds.
-Verdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
+/// GraphVerdict on a graph. For an endless graph, disconnected rounds in the sample prove nothing about all rounds.
+GraphVerdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
   const bool some_day = sample.rounds() && graph.ever_connects();
   return {some_day ? "" : disagreement(analysis), complaint(graph, &Graph::require_sender_sums),
           complaint(graph, &Graph::require_receiver_sums)};
 }
 
-std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {
+std::string text_of(const GraphVerdict& verdict, const TopologyAnalysis& analysis) {
   const auto line = [](std::string_view name, const std::string& answer) {
     return fmt::format("  {:<20}{}\n", name, answer);
   };
@@ -177,7 +177,7 @@ std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {
 }
 
 /// On stderr, for scripts that read stdout.
-void report_refusal(const Verdict& verdict, const std::string& file) {
+void report_refusal(const GraphVerdict& verdict, const std::string& file) {
   const std::string sums = verdict.push_sum + "; nor does plain mixing fit: " + verdict.plain;
   std::cerr << file << ": " << (verdict.disagreement.empty() ? sums : verdict.disagreement) << '\n';
 }
@@ -215,7 +215,7 @@ int run_check(const Call& call) {
   const auto graph = read_graph(asked.file);
   const GraphSample sample(*graph);
   const TopologyAnalysis analysis = analyse(sample);
-  const Verdict verdict = judge(*graph, sample, analysis);
+  const GraphVerdict verdict = judge(*graph, sample, analysis);
   if (asked.json) {
     print(to_json(*graph, sample, analysis).dump() + '\n');
   } else {

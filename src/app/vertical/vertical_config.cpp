@@ -24,7 +24,7 @@ OptionValues vertical_sources() {
   return values;
 }
 
-OptionValues loss_values() {
+OptionValues losses_of_outputs() {
   OptionValues values = values_of("Losses", losses_of_one_label());
   values.names.insert(values.names.begin(), {"mse", "softmax"});
   return values;
@@ -156,7 +156,7 @@ void add_network_options(Options& options, VerticalConfig& config) {
            .help =
                "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
                "loss of one output",
-           .values = loss_values}),
+           .values = losses_of_outputs}),
       config.loss);
   options.add(
       declared("local-steps",

@@ -13,7 +13,7 @@ namespace {
 
 using Type = NpyHeader::Type;
 
-constexpr std::uint64_t most_values = std::uint64_t{1} << 48;
+constexpr std::uint64_t most_values_of_array = std::uint64_t{1} << 48;
 
 struct NumberType {
   std::string_view name;
@@ -179,7 +179,7 @@ NpyHeader read_npy_header(const std::string& where, std::string_view head) {
   NpyHeader header;
   Dictionary(where, head.substr(start, length)).read(header);
   header.length = start + length;
-  std::uint64_t most = most_values;
+  std::uint64_t most = most_values_of_array;
   for (const std::uint64_t each : header.shape) {
     check<DataError>(each <= most, "{}: more than 2^48 values (its shape says so: the header is damaged).", where);
     most = each == 0 ? most : most / each;

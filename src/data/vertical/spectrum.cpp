@@ -20,7 +20,7 @@ namespace starling {
 namespace {
 
 /// Address of values that all receivers share. No receiver has this number.
-constexpr std::uint64_t nobody = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t no_client = std::numeric_limits<std::uint64_t>::max();
 
 /// Address of round t, from 0. Draws before the first round have t = −1.
 AddressedRandom address(std::uint64_t seed, std::uint64_t receiver, Round t) {
@@ -62,7 +62,7 @@ std::vector<Place> places_of_transmitters(std::size_t count) {
 
 SpectrumWorld::SpectrumWorld(const SpectrumPlan& plan, std::uint64_t seed)
     : plan_(plan), seed_(seed), transmitters_(places_of_transmitters(plan.transmitters)) {
-  AddressedRandom random = address(seed_, nobody, -1);
+  AddressedRandom random = address(seed_, no_client, -1);
   for (std::size_t i = 0; i < nodes_of_side * nodes_of_side; ++i) nodes_.push_back(strongest * random.uniform());
 }
 
@@ -84,7 +84,7 @@ double SpectrumWorld::shadowing(const Place& place) const {
 }
 
 void SpectrumWorld::draw_powers(Round t, MutableView powers) const {
-  AddressedRandom random = address(seed_, nobody, t);
+  AddressedRandom random = address(seed_, no_client, t);
   for (double& power : powers) power = static_cast<double>(1 + random.below(levels));
 }
 

@@ -17,7 +17,7 @@ namespace {
 using Real = long double;
 using Complex = std::complex<double>;
 
-constexpr Real most_releases = 1e9L;
+constexpr Real most_composed = 1e9L;
 constexpr std::size_t fewest_points = std::size_t{1} << 12;
 constexpr std::size_t most_points = std::size_t{1} << 20;
 constexpr std::size_t most_points_of_many = std::size_t{1} << 18;  // from many_classes on
@@ -220,7 +220,7 @@ Real epsilon_of(const Sum& sum, const Lattice& lattice, Real bottom, double delt
 }  // namespace
 
 std::optional<double> distribution_epsilon(const Losses& losses, double delta, long double lambda, double epsilon) {
-  if (losses.releases > most_releases || losses.classes.empty()) return std::nullopt;
+  if (losses.releases > most_composed || losses.classes.empty()) return std::nullopt;
   const Real tilt = std::clamp(lambda, Real{0.01L}, std::max(Real{1}, 1e4L / static_cast<Real>(epsilon)));
   const Window window = window_of(losses, tilt);
   const Lattice lattice = lattice_for(losses, window, tilt, epsilon, delta);

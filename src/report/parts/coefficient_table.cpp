@@ -8,7 +8,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t most_rows = 12;
+constexpr std::size_t most_coefficients = 12;
 constexpr std::size_t most_clients = 4;  ///< that are shown in full
 constexpr std::size_t most_levels = 2;   ///< side by side
 constexpr std::size_t cell_width = 12;
@@ -108,7 +108,7 @@ std::string part_of(const Block& block, std::size_t first, const Unsettled& unse
   const auto begin = block.columns.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most_levels, block.columns.size() - first));
   const std::vector<Interval>& rows = begin->cells;
-  const std::size_t listed = std::min(rows.size(), most_rows);
+  const std::size_t listed = std::min(rows.size(), most_coefficients);
   const bool has_errors =
       std::any_of(rows.begin(), rows.end(), [](const Interval& each) { return std::isfinite(each.standard_error); });
   const std::string heading = block.client ? fmt::format("client {}, {}", *block.client, block.method) : block.method;
@@ -146,7 +146,7 @@ std::string text_of(const Block& block, const Unsettled& unsettled) {
 /// first level.
 std::string range_of(const std::vector<const Block*>& clients) {
   const std::vector<Interval>& first = clients.front()->columns.front().cells;
-  const std::size_t listed = std::min(first.size(), most_rows);
+  const std::size_t listed = std::min(first.size(), most_coefficients);
   const std::string heading = fmt::format("estimates of all {} clients", clients.size());
   std::size_t width = heading.size();
   for (std::size_t j = 0; j < listed; ++j) width = std::max(width, first[j].name.size());
