@@ -3,7 +3,8 @@
 
 usage: tools/house.py [--check] [--json] [--build DIR]
 
-  --check      print only what breaks a rule (circles between folders, more than 20 files in one), and end with 1 if anything does
+  --check      print only what breaks a rule (circles between folders, more than 20 files in one, a name that two files of a module
+               have in anonymous namespaces), and end with 1 if anything does
   --json       one JSON object in place of the table
   --build DIR  the build whose ninja log and test times are read (build/release)
 
@@ -28,6 +29,9 @@ MOST_FILES = 20
 # Folders that may have more files: each file is a case of its own, and nobody has to read them together.
 ONE_FILE_A_CASE = {("tests", "compile_fail"), ("tests", "fuzz")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
+# A type or a constant, whatever its namespace has before it on the line.
+OWN_NAME = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|constexpr [^=({;]*?(\w+)(?:\[\w*\])? ?[={;])", re.MULTILINE)
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
 
@@ -49,6 +53,18 @@ def crowded_folders():
     return [(count, f"{TREES[tree].relative_to(ROOT).as_posix()}/{folder}")
             for tree, counts in files_per_folder().items() for folder, count in sorted(counts.items())
             if count > MOST_FILES and (tree, folder) not in ONE_FILE_A_CASE]
+
+
+def names_twice():
+    """[(module, name, files)] of types and constants that several files of a module have in anonymous namespaces: files of a module
+    share translation units, and which of them do changes with their sizes (cmake/module.cmake)."""
+    files = collections.defaultdict(set)
+    for path in sources("src", {".cpp"}):
+        module = path.relative_to(TREES["src"]).parts[0]
+        for block in ANONYMOUS.findall(path.read_text(encoding="utf-8")):
+            for names in OWN_NAME.findall(block):
+                files[module, "".join(names)].add(path.relative_to(ROOT).as_posix())
+    return [(module, name, sorted(where)) for (module, name), where in sorted(files.items()) if len(where) > 1]
 
 
 def places_to_touch():
@@ -232,7 +248,10 @@ def main():
         crowded = crowded_folders()
         for count, folder in crowded:
             print(f"{folder} has {count} files, more than {MOST_FILES}")
-        return 1 if found or crowded else 0
+        twice = names_twice()
+        for module, name, files in twice:
+            print(f"several files of {module}, which may be one translation unit, have {name} in anonymous namespaces: {', '.join(files)}")
+        return 1 if found or crowded or twice else 0
     figures = measured(options.build)
     print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
     return 0

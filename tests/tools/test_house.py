@@ -62,6 +62,16 @@ class SmallTree(unittest.TestCase):
         result = run(self.tool, "--check")
         self.assertEqual((result.returncode, result.stdout), (1, "src/low has 22 files, more than 20\n"))
 
+    def test_a_name_that_two_files_of_a_module_have_to_themselves_is_named(self):
+        own = "namespace {{\n\nstruct {} {{}};\nconstexpr std::size_t {} = 1;\nusing Json = int;\n\n}}  // namespace\n"
+        self.write("src/low/x.cpp", own.format("Part", "most"))
+        self.write("src/low/deep/y.cpp", own.format("Other", "most"))
+        self.write("src/high/z.cpp", own.format("Part", "most"))
+        result = run(self.tool, "--check")
+        self.assertEqual((result.returncode, result.stdout), (
+            1, "several files of low, which may be one translation unit, have most in anonymous namespaces: "
+               "src/low/deep/y.cpp, src/low/x.cpp\n"))
+
     def test_places_to_touch_are_files_that_exist_and_that_a_diff_edits(self):
         self.write("tests/low/a_test.cpp", "\n")
         self.write("docs/how-to/add-a-part.md", "Write `src/low/new.cpp`:\n```cpp\nint x;\n```\n## List it: `src/low/a.cpp`\n"
