@@ -91,8 +91,6 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
   /// The models on record and their ranks. By default these are the clients' models.
   [[nodiscard]] virtual Layout record_layout() const { return *layout_; }
-  /// Files from which this rank reads records; none of generators, memory and standard input.
-  [[nodiscard]] virtual std::vector<std::string> source_files() const;
   /// From the protocol to the results. **Collective.**
   virtual ExitCode play();
 

@@ -278,14 +278,6 @@ std::vector<std::string> LearningRun::sources() const {
   return own;
 }
 
-std::vector<std::string> LearningRun::source_files() const {
-  std::vector<std::string> files;
-  for (const std::string& source : sources()) {
-    for (const std::string& file : files_of_source(source)) files.push_back(file);
-  }
-  return files;
-}
-
 std::vector<std::string> LearningRun::digests_of_sources() const {
   std::vector<std::string> digests;
   std::map<std::string, std::string> known;

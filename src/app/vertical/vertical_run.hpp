@@ -27,7 +27,6 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
   [[nodiscard]] bool uses_records() const override { return true; }
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
-  [[nodiscard]] std::vector<std::string> source_files() const override;
   [[nodiscard]] std::string digest_of_source() const override;
   [[nodiscard]] std::string digest_of_inputs() const override;
 

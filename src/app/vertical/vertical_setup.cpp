@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "starling/core/digest.hpp"
-#include "starling/core/per_client.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/source.hpp"
 #include "starling/model/network/gradient_sum.hpp"
@@ -49,24 +48,6 @@ std::size_t VerticalRun::first_party() const {
 
 std::size_t VerticalRun::party_count() const {
   return static_cast<std::size_t>(client_count()) - (client_count() > 0 && first_client() == 0 ? 1 : 0);
-}
-
-std::vector<std::string> VerticalRun::source_files() const {
-  const bool per_party = !config_.parties.empty() || is_per_client(config_.data.source);
-  if (!per_party) return LearningRun::source_files();
-  const auto file_of = [&](std::size_t k) {
-    return config_.parties.empty() ? name_of_client(config_.data.source, static_cast<Client>(k + 1))
-                                   : config_.parties[k];
-  };
-  std::vector<std::string> files;
-  for (std::size_t k = first_party(); k < first_party() + party_count(); ++k) {
-    files.push_back(file_of(k));
-    for (const std::string& constants : constants_files(config_.data)) {
-      if (is_per_client(constants)) files.push_back(name_of_client(constants, static_cast<Client>(k + 1)));
-    }
-  }
-  if (knows_labels()) files.push_back(config_.label_source.empty() ? file_of(0) : config_.label_source);
-  return files;
 }
 
 /// Covers the start, too, of which each rank may read another part.
