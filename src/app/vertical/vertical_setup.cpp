@@ -4,6 +4,7 @@
 #include "vertical_run.hpp"
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "starling/core/digest.hpp"
@@ -50,9 +51,19 @@ std::size_t VerticalRun::party_count() const {
   return static_cast<std::size_t>(client_count()) - (client_count() > 0 && first_client() == 0 ? 1 : 0);
 }
 
-/// Covers the start, too, of which each rank may read another part.
+/// Covers the files of this rank's parties, that of the labels, and the start, of which each rank may read another
+/// part.
 std::string VerticalRun::digest_of_source() const {
   std::string digest = LearningRun::digest_of_source();
+  std::vector<std::string> files;
+  if (!config_.parties.empty()) {
+    for (std::size_t k = 0; k < party_count(); ++k) files.push_back(config_.parties[first_party() + k]);
+    if (knows_labels() && config_.label_source.empty()) files.push_back(config_.parties.front());
+  }
+  if (knows_labels() && !config_.label_source.empty()) files.push_back(config_.label_source);
+  for (const std::string& file : files) {
+    if (std::filesystem::is_regular_file(file)) digest += sha256_of_file(file) + " ";
+  }
   if (!has_start()) return digest;
   const ModelParts parts(config_.start);
   for (const Client client : clients_of_networks()) digest += sha256_of_file(parts.file_of(client)) + " ";
