@@ -73,7 +73,7 @@ class Resume(TestCase):
 
     @slow
     def test_without_checkpoints_only_a_signal_leaves_one_and_the_end_takes_it_away(self):
-        words = [*WORDS, "--rounds", "1200"]
+        words = [*WORDS, "--rounds", "12000"]
         self.good(2, [*words, "--output", "whole"])
         self.assertEqual(sorted(path.name for path in (self.folder / "whole/private/0").iterdir()),
                          ["ledger", "ledger.head", "metrics.csv"])
