@@ -10,9 +10,4 @@ inline bool slow() {
   return std::getenv("STARLING_SLOW") != nullptr;
 }
 
-/// Whether sanitizers watch the modules: statistics of many samples then take long and see no memory that few do not.
-inline bool sanitized() {
-  return std::getenv("STARLING_SANITIZED") != nullptr;
-}
-
 }  // namespace starling::testing_support

@@ -2,6 +2,7 @@
 /// test.
 #include "privacy/ledger/ledger_samples.hpp"
 #include "support/allocations.hpp"
+#include "support/sanitized.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
 #include "toy_mechanism.hpp"
@@ -95,7 +96,7 @@ TEST_P(AnyMechanism, KeepsItsClaimInAnAudit) {
 TEST_P(AnyMechanism, PassesTheSelfCheckOfAuditsIfItProtectsRecords) {
   if (!row_.protects() || row_.about_means) return;
   if (row_.name != "gaussian" && !slow()) GTEST_SKIP() << "slow: privacy/mechanism/mechanisms_slow runs it";
-  if (sanitized()) GTEST_SKIP() << "millions of releases, as others make some of";
+  if (sanitized) GTEST_SKIP() << "millions of releases, as others make some of";
   const auto checks = check_audit(row_, check_of_releases(numbered_audit_keys(5)), {});
   EXPECT_EQ(checks.size(), 2 + planted_faults().size());
   for (const AuditSelfCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
