@@ -328,6 +328,12 @@ TEST(SummaryTable, SaysWhatAPersonNeeds) {
                                      "starling omd --source a.csv"});
 }
 
+TEST(SummaryTable, NamesTheUnitOfWhichOneIsInEveryBatch) {
+  Summary summary = example();
+  summary.privacy.unit = PrivacyUnit::component;
+  expect_parts(to_table(summary), {"60  (all records of a client; 20 for one component in every batch)"});
+}
+
 TEST(SummaryTable, HasTheWholeStatementWhereItIsWanted) {
   const std::string whole = "Privacy. " + statement(example().privacy);
   expect_parts(to_table(example(), true), {in_short(example().privacy)[0], whole});

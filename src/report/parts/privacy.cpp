@@ -164,11 +164,10 @@ std::string privacy_rows(const SummaryView& summary) {
                                   summary.count("privacy.budget.stopped_after_round"), summary.count("rounds_planned"),
                                   summary.count("privacy.budget.stopped_clients"), summary.count("clients")));
   }
-  return text +
-         table_row("epsilon per client", fmt::format("{}  (all records of a client; {} for one {} in every batch)",
-                                                     epsilon_text(summary.number("privacy.client_epsilon")),
-                                                     epsilon_text(summary.number("privacy.one_per_batch_epsilon")),
-                                                     unit == "person" ? "person" : "record"));
+  return text + table_row("epsilon per client",
+                          fmt::format("{}  (all records of a client; {} for one {} in every batch)",
+                                      epsilon_text(summary.number("privacy.client_epsilon")),
+                                      epsilon_text(summary.number("privacy.one_per_batch_epsilon")), unit));
 }
 
 }  // namespace starling

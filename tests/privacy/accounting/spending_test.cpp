@@ -134,23 +134,6 @@ TEST(ClientLosses, OfOnePassAreParallel) {
   EXPECT_EQ(losses.client.epsilon, 2000);
 }
 
-// A record has as many components as the gradient has coordinates, in each batch.
-TEST(ClientLosses, OfOneRecordInEachBatchCountAllItsComponents) {
-  Spending spending;
-  for (int t = 0; t < 100; ++t) spending.add(0.5, 0);
-  ReleaseSettings settings;
-  settings.price = {0.5, 0.5};
-  settings.batch = 4;
-  settings.dimension = 3;
-  settings.unit = PrivacyUnit::component;
-  const auto mechanism = mechanism_table().make("laplace", settings);
-  const ClientLosses losses = losses_of(spending, *mechanism, std::nullopt);
-  EXPECT_EQ(losses.component.epsilon, 0.5);
-  EXPECT_EQ(losses.record.epsilon, 3 * 0.5);
-  EXPECT_EQ(losses.one_per_batch.epsilon, 100 * 3 * 0.5);
-  EXPECT_EQ(losses.client.epsilon, 100 * 4 * 3 * 0.5);
-}
-
 TEST(ClientLosses, AreComposedAtTheDeltaThatIsAsked) {
   Spending spending;
   for (int t = 0; t < 50; ++t) spending.add(0.125, t);
