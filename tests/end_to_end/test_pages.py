@@ -1,5 +1,5 @@
 """Blocks of the pages that follow a line `<!-- run -->` run, and print the lines of the block that follows `<!-- prints -->`.
-Those that follow `<!-- run slow -->` run with --long alone.
+Blocks after a line `<!-- run slow -->` run with --long alone.
 
 The blocks of a page run one after the other, in a folder of the page's own with links to topologies/, jobs/ and examples/.
 """

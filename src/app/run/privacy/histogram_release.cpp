@@ -53,9 +53,8 @@ HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, i
     }
   });
   agreement_.same("prices", declare_public(prices_->text()));
-  most_records_ = agreement_.max(
-      declare_public(std::accumulate(facts_.records.begin(), facts_.records.end(), std::int64_t{0},
-                                     [](std::int64_t most, std::int64_t each) { return std::max(most, each); })));
+  most_records_ =
+      agreement_.max(declare_public(facts_.records.empty() ? std::int64_t{0} : std::ranges::max(facts_.records)));
   settle_run_id();
   refuse_equal_keys(agreement_, keys_, run_id_);
 }

@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// What the user is told of records that a pipe gave to an earlier process.
+/// Prints which rounds are lost because an earlier process had their records through a pipe.
 void tell_of_left_out(const LeftOut& left_out) {
   const auto& [from, at, charged] = left_out;
   fmt::print(stderr, "note: records that a pipe gave after round {} are gone: {}\n", from,

@@ -47,9 +47,9 @@ void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run
   config().privacy.passes = config().data.uses_of_unit();
   choose_features(most_records, run);
   choose_norms(most_records, run);
-  fewest_records_ = fewest_records_of_clients(run.agreement, run.dataset);
+  const std::optional<std::int64_t> fewest_records = fewest_records_of_clients(run.agreement, run.dataset);
   std::vector<TunedValue> values;
-  run.agreement.together([&] { values = values_of_rule(most_records, run); });
+  run.agreement.together([&] { values = values_of_rule(most_records, fewest_records, run); });
   for (TunedValue& each : values) each.value = run.agreement.broadcast(declare_public(each.value));
   run.agreement.together([&] {
     take(words, values);
@@ -69,11 +69,12 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const
 
 /// Tells the choices and what to expect of them.
 std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records,
+                                                       const std::optional<std::int64_t>& fewest_records,
                                                        const RunToTune& run) {
   const TunedConfig& config = this->config();
   const std::unique_ptr<Model> model = make_model(config.model, run.loss, run.dataset.shape);
   RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
-  facts.fewest_records = fewest_records_;
+  facts.fewest_records = fewest_records;
   if (config.correlation == CorrelationChoice::automatic && records_return_soon(facts)) facts.correlates = false;
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());

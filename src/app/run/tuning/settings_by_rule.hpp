@@ -49,6 +49,7 @@ class SettingsByRule {
   [[nodiscard]] TunedConfig& config() const { return command_.tuned_config(); }
   void say_that_no_rule_is_known(const std::string& why_not, const RunToTune& run) const;
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records,
+                                                       const std::optional<std::int64_t>& fewest_records,
                                                        const RunToTune& run);
   void choose_features(const std::optional<std::int64_t>& most_records, const RunToTune& run);
   void choose_norms(const std::optional<std::int64_t>& most_records, const RunToTune& run);
@@ -60,7 +61,6 @@ class SettingsByRule {
   TunedCommand& command_;
   std::vector<TunedValue> chosen_;
   double signal_to_noise_ = 0;
-  std::optional<std::int64_t> fewest_records_;  ///< of the clients that have any
   std::optional<NoiseCorrelation> correlation_;
 };
 
