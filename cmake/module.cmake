@@ -29,6 +29,11 @@ if(STARLING_SANITIZE)
   target_compile_options(starling_build_options INTERFACE -fno-omit-frame-pointer "$<${watched}:-fsanitize=${STARLING_SANITIZE}>"
     $<${watched}:-fno-sanitize-recover=all> "$<${watched}:-fno-sanitize=null,vptr,object-size>")
   target_link_options(starling_build_options INTERFACE -fsanitize=${STARLING_SANITIZE})
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld STARLING_HAS_LLD)  # programs of 200 MB, which it links in a fifth of the time
+  if(STARLING_HAS_LLD)
+    target_link_options(starling_build_options INTERFACE -fuse-ld=lld)
+  endif()
 endif()
 set_property(GLOBAL PROPERTY STARLING_MODULES "")
 

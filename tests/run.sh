@@ -12,8 +12,9 @@ usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
 Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
 
   --long   also the tests labelled long
-  --asan   build the modules with address and undefined-behaviour sanitizers and run their tests, without the end-to-end tests,
-           those of what must not compile, and those labelled numbers, which sample or integrate for minutes: by Clang where it has
+  --asan   build the modules with address and undefined-behaviour sanitizers and run their tests, without those of the program
+           (end_to_end, slurm, hosts, tools), those of what must not compile, and those labelled numbers, which sample or
+           integrate for minutes: by Clang where it has
            libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan; the tests' own objects are those of
            build/release where it is there
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
@@ -69,7 +70,7 @@ for word in "$@"; do
 done
 
 excluded=()
-if [[ $sanitized == yes ]]; then excluded+=(end_to_end numbers); fi
+if [[ $sanitized == yes ]]; then excluded+=(end_to_end tools slurm hosts numbers); fi
 if [[ $long == no ]]; then excluded+=(long); fi
 selection=()
 if ((${#excluded[@]} > 0)); then selection=(-LE "^($(IFS='|'; printf '%s' "${excluded[*]}"))\$"); fi
@@ -107,9 +108,11 @@ if [[ $preset == dev ]]; then
   # The compiler's own warning options are GCC's.
   exec run-clang-tidy -quiet -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option -p build/dev "$pattern"
 fi
-target=all
-if [[ $fuzzing == yes ]]; then target=fuzz; fi
-cmake --build --preset "$preset" --target "$target" --parallel "$(nproc)"
+built=(all)
+if [[ $long == yes ]]; then built+=(benchmarks); fi
+if [[ $sanitized == yes ]]; then built=(starling_tests); fi
+if [[ $fuzzing == yes ]]; then built=(fuzz); fi
+cmake --build --preset "$preset" --target "${built[@]}" --parallel "$(nproc)"
 if [[ $fuzzing == yes ]]; then exec bash tests/fuzz/run.sh build/fuzz "$seconds" "${targets[@]}"; fi
 
 if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi

@@ -96,11 +96,12 @@ def draw_pictures():
 
 
 def environment():
-    """Of one program that a test starts. Open MPI looks for the hardware of fast networks, and gives a program without mpirun a
-    daemon of its own; both take longer than most runs. Programs without a daemon make and remove the same folder: each gets a
-    place of its own, or one of twenty that start together finds its folder gone."""
+    """Of one program that a test starts. Open MPI looks for fast networks and what else is on the PCI bus, and gives a program
+    without mpirun a daemon of its own; all of that takes longer than most runs. Programs without a daemon make and remove the
+    same folder: each gets a place of its own, or one of twenty that start together finds its folder gone."""
     _sessions.append(tempfile.mkdtemp(prefix="mpi-"))
-    result = {"OMPI_MCA_mtl": "^psm,psm2,ofi", "OMPI_MCA_ess_singleton_isolated": "1", **os.environ}
+    result = {"OMPI_MCA_mtl": "^psm,psm2,ofi", "OMPI_MCA_ess_singleton_isolated": "1", "HWLOC_COMPONENTS": "-pci,-linuxio",
+              "HWLOC_PLUGINS_PATH": "/nonexistent", **os.environ}
     if not _pictures:
         result["PATH"] = f"{_without}:{result['PATH']}"
     result.update(
