@@ -13,7 +13,7 @@ keep_defaults() {
   if (($# > 0)); then shift; fi
   for word in "$@"; do
     if [[ $word == --* ]]; then names+="${word%%=*} "; fi
-    if [[ $before$word == --mechanism*none ]]; then names+="--epsilon --mu --total-epsilon --delta --budget "; fi
+    if [[ $word == --mechanism=none || "$before $word" == "--mechanism none" ]]; then names+="--epsilon --mu --total-epsilon --delta --budget "; fi
     if [[ $word == --epsilon* || $word == --mu* || $word == --total-epsilon* ]]; then
       names+="--epsilon --mu --total-epsilon "
     fi

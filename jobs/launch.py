@@ -143,6 +143,11 @@ class Launch:
             words = self.words.first(interval)
         return self.hosts.words(self.words.launcher(self.ranks), self.scratch.name) + words
 
+    def commands_to_show(self):
+        """The first start and a restart; with --lose-clients the restart is that after a host with clients has gone."""
+        again = self.words.again(self.words.output, as_option(self.seconds) if self.seconds else None, self.options.lose_clients)
+        return [self.command()] + ([] if self.final else [self.hosts.words(self.words.before, self.scratch.name) + again])
+
     def ranks_now(self):
         """Ranks of the next start: fewer where hosts are gone, if the run can go on with them."""
         fixed = self.words.why_as_many_ranks() or not self.run.knows_its_clients()
@@ -377,8 +382,7 @@ def main():
     try:
         launch = Launch(options, options.words)
         if options.dry_run:
-            again = launch.words.again(launch.words.output, as_option(launch.seconds) if launch.seconds else None)
-            for words in [launch.command()] + ([] if launch.final else [launch.words.before + again]):
+            for words in launch.commands_to_show():
                 print(" ".join(map(shlex.quote, words)))
             return DONE
         return launch.play(Stop())

@@ -148,6 +148,8 @@ class Words:
         if self.value_of("--join"):
             raise UsageError("--join: a restart would let clients join once more. Start the run with it once, without launch.py.")
         self.output = self.resumes or self.value_of("--output") or self.config.get("output")
+        if not self.output and self.fault:
+            raise UsageError(self.fault)
         if not self.output:
             raise UsageError("no --output among the words (a restart needs the run directory). Add --output DIR.")
 
@@ -160,12 +162,13 @@ class Words:
         return None
 
     def effective(self):
-        """Options with their values, those of files too; empty where they are wrong, which the ranks then say."""
+        """Options with their values, those of files too; empty where they are wrong (`fault` says how), which the ranks then say."""
         try:
             done = subprocess.run([self.program, self.command] + self.options + ["--print-config"], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         except OSError as error:
             raise UsageError("cannot start '{}': {}. Name the program by its path.".format(self.program, error.strerror))
+        self.fault = "" if done.returncode == 0 else done.stderr.strip()
         lines = done.stdout.splitlines() if done.returncode == 0 else []
         return dict(line.split(" = ", 1) for line in lines if " = " in line)
 
@@ -267,6 +270,7 @@ class Hosts:
     def __init__(self, words, file):
         self.kind, self.launcher = words.kind, words.before[:1]
         self.ranks = words.ranks()
+        self.file = file
         self.lines = {}
         if file:
             for line in read_lines(file):
@@ -276,14 +280,13 @@ class Hosts:
             shown = subprocess.run(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]], check=True,
                                    stdout=subprocess.PIPE, universal_newlines=True)
             self.lines = {name: name for name in shown.stdout.split()}
-        self.given = bool(file)
         self.left = self.started_on = list(self.lines)
         self.left_out = set()  # hosts whose clients are lost: they would have no part in the run
         self.check(words)
 
     def check(self, words):
         if not self.lines:
-            if self.given:
+            if self.file:
                 raise UsageError("--hosts: the file names no host. Write one a line.")
             return
         if not words.kind:
@@ -311,7 +314,7 @@ class Hosts:
 
     def can_be_asked_meanwhile(self):
         """Whether hosts answer while ranks run: in an allocation of SLURM another step may have to wait for their end."""
-        return self.given and self.kind == "mpirun" and "SLURM_JOB_ID" not in os.environ
+        return bool(self.file) and self.kind == "mpirun" and "SLURM_JOB_ID" not in os.environ
 
     def ask(self):
         """Finds out who is left; whether somebody has gone since ranks were started last, which is asked until it is known."""
@@ -340,12 +343,14 @@ class Hosts:
         self.left = [host for host, probe in probes.items() if probe.returncode == 0]
 
     def words(self, before, folder):
-        """Launcher and options that start ranks on the hosts that are left; files that they need go to the folder."""
+        """Launcher and options that start ranks on the hosts that are left; a file of these goes to the folder."""
         self.started_on = self.left
-        if not self.lines or not (self.given or self.gone()):
+        if not self.lines or not (self.file or self.gone()):
             return before
         if self.kind == "srun":
             return before[:1] + ["--nodelist", ",".join(self.left), "--nodes", str(len(self.left)), "--overcommit"] + before[1:]
+        if self.file and not self.gone():
+            return before[:1] + ["--hostfile", self.file] + before[1:]
         file = pathlib.Path(folder) / "hosts"
         file.write_text("".join(self.lines[host] + "\n" for host in self.left))
         return before[:1] + ["--hostfile", str(file)] + (["--oversubscribe"] if self.gone() else []) + before[1:]

@@ -390,6 +390,19 @@ class Intervals(LaunchCase):
         result = self.finished(self.start(["--dry-run"], USUAL))
         self.assertNotIn("60s", result.out)
         self.assertFalse((self.folder / "run").exists())
+        self.write("hosts", "n1 slots=1\nn2 slots=1\n")
+        result = self.finished(self.start(["--dry-run", "--hosts", "hosts", "--lose-clients", "ring"], [*USUAL, "--private", "own"]))
+        first, again = result.out.splitlines()
+        for line in (first, again):
+            self.assertIn(" --hostfile hosts ", line)
+        self.assertIn(" --resume run --", again)
+        self.assertTrue(again.endswith(" --lost missing --rewire ring"), again)
+
+    def test_a_wrong_file_is_said_as_the_program_says_it(self):
+        self.write("run.ini", "output = run\nepsilon = x1\n")
+        job = Job([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--", STARLING, "omd", "--config", "run.ini"], self.folder, None)
+        self.addCleanup(job.close)
+        self.assertIn("run.ini:2: epsilon: ", self.finished(job, USAGE).err)
 
 
 if __name__ == "__main__":

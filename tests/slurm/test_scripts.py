@@ -143,6 +143,12 @@ class Around(TestCase):
         for feeder in feeders:
             feeder.join(PATIENCE)
 
+    def test_a_price_replaces_the_scripts_own_and_no_mechanism_takes_it_away(self):
+        for job, words in enumerate((["--total-epsilon", "2"], ["--seed", "1", "--mechanism=none"]), start=20):
+            with self.subTest(words):
+                self.run_job(["--rounds", "20", *words], SLURM_JOB_ID=str(job))
+                self.assertNotRegex((self.scratch / f"run-omd-{job}/config.ini").read_text(), r"(?m)^epsilon = ")
+
     def test_a_wrong_option_is_the_ranks_to_refuse(self):
         result = self.run_job(["--step", "minus"], 2)
         self.assertEqual(len(result.messages()), 1, result)

@@ -86,6 +86,8 @@ launch=(srun --mpi=pmix --kill-on-bad-exit=0)
 set -euo pipefail
 )";
 constexpr std::string_view script_end = R"(run=run-$SLURM_JOB_ID
+# Killed before its first round: it begins anew. What it released by then is charged in RUN.unbegun-TIME/private/*/ledger.
+if [[ -e $run && ! -e $run/run-id && ! -e $run/history.csv ]]; then mv -- "$run" "$run.unbegun-$(date +%s)"; fi
 words=(omd --config run.ini --output "$run")
 if [[ -e $run/run-id ]]; then words=(omd --resume "$run"); fi
 
