@@ -39,6 +39,17 @@ int line_of(const std::string& text, const std::string& key, std::size_t earlier
   return 0;
 }
 
+/// Throws UsageError for a line of an INI text that is no section, no comment, and has no equals sign.
+void check_lines(const std::string& text, const std::string& path) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    line = trimmed(std::string_view(line).substr(0, line.find('#')));
+    check(line.empty() || line.front() == '[' || line.find('=') != std::string::npos,
+          "{}:{}: '{}' is no key = value. Write it so, or begin the line with #.", path, number, line);
+  }
+}
+
 /// Whether two values are the same text or the same number.
 bool is_same(const std::string& a, const std::string& b) {
   if (a == b) return true;
@@ -178,6 +189,7 @@ void Options::read_command_line(const std::vector<std::string>& words) {
 }
 
 std::vector<FileEntry> Options::read_ini(const std::string& text, const std::string& path) const {
+  check_lines(text, path);
   std::istringstream lines(text);
   try {
     std::vector<FileEntry> entries;

@@ -32,6 +32,7 @@ TABLE = [
     ([*OMD, "--toplogy=t.topo"], USAGE, r"unknown option --toplogy", r"Did you mean --topology\?"),
     ([*OMD, "--qqqqqqqq"], USAGE, r"unknown option --qqqqqqqq", r"--help=all lists all options"),
     ([*OMD, "--config", "typo.ini"], USAGE, r"typo\.ini:2: mechanims: unknown key", r"Did you mean mechanism\?"),
+    ([*OMD, "--config", "blank.ini"], USAGE, r"blank\.ini:2: 'batch 4' is no key = value", r"begin the line with #"),
     (["report", "run", "--metrik", "loss"], USAGE, r"unknown option --metrik", r"Did you mean --metric\?"),
     (["data", "convert", "d.csv", "--ouptut", "e.h5"], USAGE, r"unknown option --ouptut", r"Did you mean --output\?"),
     # Enumerated values.
@@ -104,6 +105,7 @@ FILES = {
     "words.csv": "a,b,y\n1,much,1\n",
     "t.topo": "clients 1\n",
     "typo.topo": "cleints 3\n",
+    "blank.ini": "step = 1\nbatch 4\n",
     "typo.ini": "step = 1\nmechanims = laplace\n",
     "typo.csv": "mechansim,releases\nlaplace,1\n",
     "typo.sweep": "[sweep]\ncommand = omd\n[options]\nepsilonn = 1 | 2\n",

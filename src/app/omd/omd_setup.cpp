@@ -5,7 +5,8 @@
 namespace starling {
 
 std::string OmdRun::why_not_resumable() const {
-  if (config_.mixing.deadline) return "its rounds are not in step, and cannot be played again";
+  if (config_.mixing.deadline)
+    return "without waiting (--async, --deadline) rounds are not in step, and cannot be played again";
   if (config_.privacy.audit) return "it audits itself by coins that nobody may keep";
   return LearningRun::why_not_resumable();
 }

@@ -152,10 +152,11 @@ void read_sweep_line(Sweep& sweep, const Line& line) {
 
 Option option_of(const Line& line, const std::vector<Option>& options, const std::string& command) {
   const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == line.key; });
-  const bool fits = found != options.end() && (!found->about_configuration || line.key == "config");
   check(
-      fits, "{}: unknown key '{}': starling {} has no such option. {}", line.where, line.key, command,
+      found != options.end(), "{}: unknown key '{}': starling {} has no such option. {}", line.where, line.key, command,
       did_you_mean(line.key, names_in(options), "", fmt::format("starling {} --help=all lists all options.", command)));
+  check(!found->about_configuration || line.key == "config",
+        "{}: {} is for one run, and a sweep begins runs of its own. Delete the line.", line.where, line.key);
   check(std::find(reserved.begin(), reserved.end(), line.key) == reserved.end(),
         "{}: {} is set by the sweep itself. Delete the line.", line.where, line.key);
   check(line.key != "private",

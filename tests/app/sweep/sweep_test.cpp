@@ -59,6 +59,7 @@ TEST_F(SweepFile, IsRefusedWithThePlace) {
            {good + "nonsense\n", "s.ini:7: 'nonsense' is no line"},
            {good + "epsilom = 1\n", "s.ini:7: unknown key 'epsilom'"},
            {good + "output = x\n", "set by the sweep itself"},
+           {good + "resume = x\n", "resume is for one run"},
            {good + "seed = 1\nseed = 2\n", "s.ini:8: seed stands twice"},
            {good + "seed = 1 | 1\n", "the value '1' twice"},
            {good + "seed = 1 |\n", "empty value"},
