@@ -132,10 +132,12 @@ setup_by_apt() {
       exit 2
     fi
   fi
-  for name in "${lacking[@]}"; do
-    apt_get install -q -y --no-install-recommends "$name" ||
-      say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws, reads or tests less"
-  done
+  if ((${#lacking[@]} > 0)) && ! apt_get install -q -y --no-install-recommends "${lacking[@]}"; then  # one of them may be unknown
+    for name in "${lacking[@]}"; do
+      apt_get install -q -y --no-install-recommends "$name" ||
+        say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws, reads or tests less"
+    done
+  fi
 }
 
 # Whether the C++ compiler finds a header, also in the prefixes that Spack, conda and modules announce.

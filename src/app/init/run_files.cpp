@@ -85,7 +85,7 @@ launch=(srun --mpi=pmix --kill-on-bad-exit=0)
 
 set -euo pipefail
 )";
-constexpr std::string_view script_end = R"(run=run-$SLURM_JOB_ID
+constexpr std::string_view script_end = R"sh(run=run-$SLURM_JOB_ID
 # Killed before its first round: it begins anew. What it released by then is charged in RUN.unbegun-TIME/private/*/ledger.
 if [[ -e $run && ! -e $run/run-id && ! -e $run/history.csv ]]; then mv -- "$run" "$run.unbegun-$(date +%s)"; fi
 words=(omd --config run.ini --output "$run")
@@ -105,7 +105,7 @@ while kill -0 "$launcher" 2>/dev/null; do  # a signal ended `wait`, and not the 
 done
 if ((status == 75)) && [[ $warned == yes ]]; then scontrol requeue "$SLURM_JOB_ID"; fi
 exit "$status"
-)";
+)sh";
 
 }  // namespace
 
