@@ -137,8 +137,9 @@ void check_terms(const ReleaseTerms& terms, const Kind& kind) {
     if (!(terms.*term.value)) continue;
     const bool main = contains(kind.one_of, term.name);
     given += main ? 1 : 0;
-    check(main || contains(kind.also, term.name), "{} has no meaning under {}: it takes {}{}{}. Leave it out.",
-          term.name, kind.mechanism, kind.one_of.empty() ? "nothing" : fmt::format("{}", fmt::join(kind.one_of, ", ")),
+    check(main || contains(kind.also, term.name),
+          "{} of a release has no meaning under {}: it takes {}{}{}. Leave it out.", term.name, kind.mechanism,
+          kind.one_of.empty() ? "nothing" : fmt::format("{}", fmt::join(kind.one_of, ", ")),
           kind.also.empty() ? "" : ", ", fmt::join(kind.also, ", "));
   }
   check(kind.one_of.empty() || given == 1, "{} of {} given under {}: they say what a release costs. Give one of them.",
