@@ -39,7 +39,7 @@ bool has_checkpoint(const std::string& run) {
   std::error_code error;
   for (const std::string& folder : private_folders_of(run)) {
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().filename().string().starts_with("checkpoint-")) return true;
+      if (entry.path().filename().string().starts_with(checkpoint_prefix)) return true;
     }
   }
   return false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -14,8 +13,6 @@ namespace starling {
 
 namespace {
 
-constexpr std::string_view prefix = "checkpoint-";
-
 std::filesystem::directory_iterator files_in(const std::string& folder) {
   std::error_code error;
   std::filesystem::directory_iterator files(folder, error);
@@ -26,7 +23,7 @@ std::filesystem::directory_iterator files_in(const std::string& folder) {
 }  // namespace
 
 std::string CheckpointFolder::path(Round round) const {
-  return fmt::format("{}/{}{}", folder_, prefix, round);
+  return fmt::format("{}/{}{}", folder_, checkpoint_prefix, round);
 }
 
 void CheckpointFolder::write(Round round, const Secret<std::string>& state, const std::vector<Companion>& files) const {
@@ -38,21 +35,6 @@ Companion CheckpointFolder::describe(GrowingDigest& file) const {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path(), error));
   check<FailureError>(!error, "cannot read '{}' ({})", file.path(), error.message());
   return {std::filesystem::path(file.path()).lexically_relative(folder_).string(), bytes, file.of_first(bytes)};
-}
-
-/// The rounds of all files with such a name.
-std::vector<Round> CheckpointFolder::rounds() const {
-  std::vector<Round> rounds;
-  for (const auto& entry : files_in(folder_)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    Round round = 0;
-    const char* const end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, round);
-    if (error == std::errc() && rest == end && round >= 0) rounds.push_back(round);
-  }
-  std::sort(rounds.begin(), rounds.end());
-  return rounds;
 }
 
 CheckpointFile CheckpointFolder::open(Round round) const {
@@ -89,7 +71,7 @@ void CheckpointFolder::require_files(const CheckpointFile& checkpoint,
 CheckpointFolder::Found CheckpointFolder::look() const {
   Found found;
   std::map<std::string, GrowingDigest> digests;
-  for (const Round round : rounds()) {
+  for (const Round round : checkpoint_rounds(files_in(folder_))) {
     try {
       const CheckpointFile checkpoint = open(round);
       try {
@@ -109,10 +91,10 @@ void CheckpointFolder::remove(Round from, Round end) const {
   for (const auto& entry : files_in(folder_)) {  // what a crash left unnamed
     const std::string name = entry.path().filename().string();
     std::error_code error;
-    if (name.starts_with(prefix) && name.ends_with(".part")) std::filesystem::remove(entry.path(), error);
+    if (name.starts_with(checkpoint_prefix) && name.ends_with(".part")) std::filesystem::remove(entry.path(), error);
     check<FailureError>(!error, "cannot remove '{}' ({})", entry.path().string(), error.message());
   }
-  for (const Round round : rounds()) {
+  for (const Round round : checkpoint_rounds(files_in(folder_))) {
     if (round < from || round >= end) continue;
     std::error_code error;
     std::filesystem::remove(path(round), error);

@@ -27,7 +27,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* index_name = "/private-folders";
-constexpr std::string_view checkpoint_name = "checkpoint-";
 constexpr std::string_view host_place = "{host}";
 
 std::string on_host(std::string pattern, const std::string& host) {
@@ -48,12 +47,26 @@ void write(const std::string& file, const std::string& text, mode_t mode) {
 
 }  // namespace
 
+std::vector<Round> checkpoint_rounds(const fs::directory_iterator& files) {
+  std::vector<Round> rounds;
+  for (const auto& entry : files) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(checkpoint_prefix)) continue;
+    Round round = 0;
+    const char* const end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + checkpoint_prefix.size(), end, round);
+    if (error == std::errc() && rest == end && round >= 0) rounds.push_back(round);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds;
+}
+
 struct PrivatePlace::Sight {
   int rank = 0;
   std::string host;
   std::string path;
   std::string id;        ///< the same of two sights of one folder, different of a copy
-  long long round = 0;   ///< of the newest checkpoint
+  Round round = 0;       ///< of the newest checkpoint
   long long ledger = 0;  ///< bytes of the ledger
   [[nodiscard]] auto age() const { return std::tie(round, ledger); }
   [[nodiscard]] std::string text() const {
@@ -74,14 +87,8 @@ PrivatePlace::Sight PrivatePlace::Sight::of(int rank, const std::string& host, c
     sight.id = fmt::format("{}.{}.{}", status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
   }
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    long long round = 0;
-    const char* const end = name.data() + name.size();
-    if (!name.starts_with(checkpoint_name)) continue;
-    const auto [rest, error] = std::from_chars(name.data() + checkpoint_name.size(), end, round);
-    if (error == std::errc() && rest == end) sight.round = std::max(sight.round, round);
-  }
+  const std::vector<Round> rounds = checkpoint_rounds(fs::directory_iterator(folder, ignored));
+  if (!rounds.empty()) sight.round = rounds.back();
   const auto bytes = fs::file_size(folder + "/ledger", ignored);
   if (!ignored) sight.ledger = static_cast<long long>(bytes);
   return sight;

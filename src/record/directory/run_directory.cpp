@@ -294,12 +294,12 @@ std::optional<Round> RunDirectory::finished_rounds() const {
   if (!rounds || summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
   const bool whole = read_whole_file(path_ + "/run-id").value_or("").ends_with(finished_line);
   // Else it was killed while it wrote its results, which are made again from its last checkpoint, if it has one.
-  if (!whole && fs::exists(fmt::format("{}/checkpoint-{}", private_folder(0), *rounds))) return std::nullopt;
+  if (!whole && fs::exists(fmt::format("{}/{}{}", private_folder(0), checkpoint_prefix, *rounds))) return std::nullopt;
   return rounds;
 }
 
 bool RunDirectory::has_checkpoints(int rank) const {
-  const auto is_one = [](const auto& entry) { return entry.path().filename().string().starts_with("checkpoint-"); };
+  const auto is_one = [](const auto& entry) { return entry.path().filename().string().starts_with(checkpoint_prefix); };
   return std::any_of(fs::directory_iterator(private_folder(rank)), fs::directory_iterator(), is_one);
 }
 

@@ -68,7 +68,6 @@ class CheckpointFolder {
   [[nodiscard]] std::string path(Round round) const;
   [[nodiscard]] CheckpointFile open(Round round) const;
   void require_files(const CheckpointFile& checkpoint, std::map<std::string, GrowingDigest>& digests) const;
-  [[nodiscard]] std::vector<Round> rounds() const;
 
   std::string folder_;
   CheckpointLabel label_;

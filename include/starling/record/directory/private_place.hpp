@@ -1,10 +1,12 @@
 /// The place of a run's private folders: in the run directory, or on the disk of each host (`--private`).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,6 +23,11 @@ void check_private_place(const std::string& pattern);
 
 /// Private folders of the run in a directory: those below it, else those that private-folders names, on whatever host.
 [[nodiscard]] std::vector<std::string> private_folders_of(const std::string& run);
+
+/// Name of a checkpoint in a private folder, before its round.
+inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
+/// The rounds of the checkpoints among the files of a private folder, rising.
+[[nodiscard]] std::vector<Round> checkpoint_rounds(const std::filesystem::directory_iterator& files);
 
 /// Where the ranks' private folders are, as one rank sees it. A folder of an own place holds a file `of-run` with the
 /// token of the run's folders. The file private-folders of the run directory has the token, and says of each rank on
