@@ -2,9 +2,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
+
+#include "starling/core/check.hpp"
 
 namespace starling {
 
@@ -55,6 +58,15 @@ int replace_file(const std::string& path, std::string_view content, mode_t mode)
   }
   if (std::rename(part.c_str(), path.c_str()) != 0) return errno;
   return sync_folder_of(path);
+}
+
+void require_read(int error, const std::string& path) {
+  check<FailureError>(error == 0, "cannot read '{}' ({})", path, std::strerror(error));
+}
+
+void require_written(int error, const std::string& path, std::string_view advice) {
+  check<FailureError>(error == 0, "cannot write '{}' ({}){}{}", path, std::strerror(error), advice.empty() ? "" : " ",
+                      advice);
 }
 
 std::optional<std::string> read_whole_file(const std::string& path) {

@@ -39,6 +39,12 @@ class Descriptor {
 /// exists, whole. The new file is first written as PATH.part, which a crash may leave behind.
 [[nodiscard]] int replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
 
+// These throw FailureError, with the path and the reason, for such a number other than 0.
+
+void require_read(int error, const std::string& path);
+/// `advice` says what to do.
+void require_written(int error, const std::string& path, std::string_view advice = "");
+
 /// Content of a file; none if the file cannot be read, with the reason in errno.
 [[nodiscard]] std::optional<std::string> read_whole_file(const std::string& path);
 

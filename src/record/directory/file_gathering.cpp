@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
@@ -43,8 +42,7 @@ class FilePieces {
     check<FailureError>(!error && size >= sent_, "cannot read '{}' ({})", path, error.message());
     std::string bytes(std::min<std::uintmax_t>(most_, size - sent_), '\0');
     const Descriptor file(path, O_RDONLY);
-    const int problem = file.get() < 0 ? errno : read_all(file.get(), bytes, static_cast<off_t>(sent_));
-    check<FailureError>(problem == 0, "cannot read '{}' ({})", path, std::strerror(problem));
+    require_read(file.get() < 0 ? errno : read_all(file.get(), bytes, static_cast<off_t>(sent_)), path);
     std::string piece = name + "\n" + bytes;
     sent_ += bytes.size();
     if (bytes.size() < most_) {
@@ -76,15 +74,13 @@ class ArrivingFile {
     begun_ = bytes.size() == most;
     if (begun_) return;
     static_cast<void>(settle_file(part));
-    const int problem = std::rename(part.c_str(), path.c_str()) == 0 ? sync_folder_of(path) : errno;
-    check<FailureError>(problem == 0, "cannot write '{}' ({})", path, std::strerror(problem));
+    require_written(std::rename(part.c_str(), path.c_str()) == 0 ? sync_folder_of(path) : errno, path);
   }
 
  private:
   void write(const std::string& part, std::string_view bytes) const {
     const Descriptor file(part, O_WRONLY | O_CREAT | (begun_ ? O_APPEND : O_TRUNC), 0666);
-    const int problem = file.get() < 0 ? errno : write_all(file.get(), bytes);
-    check<FailureError>(problem == 0, "cannot write '{}' ({}) make room on the disk", part, std::strerror(problem));
+    require_written(file.get() < 0 ? errno : write_all(file.get(), bytes), part, "make room on the disk");
   }
   bool begun_ = false;  ///< whether the file has some pieces, and lacks the last one
 };

@@ -1,7 +1,6 @@
 #include "starling/record/directory/owners_file.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -26,7 +25,7 @@ std::int64_t settle_file(const std::string& path) {
   const Descriptor file(path, O_WRONLY);
   struct stat status {};
   const bool settled = file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0;
-  check<FailureError>(settled, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(errno));
+  require_written(settled ? 0 : errno, path, "check the folder and the disk");
   return status.st_size;
 }
 
@@ -34,8 +33,7 @@ void cut_file(const std::string& path, std::int64_t size) {
   const std::int64_t now = settle_file(path);
   check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
                    path, now, size);
-  const bool cut = truncate(path.c_str(), static_cast<off_t>(size)) == 0;
-  check<FailureError>(cut, "cannot write '{}' ({})", path, std::strerror(errno));
+  require_written(truncate(path.c_str(), static_cast<off_t>(size)) == 0 ? 0 : errno, path);
 }
 
 OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
@@ -43,22 +41,19 @@ OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
 }
 
 void OwnersFile::replace(const std::string& path, const Secret<std::string>& content) {
-  const int error = replace_file(path, content.open(OpenKey()));
-  check<FailureError>(error == 0, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(error));
+  require_written(replace_file(path, content.open(OpenKey())), path, "check the folder and the disk");
 }
 
 Secret<std::string> OwnersFile::read(std::int64_t from, std::int64_t bytes) const {
   const Descriptor file(path_, O_RDONLY);
   std::string text(static_cast<std::size_t>(bytes), '\0');
-  const int error = file.get() < 0 ? errno : read_all(file.get(), text, from);
-  check<FailureError>(error == 0, "cannot read '{}' ({})", path_, std::strerror(error));
+  require_read(file.get() < 0 ? errno : read_all(file.get(), text, from), path_);
   return Secret<std::string>(std::move(text));
 }
 
 void OwnersFile::append_text(const std::string& text) const {
   const Descriptor file(path_, O_WRONLY | O_CREAT | O_APPEND);
-  const int error = file.get() < 0 ? errno : write_all(file.get(), text);
-  check<FailureError>(error == 0, "cannot write '{}' ({})", path_, std::strerror(error));
+  require_written(file.get() < 0 ? errno : write_all(file.get(), text), path_);
 }
 
 }  // namespace starling

@@ -2,9 +2,7 @@
 
 #include "record/readable_by_all.hpp"
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <random>
@@ -41,8 +39,7 @@ std::string on_host(std::string pattern, const std::string& host) {
 }
 
 void write(const std::string& file, const std::string& text, mode_t mode) {
-  const int error = replace_file(file, text, mode);
-  check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
+  require_written(replace_file(file, text, mode), file);
 }
 
 }  // namespace
@@ -283,9 +280,7 @@ void PrivatePlace::take_next_here() const {
     fs::remove_all(place);
     fs::rename(folder, place);
   }
-  if (next.empty()) return;
-  const int error = sync_folder_of(next.front());
-  check<FailureError>(error == 0, "cannot write '{}' ({})", path_, std::strerror(error));
+  if (!next.empty()) require_written(sync_folder_of(next.front()), path_);
 }
 
 /// Removes folders that clients have left.

@@ -94,8 +94,8 @@ void require_whole_configuration(const std::string& path) {
 }
 
 void write_configuration(const std::string& path, const std::string& configuration) {
-  const int error = replace_file(path + "/config.ini", with_output(configuration, path), readable_by_all);
-  check<FailureError>(error == 0, "cannot write '{}/config.ini' ({})", path, std::strerror(error));
+  const std::string file = path + "/config.ini";
+  require_written(replace_file(file, with_output(configuration, path), readable_by_all), file);
 }
 
 }  // namespace
@@ -250,8 +250,7 @@ void RunDirectory::settle_determination(const std::string& digest) const {
 }
 
 void RunDirectory::sync_private_folder() const {
-  const int error = sync_folder_of(place_.next_folder(0));
-  check<FailureError>(error == 0, "cannot write '{}' ({})", place_.path(), std::strerror(error));
+  require_written(sync_folder_of(place_.next_folder(0)), place_.path());
 }
 
 /// Ends a change of the number of ranks that take_next_folders() has begun, and removes what one left that ended
@@ -331,8 +330,7 @@ void RunDirectory::forget_results() const {
 void RunDirectory::write_identity(const RunIdentity& identity, const std::string& state) const {
   const std::string file = path_ + "/run-id";
   const std::string text = identity.text() + (state.empty() ? "" : state + "\n");
-  const int error = replace_file(file, text, readable_by_all);
-  check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
+  require_written(replace_file(file, text, readable_by_all), file);
 }
 
 std::string RunDirectory::identity_text() const {
