@@ -1,10 +1,10 @@
 #include "starling/core/spec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 #include "starling/core/names.hpp"
 
 namespace starling {
@@ -12,12 +12,9 @@ namespace starling {
 namespace {
 
 double parse_decimal(std::string_view text, std::string_view what) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  check(error == std::errc() && stop == end, "{}: '{}' is not a number. Write one such as 2, 0.5, 1e-3 or 1/3.", what,
-        text);
-  return value;
+  const auto value = exact_number<double>(text);
+  check(value.has_value(), "{}: '{}' is not a number. Write one such as 2, 0.5, 1e-3 or 1/3.", what, text);
+  return *value;
 }
 
 }  // namespace
@@ -32,10 +29,7 @@ double parse_number(std::string_view text, std::string_view what) {
 }
 
 long long parse_integer(std::string_view text, std::string_view what) {
-  long long value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && stop == end) return value;
+  if (const auto value = exact_number<long long>(text)) return *value;
   const double real = parse_decimal(text, what);  // 1e6 is a fine way to write an integer
   check(std::abs(real) < 9e15 && real == std::floor(real), "{}: '{}' is not a whole number", what, text);
   return static_cast<long long>(real);

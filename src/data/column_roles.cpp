@@ -3,13 +3,13 @@
 #include "number.hpp"
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <string_view>
 
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 #include "starling/core/names.hpp"
 
 namespace starling {
@@ -167,11 +167,8 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const
 }
 
 std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count) {
-  std::size_t column = 0;
-  const char* end = wanted.data() + wanted.size();
-  const auto [stop, error] = std::from_chars(wanted.data(), end, column);
-  if (error != std::errc() || stop != end || column >= count) return std::nullopt;
-  return column;
+  const auto column = exact_number<std::size_t>(wanted);
+  return column && *column < count ? column : std::nullopt;
 }
 
 ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings, DefaultLabel default_label) {

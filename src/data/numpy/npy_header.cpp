@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 
 namespace starling {
 
@@ -139,11 +140,9 @@ class Dictionary {
 
   [[nodiscard]] std::size_t length_of(const std::string& type) const {
     constexpr std::size_t longest = 10'000;
-    std::size_t length = 0;
-    const char* const end = type.data() + type.size();
-    const auto [stop, error] = std::from_chars(type.data() + 2, end, length);
-    if (error != std::errc() || stop != end || length > longest) throw_damaged();
-    return length;
+    const auto length = exact_number<std::size_t>(std::string_view(type).substr(2));
+    if (!length || *length > longest) throw_damaged();
+    return *length;
   }
 
   const std::string& where_;

@@ -2,14 +2,15 @@
 
 #include "data/formats/line_reader.hpp"
 #include "data/number.hpp"
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 
 namespace starling {
 
@@ -19,17 +20,14 @@ constexpr std::string_view heading = "record,client";
 
 /// The client on the line of record `expected`.
 Client read_owner(std::string_view line, std::int64_t expected, const LineReader& lines) {
-  std::int64_t record = 0;
-  Client client = 0;
-  const char* end = line.data() + line.size();
-  const auto first = std::from_chars(line.data(), end, record);
-  const bool comma = first.ec == std::errc() && first.ptr != end && *first.ptr == ',';
-  const auto second = comma ? std::from_chars(first.ptr + 1, end, client) : first;
-  check<DataError>(comma && second.ec == std::errc() && second.ptr == end,
-                   "{}: the line is not record,client (two whole numbers) correct the line", lines.where());
-  check<DataError>(record == expected, "{}: record {} where {} is due (records stand in order, from 0) sort the lines",
-                   lines.where(), record, expected);
-  return client;
+  const std::size_t comma = std::min(line.find(','), line.size());
+  const auto record = exact_number<std::int64_t>(line.substr(0, comma));
+  const auto client = exact_number<Client>(line.substr(std::min(comma + 1, line.size())));
+  check<DataError>(record && client, "{}: the line is not record,client (two whole numbers) correct the line",
+                   lines.where());
+  check<DataError>(*record == expected, "{}: record {} where {} is due (records stand in order, from 0) sort the lines",
+                   lines.where(), *record, expected);
+  return *client;
 }
 
 }  // namespace

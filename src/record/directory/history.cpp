@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -39,12 +39,6 @@ struct flock whole_file() {
   return lock;
 }
 
-template <class T>
-bool parse(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 /// Whether the line is one of a history after round `before`.
 bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
   std::array<std::string_view, history_figures.size() + 1> fields;
@@ -54,10 +48,14 @@ bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
     fields[k] = line.substr(0, end);
     line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
   }
-  if (!parse(fields[0], figures.done) || figures.done < before) return false;
+  const auto round = exact_number<Round>(fields[0]);
+  if (!round || *round < before) return false;
+  figures.done = *round;
   for (std::size_t k = 1; k < fields.size(); ++k) {
-    double& figure = figures.*history_figures[k - 1].figure;
-    if (!fields[k].empty() && (!parse(fields[k], figure) || std::isnan(figure))) return false;
+    if (fields[k].empty()) continue;
+    const auto figure = exact_number<double>(fields[k]);
+    if (!figure || std::isnan(*figure)) return false;
+    figures.*history_figures[k - 1].figure = *figure;
   }
   return true;
 }

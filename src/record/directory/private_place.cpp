@@ -2,7 +2,6 @@
 
 #include "record/readable_by_all.hpp"
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <random>
@@ -15,6 +14,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/exact_number.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/probes/latency_probes.hpp"
 
@@ -49,10 +49,8 @@ std::vector<Round> checkpoint_rounds(const fs::directory_iterator& files) {
   for (const auto& entry : files) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(checkpoint_prefix)) continue;
-    Round round = 0;
-    const char* const end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + checkpoint_prefix.size(), end, round);
-    if (error == std::errc() && rest == end && round >= 0) rounds.push_back(round);
+    const auto round = exact_number<Round>(std::string_view(name).substr(checkpoint_prefix.size()));
+    if (round && *round >= 0) rounds.push_back(*round);
   }
   std::sort(rounds.begin(), rounds.end());
   return rounds;

@@ -1,11 +1,11 @@
 // Intervals as tables in files: coefficients.csv and intervals.csv.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/record/intervals/interval.hpp"
 
@@ -28,15 +28,15 @@ bool any_of_a_client(const std::vector<Interval>& intervals) {
 
 /// Takes the number of a field, NaN of an empty one; false where it is none.
 bool take(const std::string& field, double& value) {
-  value = std::numeric_limits<double>::quiet_NaN();
-  if (field.empty()) return true;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return error == std::errc() && end == field.data() + field.size() && std::isfinite(value);
+  const auto number = exact_number<double>(field);
+  value = number.value_or(std::numeric_limits<double>::quiet_NaN());
+  return field.empty() || std::isfinite(value);
 }
 template <class Whole>
 bool take_count(const std::string& field, Whole& value) {
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return error == std::errc() && end == field.data() + field.size() && value >= 0;
+  const auto number = exact_number<Whole>(field);
+  value = number.value_or(Whole{-1});
+  return value >= 0;
 }
 
 /// Takes a row with the columns of the file; false where it is none.

@@ -1,13 +1,13 @@
 #include "starling/report/view/run_reading.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <new>
 #include <numeric>
 #include <sstream>
 
+#include "starling/core/exact_number.hpp"
 #include "starling/files/text.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/hdf5/file.hpp"
@@ -59,9 +59,9 @@ hdf5::Sizes sizes_of_models(const File& file) {
     hdf5::Sizes sizes;
     for (const char* name : {"clients", "dimension"}) {
       const std::string text = text_attribute(file, name).value_or("");
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sizes.emplace_back());
-      check<FailureError>(error == std::errc() && end == text.data() + text.size() && !text.empty(),
-                          "there is neither '/final_model' nor a number '{}'", name);
+      const auto size = exact_number<hsize_t>(text);
+      check<FailureError>(size.has_value(), "there is neither '/final_model' nor a number '{}'", name);
+      sizes.push_back(*size);
     }
     return sizes;
   }
@@ -112,10 +112,9 @@ std::string RunNotes::text(const std::string& attribute) const {
 std::optional<double> RunNotes::number(const std::string& attribute) const {
   const std::string value = text(attribute);
   if (value.empty()) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  check<DataError>(error == std::errc() && end == value.data() + value.size(),
-                   "attribute {} = '{}' of run.h5 (a number is expected) restore the file", attribute, value);
+  const auto number = exact_number<double>(value);
+  check<DataError>(number.has_value(), "attribute {} = '{}' of run.h5 (a number is expected) restore the file",
+                   attribute, value);
   return number;
 }
 

@@ -4,7 +4,6 @@
 #include "app/run/privacy/noise_keys.hpp"
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "starling/core/exact_number.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/privacy/ledger/ledger_regrouping.hpp"
 #include "starling/record/directory/journal.hpp"
@@ -22,14 +22,6 @@ namespace {
 
 std::string path_of(const CheckpointFolder& folder, const Companion& file) {
   return (std::filesystem::path(folder.folder()) / file.name).lexically_normal().string();
-}
-
-/// The number that a field of a table is; none for a word.
-std::optional<std::int64_t> number_in(const std::string& line, std::size_t from, std::size_t end) {
-  std::int64_t number = 0;
-  const char* const last = line.data() + end;
-  const auto [rest, error] = std::from_chars(line.data() + from, last, number);
-  return error == std::errc() && rest == last ? std::optional(number) : std::nullopt;
 }
 
 constexpr std::string_view with_keys = "random keys";
@@ -49,10 +41,11 @@ std::string join_tables(const std::vector<std::string>& tables, const ClientGrou
   for (const std::string& table : tables) {
     std::istringstream lines(table);
     for (std::string line; std::getline(lines, line);) {
+      const std::string_view fields = line;
       const std::size_t first = std::min(line.find(','), line.size());
-      const std::size_t second = std::min(line.find(',', first + 1), line.size());
-      const auto round = number_in(line, 0, first);
-      const auto client = first < line.size() ? number_in(line, first + 1, second) : std::nullopt;
+      const std::size_t second = std::min(first + 1, line.size());
+      const auto round = exact_number<std::int64_t>(fields.substr(0, first));
+      const auto client = exact_number<std::int64_t>(fields.substr(second, line.find(',', second) - second));
       if (!round && &table == &tables.front()) head += line + "\n";
       if (round && client && group.has(static_cast<Client>(*client))) rows.emplace_back(*round, *client, line);
     }
