@@ -1,5 +1,6 @@
 #include "starling/core/digest.hpp"
 
+#include <charconv>
 #include <fstream>
 
 #include <openssl/evp.h>
@@ -21,6 +22,16 @@ std::string to_hex(std::string_view bytes) {
   text.reserve(2 * bytes.size());  // growth would leave pieces of a key in freed memory
   for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
+}
+
+bool from_hex(std::string_view digits, std::span<unsigned char> bytes) {
+  if (digits.size() != 2 * bytes.size()) return false;
+  for (const char* from = digits.data(); unsigned char& byte : bytes) {
+    const auto [end, error] = std::from_chars(from, from + 2, byte, 16);
+    if (error != std::errc() || end != from + 2) return false;
+    from = end;
+  }
+  return true;
 }
 
 std::string sha256(std::string_view bytes) {

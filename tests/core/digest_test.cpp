@@ -1,6 +1,7 @@
 #include "starling/core/digest.hpp"
 
 #include "support/testing.hpp"
+#include <array>
 #include <string>
 
 #include "starling/core/check.hpp"
@@ -44,6 +45,12 @@ TEST(Digest, IsTheSameOfPieces) {
 TEST(Digest, HexHasTwoDigitsPerByte) {
   EXPECT_EQ(to_hex(std::string_view("\x00\x0f\xff\x7e", 4)), "000fff7e");
   EXPECT_EQ(to_hex(""), "");
+  std::array<unsigned char, 4> bytes{};
+  EXPECT_TRUE(from_hex("000FfF7e", bytes));
+  EXPECT_EQ(bytes, (std::array<unsigned char, 4>{0x00, 0x0f, 0xff, 0x7e}));
+  for (const char* other : {"000fff7", "000fff7e0", "000fff7g", "000fff-1", "000fff 1", ""}) {
+    EXPECT_FALSE(from_hex(other, bytes)) << other;
+  }
 }
 
 }  // namespace starling::digest_test

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,5 +35,9 @@ class Sha256 {
 [[nodiscard]] std::string sha256_of_file(const std::string& path);
 
 [[nodiscard]] std::string to_hex(std::string_view bytes);
+
+/// Reads two hexadecimal digits, of either case, for each of `bytes`. Writes nowhere else: a key leaves no copy. False
+/// for another number of digits, or for other characters.
+[[nodiscard]] bool from_hex(std::string_view digits, std::span<unsigned char> bytes);
 
 }  // namespace starling

@@ -2,8 +2,6 @@
 
 #include "cipher.hpp"
 #include "keyed_hash.hpp"
-#include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -60,29 +58,10 @@ void load(const std::string& path, KeyText& text) {
                       std::strerror(errno));
 }
 
-int digit_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /// Length without one line end.
 std::size_t line_length(std::string_view text) {
   if (text.ends_with("\r\n")) return text.size() - 2;
   return text.ends_with('\n') ? text.size() - 1 : text.size();
-}
-
-void parse_hex(std::string_view digits, const std::string& path, NoiseKey::Bytes& bytes) {
-  const bool right_length = digits.size() == 2 * bytes.size();
-  const bool all_digits = std::all_of(digits.begin(), digits.end(), [](char c) { return digit_value(c) >= 0; });
-  check(right_length && all_digits,
-        "noise key file '{}' is not a key: it must hold 64 hexadecimal digits or exactly 32 raw bytes. Make one with "
-        "'openssl rand -hex 32'",
-        path);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<unsigned char>(digit_value(digits[2 * i]) * 16 + digit_value(digits[2 * i + 1]));
-  }
 }
 
 }  // namespace
@@ -161,7 +140,10 @@ NoiseKey NoiseKey::read(const std::string& path) {
   if (content.size() == key.bytes_.size()) {
     std::memcpy(key.bytes_.data(), content.data(), content.size());
   } else {
-    parse_hex(content.substr(0, line_length(content)), path, key.bytes_);
+    check(from_hex(content.substr(0, line_length(content)), key.bytes_),
+          "noise key file '{}' is not a key: it must hold 64 hexadecimal digits or exactly 32 raw bytes. Make one with "
+          "'openssl rand -hex 32'",
+          path);
   }
   return key;
 }

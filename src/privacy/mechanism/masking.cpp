@@ -4,7 +4,6 @@
 #include "privacy/keys/keyed_hash.hpp"
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <set>
 
 #include <openssl/err.h>
@@ -80,12 +79,8 @@ std::string text_of(const MaskKey::Bytes& key) {
 /// The key of 64 hexadecimal digits.
 MaskKey::Bytes bytes_of(std::string_view hex) {
   MaskKey::Bytes bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char* const from = hex.data() + 2 * i;
-    const auto [end, error] = std::from_chars(from, from + 2, bytes[i], 16);
-    check<DataError>(error == std::errc() && end == from + 2,
-                     "what came as a public key is none: whoever relays them changed it. Do not go on.");
-  }
+  check<DataError>(from_hex(hex, bytes),
+                   "what came as a public key is none: whoever relays them changed it. Do not go on.");
   return bytes;
 }
 

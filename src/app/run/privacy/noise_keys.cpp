@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -75,12 +74,7 @@ class KeyLines {
 /// A key whose line store_noise_keys has written.
 NoiseKey key_of(std::string_view line, const std::string& file) {
   Wiped<NoiseKey::Bytes> bytes;
-  bool right = line[digits_of_key] == '\n';
-  for (std::size_t i = 0; i < bytes.value.size(); ++i) {
-    const char* const from = line.data() + 2 * i;
-    const auto [end, error] = std::from_chars(from, from + 2, bytes.value[i], 16);
-    right = right && error == std::errc() && end == from + 2;
-  }
+  const bool right = line[digits_of_key] == '\n' && from_hex(line.substr(0, digits_of_key), bytes.value);
   check<DataError>(right,
                    "noise key file '{}' holds a line that is no key of {} hexadecimal digits: it was changed. Bring "
                    "the file of the run back.",
