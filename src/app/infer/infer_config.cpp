@@ -23,6 +23,13 @@ Table<Loss> inference_losses() {
   return losses_that([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); });
 }
 
+/// Why nothing about one model stands beside --replications.
+constexpr const char* of_a_study = "there is not one model but many";
+
+Relation needs_topology() {
+  return needs("topology", "rank 0 aggregates, so nothing mixes");
+}
+
 void add_graph_options(Options& options, InferConfig& config) {
   options.group("Clients and graph");
   options.add(
@@ -34,16 +41,16 @@ void add_graph_options(Options& options, InferConfig& config) {
       config.topology);
   add_client_options(options, config, "the topology's, else one per rank");
   options.add(declared("mixing", {.help = "with --topology: push-sum (unbiased on any digraph) or plain",
-                                  .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+                                  .relations = {needs_topology()}}),
               config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}});
   options.add(declared("gossip-steps", {.help = "with --topology: exchanges with neighbours per step",
-                                        .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+                                        .relations = {needs_topology()}}),
               config.mixing.gossip_steps);
   options.add(
       declared(
           "lazy",
           {.help = "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
-           .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+           .relations = {needs_topology()}}),
       config.mixing.lazy);
   add_exchange_option(options, config.mixing.exchange);
 }
@@ -84,7 +91,7 @@ void add_method_options(Options& options, InferConfig& config) {
                    "auto: the "
                    "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
            .most = std::numeric_limits<double>::infinity(),
-           .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+           .relations = {needs_topology()}}),
       config.asked_step_cap);
 }
 
@@ -167,7 +174,7 @@ void add_interval_options(Options& options, InferConfig& config) {
       {.name = "joint",
        .help = "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
        .relations = {excludes("bias=remove", "the test is on the average with its bias"),
-                     excludes("replications", "there is not one model but many")}},
+                     excludes("replications", of_a_study)}},
       config.joint);
   options.add({.name = "burn-in",
                .argument = "B",
@@ -185,12 +192,9 @@ void add_interval_options(Options& options, InferConfig& config) {
            "--topology vectors go as messages unless --exchange says otherwise",
        .least = 0,
        .most = 100'000'000,
-       .relations = {excludes("test", "there is not one model but many"),
-                     excludes("json-models", "there is not one model but many"),
-                     excludes("record-clients", "there is not one model but many"),
-                     excludes("save-partition", "there is not one model but many"),
-                     excludes("tensorboard", "there is not one model but many"),
-                     excludes("openmetrics", "there is not one model but many")}},
+       .relations = {excludes("test", of_a_study), excludes("json-models", of_a_study),
+                     excludes("record-clients", of_a_study), excludes("save-partition", of_a_study),
+                     excludes("tensorboard", of_a_study), excludes("openmetrics", of_a_study)}},
       config.replications);
 }
 

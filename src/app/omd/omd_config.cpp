@@ -81,21 +81,12 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add(declared("start", {.initial = "uniform"}), config.start);
   options.add(declared("average"), config.average,
               {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}});
-  options.add(declared("step", {.relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
-                                                       "Give --queue-smoothing ALPHA instead.")}}),
-              config.omd.step);
-  options.add(
-      declared("step-power", {.relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
-                                                     "Give --queue-smoothing ALPHA instead.")}}),
-      config.omd.step_power);
-  options.add(
-      declared("step-offset", {.initial = "0",
-                               .relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
-                                                      "Give --queue-smoothing ALPHA instead.")}}),
-      config.omd.step_offset);
-  add_decay_option(options, config,
-                   {.relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
-                                           "Give --queue-smoothing ALPHA instead.")}});
+  const Relation without_queue =
+      excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)", "Give --queue-smoothing ALPHA instead.");
+  options.add(declared("step", {.relations = {without_queue}}), config.omd.step);
+  options.add(declared("step-power", {.relations = {without_queue}}), config.omd.step_power);
+  options.add(declared("step-offset", {.initial = "0", .relations = {without_queue}}), config.omd.step_offset);
+  add_decay_option(options, config, {.relations = {without_queue}});
   options.add(declared("step-cap"), config.step_cap);
 }
 

@@ -137,27 +137,25 @@ void add_trust_options(Options& options, RenewableConfig& config) {
        .files = named::spec,
        .relations = {needs("variant=private", "no other variant releases curvatures with noise")}},
       config.curvature_model);
+  const Relation of_the_paper = needs("variant=private-paper", "no other variant has this constant");
   options.add({.name = "c1",
                .argument = "C1",
                .help = "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
                .least = tiny,
                .most = 1e12,
                .example = "1 --variant private-paper",
-               .relations = {needs("variant=private-paper", "no other variant has this constant")}},
+               .relations = {of_the_paper}},
               config.c1);
-  options.add(declared("c2", {.example = "1 --variant private-paper",
-                              .relations = {needs("variant=private-paper", "no other variant has this constant")}}),
-              config.c2);
+  options.add(declared("c2", {.example = "1 --variant private-paper", .relations = {of_the_paper}}), config.c2);
   options.add({.name = "cp",
                .argument = "CP",
                .help = "with private-paper: C_(p-1), assumed of a step; default: 0",
                .least = 0,
                .most = 1e12,
                .example = "0 --variant private-paper",
-               .relations = {needs("variant=private-paper", "no other variant has this constant")}},
+               .relations = {of_the_paper}},
               config.cp);
-  options.add(declared("rho", {.relations = {needs("variant=private-paper", "no other variant has this constant")}}),
-              config.rho);
+  options.add(declared("rho", {.relations = {of_the_paper}}), config.rho);
 }
 
 void read_classes(RenewableConfig& config) {
