@@ -46,7 +46,7 @@ Released<Columns> ModelAverage::models(const RoundView& view) const {
   means.update(
       [&](Columns& result, const Columns& now) {
         for (std::size_t k = 0; k < result.size(); ++k) {
-          if (without_mass(weights_[k])) std::copy(now[k].begin(), now[k].end(), result[k].begin());
+          if (without_mass(weights_[k])) result.set(k, now[k]);
         }
       },
       view.models());

@@ -40,8 +40,7 @@ Vector EvaluationPass::total(const std::vector<Secret<Vector>>& vectors, std::si
                              SharedFigure figure) const {
   Secret<Columns> columns(Columns(length, vectors.size()));
   for (std::size_t k = 0; k < vectors.size(); ++k) {
-    columns.update([k](Columns& all, const Vector& one) { std::copy(one.begin(), one.end(), all[k].begin()); },
-                   vectors[k]);
+    columns.update([k](Columns& all, const Vector& one) { all.set(k, one); }, vectors[k]);
   }
   return total(columns, figure);
 }

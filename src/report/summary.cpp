@@ -131,7 +131,7 @@ LocalResults without_lost(const LocalResults& all) {
         Columns columns(models.rows(), static_cast<std::size_t>(std::count(lost.begin(), lost.end(), 0)));
         std::size_t next = 0;
         for (std::size_t k = 0; k < models.size(); ++k) {
-          if (lost[k] == 0) std::copy(models[k].begin(), models[k].end(), columns[next++].begin());
+          if (lost[k] == 0) columns.set(next++, models[k]);
         }
         return columns;
       },

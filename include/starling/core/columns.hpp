@@ -1,6 +1,7 @@
 /// The vectors of a block of clients: one contiguous column per client.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -21,6 +22,10 @@ class Columns {
  public:
   Columns() = default;
   Columns(std::size_t rows, std::size_t size) : rows_(rows), size_(size), values_(rows * size), data_(values_.data()) {}
+  /// Matrix of `size` columns that are all `column`.
+  Columns(View column, std::size_t size) : Columns(column.size(), size) {
+    for (std::size_t j = 0; j < size; ++j) set(j, column);
+  }
   /// Matrix over borrowed storage of rows × size numbers, which must outlive the matrix. A copy has its own storage.
   Columns(std::size_t rows, std::size_t size, double* lent) : rows_(rows), size_(size), data_(lent) {}
   Columns(const Columns& other)
@@ -44,6 +49,8 @@ class Columns {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] View operator[](std::size_t j) const { return {data_ + j * rows_, rows_}; }
   [[nodiscard]] MutableView operator[](std::size_t j) { return {data_ + j * rows_, rows_}; }
+  /// Copies rows() numbers to column j.
+  void set(std::size_t j, View column) { std::copy(column.begin(), column.end(), (*this)[j].begin()); }
   [[nodiscard]] View flat() const { return {data_, rows_ * size_}; }
   [[nodiscard]] MutableView flat() { return {data_, rows_ * size_}; }
 

@@ -1,7 +1,6 @@
 /// The interface between protocols and observers. Observers measure and record; protocols neither print nor store.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -34,8 +33,7 @@ class RoundView {
     return post_process(
         [&](const Columns& all) {
           Columns some(all.rows(), count);
-          for (std::size_t k = 0; k < count; ++k)
-            std::copy(all[first + k].begin(), all[first + k].end(), some[k].begin());
+          for (std::size_t k = 0; k < count; ++k) some.set(k, all[first + k]);
           return some;
         },
         models());

@@ -104,13 +104,7 @@ class DecentralizedEngine final : public InferEngine {
     return settings;
   }
   static Released<Columns> same_for_all(const Released<Vector>& start, std::size_t clients) {
-    return post_process(
-        [clients](const Vector& theta) {
-          Columns models(theta.size(), clients);
-          for (std::size_t k = 0; k < clients; ++k) std::copy(theta.begin(), theta.end(), models[k].begin());
-          return models;
-        },
-        start);
+    return post_process([clients](const Vector& theta) { return Columns(theta, clients); }, start);
   }
 
   std::unique_ptr<Domain> domain_;

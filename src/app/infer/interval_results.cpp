@@ -142,10 +142,7 @@ Released<Columns> IntervalResults::estimates() {
   if (engine_.paths() > 0) recorder_.finish(engine_.view());
   Columns models(facts_.dimension, static_cast<std::size_t>(facts_.layout.count(facts_.agreement.rank())));
   if (of_clients()) {
-    for (std::size_t k = 0; k < models.size(); ++k) {
-      const Vector own = recorder_.estimate(k, engine_.view());
-      std::copy(own.begin(), own.end(), models[k].begin());
-    }
+    for (std::size_t k = 0; k < models.size(); ++k) models.set(k, recorder_.estimate(k, engine_.view()));
     return declare_public(std::move(models));
   }
   Released<Vector> common = declare_public(Vector(facts_.dimension));
@@ -156,8 +153,7 @@ Released<Columns> IntervalResults::estimates() {
     common = declare_public(std::move(estimate));
   }
   const std::vector<Vector> all = facts_.agreement.all_gather(common);
-  for (std::size_t k = 0; k < models.size(); ++k) std::copy(all[0].begin(), all[0].end(), models[k].begin());
-  return declare_public(std::move(models));
+  return declare_public(Columns(all[0], models.size()));
 }
 
 void IntervalResults::summarise(Summary& summary, std::vector<std::string>& notes) {

@@ -1,6 +1,5 @@
 #include "warm_up.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -70,8 +69,7 @@ std::vector<std::size_t> WarmUp::play(EngineParts& parts, Agreement& agreement) 
   Released<Columns> columns = declare_public(Columns(size + 2, parts.streams.size()));
   agreement.together([&] {
     for (std::size_t k = 0; k < parts.streams.size(); ++k) {
-      columns.update([k](Columns& all, const Vector& own) { std::copy(own.begin(), own.end(), all[k].begin()); },
-                     moments_of_client(k, parts));
+      columns.update([k](Columns& all, const Vector& own) { all.set(k, own); }, moments_of_client(k, parts));
     }
   });
   Vector sum = agreement.ordered_sum(columns);

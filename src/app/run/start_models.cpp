@@ -33,7 +33,7 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     Columns models(dimension, columns);
     for (std::size_t k = 0; k < columns; ++k) {
       if (where == "uniform" && own) {
-        std::copy(own->begin(), own->end(), models[k].begin());
+        models.set(k, *own);
         check(domain.violation(models[k]) <= tolerance,
               "the network's start values are outside the domain (they lie between -1 and 1, on both sides of 0) use "
               "--domain free or a larger one, or give --start FILE");
@@ -62,7 +62,7 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
                       u, outside));
     }
     if (u < first || u >= first + count) continue;
-    std::copy(row.begin(), row.end(), models[static_cast<std::size_t>(u - first)].begin());
+    models.set(static_cast<std::size_t>(u - first), row);
   }
   return {declare_public(std::move(models)), notes};
 }

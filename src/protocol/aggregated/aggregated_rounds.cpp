@@ -1,20 +1,12 @@
 #include "starling/protocol/aggregated/aggregated_rounds.hpp"
 
-#include <algorithm>
-
 namespace starling {
 
 AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start)
     : root_(root), theta_(start), members_(clients), ones_(clients.count(), 1.0), played_(clients.count()) {}
 
 Released<Columns> AggregatedRounds::some_models(std::size_t, std::size_t count) const {
-  return post_process(
-      [count](const Vector& theta) {
-        Columns models(theta.size(), count);
-        for (std::size_t k = 0; k < models.size(); ++k) std::copy(theta.begin(), theta.end(), models[k].begin());
-        return models;
-      },
-      theta_);
+  return post_process([count](const Vector& theta) { return Columns(theta, count); }, theta_);
 }
 
 void AggregatedRounds::completed() {

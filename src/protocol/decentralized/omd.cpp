@@ -173,10 +173,7 @@ Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t c
       [&](const Columns& state) {
         Columns models(dimension_, count);
         Vector scratch(dimension_);
-        for (std::size_t k = 0; k < count; ++k) {
-          const View x = mirror_.model(state[first + k], scratch);
-          std::copy(x.begin(), x.end(), models[k].begin());
-        }
+        for (std::size_t k = 0; k < count; ++k) models.set(k, mirror_.model(state[first + k], scratch));
         return models;
       },
       holdings_.state);
@@ -194,7 +191,7 @@ void DecentralizedOmd::begin_at(std::size_t k, const Released<Vector>& model) {
   holdings_.state.update(
       [&](Columns& states, const Vector& x) {
         if (mirror_.state_size(dimension_) == dimension_) {
-          std::copy(x.begin(), x.end(), states[k].begin());
+          states.set(k, x);
         } else {
           mirror_.embed(x, states[k]);
         }

@@ -251,13 +251,8 @@ void Vertical::show(const std::vector<Observer*>& observers) {
 }
 
 Released<Columns> Vertical::models() const {
-  return post_process(
-      [this](const Vector& theta) {
-        Columns models(theta.size(), root_.aggregates() ? 1 : 0);
-        if (root_.aggregates()) std::copy(theta.begin(), theta.end(), models[0].begin());
-        return models;
-      },
-      head());
+  const std::size_t count = root_.aggregates() ? 1 : 0;
+  return post_process([count](const Vector& theta) { return Columns(theta, count); }, head());
 }
 
 std::vector<std::pair<Client, Released<Vector>>> Vertical::blocks() const {

@@ -49,7 +49,7 @@ Released<Columns> ConstraintRecorder::violations(Round done) const {
     const std::size_t fixed = on_models_->set().fixed.size();
     all.update(
         [&](Columns& columns, const Columns& totals) {
-          for (std::size_t k = 0; k < clients_; ++k) std::copy(totals[k].begin(), totals[k].end(), columns[k].begin());
+          for (std::size_t k = 0; k < clients_; ++k) columns.set(k, totals[k]);
         },
         on_models_->public_totals());
     const Released<Vector> withheld = declare_public(Vector(on_models_->set().data.size(), unknown));
@@ -77,7 +77,7 @@ Released<Columns> ConstraintRecorder::duals(Round done) const {
   if (on_models_ != nullptr) {
     all.update(
         [&](Columns& columns, const Columns& duals) {
-          for (std::size_t k = 0; k < clients_; ++k) std::copy(duals[k].begin(), duals[k].end(), columns[k].begin());
+          for (std::size_t k = 0; k < clients_; ++k) columns.set(k, duals[k]);
         },
         on_models_->duals());
   }

@@ -190,8 +190,7 @@ Vector HistogramRelease::release(ReleasePath path, const std::vector<Secret<Coun
       if (facts_.records[k] == 0) continue;
       Released<Vector> noisy = declare_public(Vector(length));
       histograms(k).release({path, number(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy);
-      columns.update([k](Columns& all, const Vector& own) { std::copy(own.begin(), own.end(), all[k].begin()); },
-                     noisy);
+      columns.update([k](Columns& all, const Vector& own) { all.set(k, own); }, noisy);
     }
   });
   close();
