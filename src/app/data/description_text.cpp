@@ -8,12 +8,11 @@
 
 #include "starling/core/check.hpp"
 #include "starling/loss/loss.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_listed_labels = 20;
 constexpr std::size_t most_tabled_features = 40;
@@ -314,7 +313,7 @@ std::string to_json(const DescribedSource& source) {
   const Json object{{"source", source.source},
                     {"files", files},
                     {"replayable", source.replayable},
-                    {"clients", source.clients ? Json(*source.clients) : Json()},
+                    {"clients", or_null(source.clients)},
                     {"records", figures.records},
                     {"records_per_client", source.clients ? Json(figures.records_of_files) : Json()},
                     {"features", figures.features},

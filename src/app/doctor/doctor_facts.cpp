@@ -18,13 +18,13 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/record/directory/disk_trial.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr int most_cpus = 1 << 16;
 constexpr auto between_facts = std::chrono::milliseconds(100);

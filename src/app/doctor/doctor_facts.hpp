@@ -5,16 +5,9 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "starling/net/agreement.hpp"
 
 namespace starling {
-
-template <class T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
 
 /// The directory `output`, or the directory in which `output` is to be made.
 [[nodiscard]] std::string directory_of(const std::string& output);

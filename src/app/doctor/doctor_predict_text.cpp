@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "starling/report/view/json.hpp"
+
 namespace starling {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string between_hosts(const Launch& launch) {
   if (launch.hosts == 1) return "none";

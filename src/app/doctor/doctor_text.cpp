@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "starling/report/view/summary_view.hpp"
+
 namespace starling {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_listed = 5;
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/privacy/statement/statement.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
@@ -15,10 +16,6 @@ namespace {
 using SortedJson = nlohmann::json;
 
 constexpr std::size_t most_events_shown = 8;
-
-SortedJson known(double value) {
-  return std::isfinite(value) ? SortedJson(value) : SortedJson();
-}
 
 const char* verdict(bool refuted) {
   return refuted ? "refuted" : "not refuted";
@@ -137,13 +134,13 @@ SortedJson to_json(const AuditResult& pair) {
 
 void add_pairs(const AuditReport& report, SortedJson& object) {
   const AuditResult& worst = report.worst();
-  object["epsilon_claimed"] = known(worst.epsilon_claimed);
+  object["epsilon_claimed"] = number_json(worst.epsilon_claimed);
   object["delta"] = worst.delta;
   object["epsilon_lower_bound"] = worst.epsilon_lower_bound;
   object["mu_claimed"] = gaussian(worst) ? SortedJson(*worst.mu_claimed) : SortedJson();
   object["mu_lower_bound"] = gaussian(worst) ? SortedJson(worst.mu_lower_bound) : SortedJson();
-  object["recovered"] = known(bound_of(worst) / claim_of(worst));
-  object["expected"] = known(report.expected);
+  object["recovered"] = number_json(bound_of(worst) / claim_of(worst));
+  object["expected"] = number_json(report.expected);
   object["event"] = worst.event();
   object["samples"] = worst.samples;
   object["chosen_on"] = worst.chosen_on;
@@ -152,7 +149,7 @@ void add_pairs(const AuditReport& report, SortedJson& object) {
 }
 
 void add_run(const OneRunResult& run, SortedJson& object) {
-  object["epsilon_claimed"] = known(run.epsilon_claimed);
+  object["epsilon_claimed"] = number_json(run.epsilon_claimed);
   object["delta"] = run.delta;
   object["epsilon_lower_bound"] = run.epsilon_lower_bound;
   object["samples"] = run.scores.front().canaries;

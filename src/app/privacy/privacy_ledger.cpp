@@ -16,12 +16,11 @@
 #include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/record/directory/private_place.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_lines = 20;  // about clients, that a table shows
 
@@ -179,16 +178,11 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
 
 // Output as JSON.
 
-Json finite_or_null(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
-}
-
 Json to_json(const PrivacyLoss& loss) {
-  const auto optional = [](const std::optional<double>& value) { return value ? finite_or_null(*value) : Json(); };
-  return {{"epsilon", finite_or_null(loss.epsilon)},
+  return {{"epsilon", number_json(loss.epsilon)},
           {"delta", loss.delta},
-          {"mu", optional(loss.mu)},
-          {"renyi", optional(loss.renyi)},
+          {"mu", number_json(loss.mu)},
+          {"renyi", number_json(loss.renyi)},
           {"method", loss.method}};
 }
 

@@ -12,6 +12,7 @@
 #include "starling/files/round_values.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/mechanism.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
@@ -152,10 +153,6 @@ std::vector<ChargeGroup> groups_of(const Spend& spend, const Options& options) {
   return {{charge_of(complete.terms, "--mechanism " + complete.terms.mechanism), complete.releases}};
 }
 
-nlohmann::json number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? nlohmann::json(*value) : nlohmann::json();
-}
-
 /// Nine digits, never less than the loss.
 std::string nine_digits_rounded_up(double loss) {
   if (std::isinf(loss)) return "unbounded";
@@ -211,13 +208,13 @@ int run_spend(const Call& call) {
     print(table_of(loss, pure, releases));
     return 0;
   }
-  const nlohmann::json result{{"epsilon", number(loss.epsilon)},
-                              {"mu", number(loss.mu)},
-                              {"renyi", number(loss.renyi)},
+  const nlohmann::json result{{"epsilon", number_json(loss.epsilon)},
+                              {"mu", number_json(loss.mu)},
+                              {"renyi", number_json(loss.renyi)},
                               {"method", loss.method},
                               {"delta", loss.delta},
                               {"releases", releases},
-                              {"pure", number(pure)}};
+                              {"pure", number_json(pure)}};
   print(result.dump() + '\n');
   return 0;
 }

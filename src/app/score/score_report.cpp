@@ -46,7 +46,7 @@ std::string group_rows(const ScoreReport& report) {
 
 Json json_of(const ScoreReport& report) {
   Json json = {{"model", report.model},
-               {"client", report.client ? Json(*report.client) : Json(nullptr)},
+               {"client", or_null(report.client)},
                {"source", report.source},
                {"metrics", json_of(report.metrics)}};
   if (report.by.empty()) return json;

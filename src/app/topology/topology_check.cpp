@@ -12,31 +12,28 @@
 
 #include "starling/core/check.hpp"
 #include "starling/graph/analysis/analysis.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
 namespace {
 
 nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
-  const auto known = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
-  const auto optional = [](const std::optional<Round>& value) {
-    return value ? nlohmann::json(*value) : nlohmann::json();
-  };
   const auto range = [](const Range& sums) { return nlohmann::json{{"min", sums.min}, {"max", sums.max}}; };
   return {{"clients", graph.clients()},
           {"phases", sample.topology().phases()},
-          {"sampled_rounds", optional(sample.rounds())},
+          {"sampled_rounds", or_null(sample.rounds())},
           {"edges", analysis.edges},
           {"sender_sums", range(analysis.sender_sums)},
           {"receiver_sums", range(analysis.receiver_sums)},
           {"strongly_connected", analysis.strongly_connected},
-          {"joint_window", optional(analysis.joint_window)},
+          {"joint_window", or_null(analysis.joint_window)},
           {"perron", analysis.perron},
-          {"bias", known(analysis.bias)},
-          {"contraction", known(analysis.contraction)},
-          {"spectral_gap", known(analysis.gap)},
+          {"bias", number_json(analysis.bias)},
+          {"contraction", number_json(analysis.contraction)},
+          {"spectral_gap", number_json(analysis.gap)},
           {"contraction_tolerance", analysis.contraction_tolerance},
-          {"rounds_to_1e-3", optional(analysis.rounds_to_1e_3)},
+          {"rounds_to_1e-3", or_null(analysis.rounds_to_1e_3)},
           {"digest", graph.digest()}};
 }
 

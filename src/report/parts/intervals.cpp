@@ -22,13 +22,12 @@ std::string interval_text(const Interval& interval, std::size_t width) {
 }
 
 Json interval_json(const Interval& each) {
-  const std::optional<bool> excludes = excludes_zero(each);
   Json json = {{"name", each.name},
                {"estimate", number_json(each.estimate)},
                {"standard_error", number_json(each.standard_error)},
                {"low", number_json(each.low)},
                {"high", number_json(each.high)},
-               {"excludes_zero", excludes ? Json(*excludes) : Json(nullptr)},
+               {"excludes_zero", or_null(excludes_zero(each))},
                {"level", number_json(each.level)},
                {"method", each.method}};
   if (each.client) json["client"] = *each.client;
@@ -48,10 +47,6 @@ Json intervals_json(const std::vector<Interval>& intervals) {
   Json list = Json::array();
   for (const Interval& each : intervals) list.push_back(interval_json(each));
   return list;
-}
-
-Json settled_json(const std::optional<bool>& settled) {
-  return settled ? Json(*settled) : Json(nullptr);
 }
 
 /// Whether each client's path has settled goes beside its intervals.
@@ -105,7 +100,7 @@ void add_interval_keys(const Summary& summary, Json& json) {
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
   if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
   if (summary.command == "infer" && !summary.intervals.empty()) {
-    json["settled"] = settled_json(summary.settling.settled());
+    json["settled"] = or_null(summary.settling.settled());
     json["settling"] = settling_json(summary.settling);
   }
   if (!summary.own_units.empty()) json["own_units"] = intervals_json(summary.own_units);

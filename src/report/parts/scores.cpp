@@ -87,7 +87,7 @@ void add_score_keys(const Summary& summary, Json& json) {
   json["loss"] = {
       {"mean", summary.progressive ? number_json(mean(summary.progressive->loss, summary.progressive->records))
                                    : Json(nullptr)},
-      {"last", summary.last_loss ? number_json(*summary.last_loss) : Json(nullptr)}};
+      {"last", number_json(summary.last_loss)}};
   if (summary.objective) json["objective"] = number_json(*summary.objective);
   json["accuracy"] = number_json(accuracy_of(summary));
   json["metrics"] = metrics_json(summary);

@@ -21,6 +21,12 @@ namespace starling {
   return value ? number_json(*value) : Json(nullptr);
 }
 
+/// A value as JSON; null for none.
+template <class T>
+[[nodiscard]] Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 /// The values of a summary, found by paths such as "privacy.epsilon". A null value counts as missing, except where
 /// noted. Members throw DataError, naming file and key, for a value of another type than they return.
 class SummaryView {
