@@ -1,5 +1,6 @@
 #include "starling/record/dashboards/openmetrics.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -32,32 +33,22 @@ std::string gauge(const std::string& name, const std::string& meaning, const std
 }  // namespace
 
 OpenMetricsFile::OpenMetricsFile(std::string path, const std::string& run, Round planned)
-    : path_(std::move(path)), label_(fmt::format("{{run=\"{}\"}}", label_value(run))), planned_(planned) {
-  flush();
+    : HistoryWriter(between_files),
+      path_(std::move(path)),
+      label_(fmt::format("{{run=\"{}\"}}", label_value(run))),
+      planned_(planned) {
+  write();
 }
 
-OpenMetricsFile::~OpenMetricsFile() {
-  try {
-    if (waits_) flush();
-  } catch (const std::exception&) {  // the error that ends the run is the one to report
-  }
-}
-
-void OpenMetricsFile::append(const NetworkFigures& figures) {
+void OpenMetricsFile::take(const NetworkFigures& figures) {
   latest_.done = figures.done;
   for (const HistoryFigure& each : history_figures) {
     if (!std::isnan(figures.*each.figure)) latest_.*each.figure = figures.*each.figure;
   }
   recorded_ = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  waits_ = true;
-  flush_if_due();
 }
 
-void OpenMetricsFile::flush_if_due() {
-  if (waits_ && std::chrono::steady_clock::now() - flushed_ >= between_files) flush();
-}
-
-void OpenMetricsFile::flush() {
+void OpenMetricsFile::write() {
   std::string text = gauge("rounds", "Rounds completed at the last record", label_, fmt::format("{}", latest_.done)) +
                      gauge("rounds_planned", "Rounds planned", label_, fmt::format("{}", planned_));
   if (recorded_ > 0) {
@@ -69,8 +60,6 @@ void OpenMetricsFile::flush() {
     if (!std::isnan(value)) text += gauge(each.column, each.meaning, label_, fmt::format("{:.10g}", value));
   }
   write_text(path_, text + "# EOF\n");
-  waits_ = false;
-  flushed_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace starling

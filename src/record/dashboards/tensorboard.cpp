@@ -3,6 +3,7 @@
 #include "record/readable_by_all.hpp"
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -106,37 +107,24 @@ std::string tf_record(const std::string& content) {
 }
 
 TensorBoardFile::TensorBoardFile(const std::string& folder)
-    : path_(path_in(folder)),
+    : HistoryWriter(between_writes),
+      path_(path_in(folder)),
       file_(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable_by_all),
-      waiting_(first_events()),
-      flushed_(std::chrono::steady_clock::now()) {
+      waiting_(first_events()) {
   check<FailureError>(file_.get() >= 0, "--tensorboard: cannot write '{}' ({}). Name another folder.", path_,
                       std::strerror(errno));
-  flush();
+  write();
 }
 
-TensorBoardFile::~TensorBoardFile() {
-  try {
-    flush();
-  } catch (const std::exception&) {  // the error that ends the run is the one to report
-  }
-}
-
-void TensorBoardFile::append(const NetworkFigures& figures) {
+void TensorBoardFile::take(const NetworkFigures& figures) {
   waiting_ += event_of(figures);
-  flush_if_due();
 }
 
-void TensorBoardFile::flush_if_due() {
-  if (!waiting_.empty() && std::chrono::steady_clock::now() - flushed_ >= between_writes) flush();
-}
-
-void TensorBoardFile::flush() {
+void TensorBoardFile::write() {
   const std::string bytes = std::exchange(waiting_, {});
   const int problem = write_all(file_.get(), bytes);
   check<FailureError>(problem == 0, "cannot write '{}' ({}). Free some space, and resume the run.", path_,
                       std::strerror(problem));
-  flushed_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace starling

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <fcntl.h>
 #include <string_view>
 #include <unistd.h>
@@ -62,52 +61,51 @@ bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
 
 }  // namespace
 
-HistoryFile::HistoryFile(std::string path)
-    : path_(std::move(path)),
-      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
-      flushed_(std::chrono::steady_clock::now()) {
-  check<FailureError>(file_ >= 0, "cannot write '{}' ({})", path_, std::strerror(errno));
-  try {
-    struct flock lock = whole_file();
-    const bool held = ::fcntl(file_, F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
-    check(!held, "'{}' is in use (the run goes on in another process) wait for its end, or end it", path_);
-    // Where there are no locks, readers go by the file's age.
-    check<FailureError>(::ftruncate(file_, 0) == 0, "cannot write '{}' ({})", path_, std::strerror(errno));
-    write(header() + "\n");
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
+void HistoryWriter::append(const NetworkFigures& figures) {
+  take(figures);
+  waits_ = true;
+  flush_if_due();
 }
 
-HistoryFile::~HistoryFile() {
+void HistoryWriter::flush_if_due() {
+  if (waits_ && std::chrono::steady_clock::now() - flushed_ >= between_) flush();
+}
+
+void HistoryWriter::flush() {
+  if (!waits_) return;
+  write();
+  waits_ = false;
+  flushed_ = std::chrono::steady_clock::now();
+}
+
+void HistoryWriter::finish() noexcept {
   try {
     flush();
   } catch (const std::exception&) {  // the error that ends the run is the one to report
   }
-  ::close(file_);
 }
 
-void HistoryFile::write(const std::string& text) const {
-  const ssize_t written = ::write(file_, text.data(), text.size());
-  check<FailureError>(written == static_cast<ssize_t>(text.size()), "cannot write '{}' ({})", path_,
-                      written < 0 ? std::strerror(errno) : "the disk is full");
+HistoryFile::HistoryFile(std::string path)
+    : HistoryWriter(between_flushes_of_history),
+      path_(std::move(path)),
+      file_(path_, O_WRONLY | O_CREAT | O_APPEND, 0666),
+      waiting_(header() + "\n") {
+  require_written(file_.get() < 0 ? errno : 0, path_);
+  struct flock lock = whole_file();
+  const bool held = ::fcntl(file_.get(), F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
+  check(!held, "'{}' is in use (the run goes on in another process) wait for its end, or end it", path_);
+  // Where there are no locks, readers go by the file's age.
+  require_written(::ftruncate(file_.get(), 0) == 0 ? 0 : errno, path_);
+  write();
 }
 
-void HistoryFile::append(const NetworkFigures& figures) {
+void HistoryFile::take(const NetworkFigures& figures) {
   waiting_ += line_of(figures);
-  flush_if_due();
 }
 
-void HistoryFile::flush_if_due() {
-  if (!waiting_.empty() && std::chrono::steady_clock::now() - flushed_ >= between_flushes_of_history) flush();
-}
-
-void HistoryFile::flush() {
-  if (waiting_.empty()) return;
+void HistoryFile::write() {
   const std::string text = std::exchange(waiting_, {});
-  write(text);
-  flushed_ = std::chrono::steady_clock::now();
+  require_written(write_all(file_.get(), text), path_);
 }
 
 std::vector<NetworkFigures> read_history(const std::string& path) {
@@ -155,12 +153,10 @@ std::vector<NetworkFigures> one_line_each(const std::vector<NetworkFigures>& his
 }
 
 Holding holding_of(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Holding::unknown;
+  const Descriptor file(path, O_RDONLY);
   struct flock lock = whole_file();
-  const int asked = ::fcntl(file, F_OFD_GETLK, &lock);  // asks only: no lock is taken that the run could meet
-  ::close(file);
-  if (asked != 0) return Holding::unknown;
+  // Asks only: no lock is taken that the run could meet.
+  if (file.get() < 0 || ::fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return Holding::unknown;
   return lock.l_type == F_UNLCK ? Holding::free : Holding::held;
 }
 

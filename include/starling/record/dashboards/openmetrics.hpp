@@ -1,7 +1,6 @@
 /// A text file of metrics in the format OpenMetrics, as Prometheus's node exporter collects them.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "starling/record/directory/history.hpp"
@@ -14,23 +13,19 @@ class OpenMetricsFile final : public HistoryWriter {
  public:
   /// Writes the file before the first round. Throws FailureError.
   OpenMetricsFile(std::string path, const std::string& run, Round planned);
-  /// Writes what waits.
-  ~OpenMetricsFile() override;
+  ~OpenMetricsFile() override { finish(); }
   OpenMetricsFile(const OpenMetricsFile&) = delete;
   OpenMetricsFile& operator=(const OpenMetricsFile&) = delete;
 
-  void append(const NetworkFigures& figures) override;
-  void flush_if_due() override;
-  void flush() override;
-
  private:
+  void take(const NetworkFigures& figures) override;
+  void write() override;
+
   std::string path_;
   std::string label_;
   Round planned_;
   NetworkFigures latest_;
   double recorded_ = 0;  ///< when, in seconds since 1970
-  bool waits_ = true;
-  std::chrono::steady_clock::time_point flushed_;
 };
 
 }  // namespace starling

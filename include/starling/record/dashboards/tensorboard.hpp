@@ -1,7 +1,6 @@
 /// Event files that TensorBoard reads.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "starling/files/durable_file.hpp"
@@ -17,20 +16,17 @@ class TensorBoardFile final : public HistoryWriter {
  public:
   /// Makes the folder if it is not there, and a new file in it. Throws FailureError.
   explicit TensorBoardFile(const std::string& folder);
-  /// Writes what waits.
-  ~TensorBoardFile() override;
+  ~TensorBoardFile() override { finish(); }
   TensorBoardFile(const TensorBoardFile&) = delete;
   TensorBoardFile& operator=(const TensorBoardFile&) = delete;
 
-  void append(const NetworkFigures& figures) override;
-  void flush_if_due() override;
-  void flush() override;
-
  private:
+  void take(const NetworkFigures& figures) override;
+  void write() override;
+
   std::string path_;
   Descriptor file_;
   std::string waiting_;
-  std::chrono::steady_clock::time_point flushed_;
 };
 
 /// A TFRecord with this content.

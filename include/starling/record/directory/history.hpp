@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/files/durable_file.hpp"
 
 namespace starling {
 
@@ -47,15 +48,29 @@ inline constexpr std::array<HistoryFigure, 8> history_figures{
 /// throw FailureError.
 class HistoryWriter {
  public:
-  HistoryWriter() = default;
+  /// Between two writings lies such a time at least, unless flush() is called.
+  explicit HistoryWriter(std::chrono::milliseconds between) : between_(between) {}
   virtual ~HistoryWriter() = default;
   HistoryWriter(const HistoryWriter&) = delete;
   HistoryWriter& operator=(const HistoryWriter&) = delete;
 
-  virtual void append(const NetworkFigures& figures) = 0;
+  void append(const NetworkFigures& figures);
   /// Writes waiting lines if the last writing is some time ago; cheap, to be called often.
-  virtual void flush_if_due() = 0;
-  virtual void flush() = 0;
+  void flush_if_due();
+  void flush();
+
+ protected:
+  /// Writes what waits, in the destructor: a run that ends by an error keeps all its lines.
+  void finish() noexcept;
+
+ private:
+  virtual void take(const NetworkFigures& figures) = 0;
+  /// Writes what was taken.
+  virtual void write() = 0;
+
+  std::chrono::milliseconds between_;
+  bool waits_ = false;
+  std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
 };
 
 /// Writes history.csv: rounds, loss, accuracy, test_loss, test_accuracy, consensus_error, mass, in_flight, present; an
@@ -65,23 +80,17 @@ class HistoryFile final : public HistoryWriter {
  public:
   /// Makes the file with its header line. Throws FailureError.
   explicit HistoryFile(std::string path);
-  /// Writes what waits: a run that ends by an error keeps all its lines.
-  ~HistoryFile() override;
+  ~HistoryFile() override { finish(); }
   HistoryFile(const HistoryFile&) = delete;
   HistoryFile& operator=(const HistoryFile&) = delete;
 
-  void append(const NetworkFigures& figures) override;
-  /// Writes if the last writing is 0.2 s ago.
-  void flush_if_due() override;
-  void flush() override;
-
  private:
-  void write(const std::string& text) const;
+  void take(const NetworkFigures& figures) override;
+  void write() override;
 
   std::string path_;
-  int file_;
+  Descriptor file_;
   std::string waiting_;
-  std::chrono::steady_clock::time_point flushed_;
 };
 
 /// The lines of a history.csv; one that is not ended yet, as while a run writes it, is left out. Throws DataError, with
