@@ -2,9 +2,10 @@
 #include "data_sets.hpp"
 #include "spread.hpp"
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <filesystem>
+
+#include <fmt/chrono.h>
 
 #include "starling/hdf5/file.hpp"
 #include "starling/record/model_recorder.hpp"
@@ -26,11 +27,7 @@ namespace {
 
 /// The time in the form 2030-01-31T23:59:59Z.
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 32> stamp{};
-  return {stamp.data(), std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 using Part = hdf5::File::Part;

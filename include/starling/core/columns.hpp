@@ -14,6 +14,13 @@ using Vector = std::vector<double>;
 using View = std::span<const double>;
 using MutableView = std::span<double>;
 
+/// The vectors one behind the other.
+[[nodiscard]] inline Vector joined(const std::vector<Vector>& parts) {
+  Vector all;
+  for (const Vector& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 /// Column-major matrix, rows() × size(). Column j belongs to the j-th client of a block.
 ///
 /// The class only stores. core/numerics/kernels.hpp does arithmetic per column, so that no result depends on the number

@@ -32,9 +32,7 @@ std::string FedAvgRun::why_no_more_rounds() const {
 
 void FedAvgRun::choose_settings() {
   if (!config_.tunes()) return;
-  for (const Vector& each : agreement_.all_gather(declare_public(weights_))) {
-    all_weights_.insert(all_weights_.end(), each.begin(), each.end());
-  }
+  all_weights_ = joined(agreement_.all_gather(declare_public(weights_)));
   settings_.choose(words_, to_tune());
 }
 

@@ -168,11 +168,7 @@ Vector InferRun::count_records() {
     own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
                           : std::numeric_limits<double>::infinity());
   }
-  Vector all;
-  for (const Vector& each : agreement_.all_gather(declare_public(std::move(own)))) {
-    all.insert(all.end(), each.begin(), each.end());
-  }
-  return all;
+  return joined(agreement_.all_gather(declare_public(std::move(own))));
 }
 
 void InferRun::choose_steps() {

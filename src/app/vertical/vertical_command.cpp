@@ -124,10 +124,7 @@ void VerticalRun::add_regret(Summary& summary) {
   for (const auto& [client, parameters] : protocol_->blocks()) {
     own.insert(own.end(), parameters.value().begin(), parameters.value().end());
   }
-  Vector all;
-  for (const Vector& of_rank : agreement_.gather(declare_public(own))) {
-    all.insert(all.end(), of_rank.begin(), of_rank.end());
-  }
+  const Vector all = joined(agreement_.gather(declare_public(own)));
   VerticalDataset again;
   agreement_.together([&] { again = open_source(); });
   again.shape = data_.shape;

@@ -9,6 +9,8 @@
 #include <ctime>
 #include <utility>
 
+#include <fmt/chrono.h>
+
 #include "starling/core/check.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
@@ -17,11 +19,7 @@ namespace starling {
 namespace {
 
 std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace

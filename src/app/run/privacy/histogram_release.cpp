@@ -29,11 +29,7 @@ Vector variances_of(Agreement& agreement, const Layout& layout, int rank, const 
           std::pow(NoisyCounts(facts.form, options.mechanism_row().charge, price, facts.records[k]).deviation(), 2));
     }
   });
-  Vector all;
-  for (const Vector& each : agreement.all_gather(declare_public(std::move(here)))) {
-    all.insert(all.end(), each.begin(), each.end());
-  }
-  return all;
+  return joined(agreement.all_gather(declare_public(std::move(here))));
 }
 
 std::int64_t records_of(Agreement& agreement, const HistogramFacts& facts) {
