@@ -169,19 +169,4 @@ ConstrainedMinimum minimise_constrained(const ConvexFunction& f, Domain& domain,
   return AugmentedLagrangian(f, domain, dimension, oracle, settings).run();
 }
 
-ConstraintOracle oracle_of(std::vector<LinearRow> rows) {
-  return [rows = std::move(rows)](View x) -> std::optional<Cut> {
-    const LinearRow* worst = nullptr;
-    double most = -std::numeric_limits<double>::infinity();
-    for (const LinearRow& row : rows) {
-      const double value = value_of(row, x);
-      if (value <= most) continue;
-      most = value;
-      worst = &row;
-    }
-    if (worst == nullptr) return std::nullopt;
-    return Cut{most, worst->slope};
-  };
-}
-
 }  // namespace starling

@@ -12,6 +12,18 @@ namespace starling::minimise_constrained_test {
 
 using testing_support::expect_near;
 
+/// The oracle of given rows.
+ConstraintOracle oracle_of(const std::vector<LinearRow>& rows) {
+  return [rows](View x) {
+    std::optional<Cut> worst;
+    for (const LinearRow& row : rows) {
+      const double value = dot(row.slope, x) - row.bound;
+      if (!worst || value > worst->value) worst = Cut{value, row.slope};
+    }
+    return worst;
+  };
+}
+
 ConstrainedMinimum minimum_on(const std::string& domain, std::size_t d, const ConvexFunction& f,
                               const std::vector<LinearRow>& rows, const ConstrainedSettings& settings = {}) {
   const auto the_domain = domain_table().make(domain);

@@ -55,7 +55,4 @@ struct ConstrainedMinimum {
                                                       const ConstraintOracle& oracle,
                                                       const ConstrainedSettings& settings);
 
-/// The oracle of given rows.
-[[nodiscard]] ConstraintOracle oracle_of(std::vector<LinearRow> rows);
-
 }  // namespace starling
