@@ -1,8 +1,8 @@
 // `starling privacy calibrate`.
 #include "app/console/commands.hpp"
 #include "app/console/print.hpp"
-#include "app/run/privacy/release_terms.hpp"
 #include "app/settings/catalogue.hpp"
+#include "release_terms.hpp"
 #include <array>
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
 // `starling privacy spend`.
 #include "app/console/commands.hpp"
 #include "app/console/print.hpp"
-#include "app/run/privacy/release_terms.hpp"
 #include "app/settings/catalogue.hpp"
+#include "release_terms.hpp"
 #include <cmath>
 
 #include <nlohmann/json.hpp>
