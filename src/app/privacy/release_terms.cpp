@@ -56,12 +56,12 @@ double sensitivity(const ReleaseTerms& terms) {
   return positive(terms.sensitivity.value_or(1), "sensitivity");
 }
 
-Charge laplace(const ReleaseTerms& terms) {
+Charge laplace_charge(const ReleaseTerms& terms) {
   if (terms.epsilon) return Charge::laplace(loss(terms.epsilon, "epsilon"));
   return Charge::laplace(ratio_rounded_up(sensitivity(terms), positive(terms.scale, "scale")));
 }
 
-Charge gaussian(const ReleaseTerms& terms) {
+Charge gaussian_charge(const ReleaseTerms& terms) {
   if (terms.mu) return Charge::gaussian(loss(terms.mu, "mu"));
   if (terms.sigma) return Charge::gaussian(ratio_rounded_up(sensitivity(terms), positive(terms.sigma, "sigma")));
   check(terms.delta && *terms.delta > 0 && *terms.delta < 1,
@@ -96,8 +96,8 @@ Charge approximate(const ReleaseTerms& terms) {
 }
 
 Kind kind_of_mechanism(const MechanismRow& row) {
-  if (row.charge == ChargeKind::laplace) return {row.name, {"epsilon", "scale"}, {"sensitivity"}, laplace};
-  if (row.gaussian()) return {row.name, {"mu", "sigma", "epsilon"}, {"sensitivity", "delta"}, gaussian};
+  if (row.charge == ChargeKind::laplace) return {row.name, {"epsilon", "scale"}, {"sensitivity"}, laplace_charge};
+  if (row.gaussian()) return {row.name, {"mu", "sigma", "epsilon"}, {"sensitivity", "delta"}, gaussian_charge};
   Kind kind{row.name, {}, {}, [&row](const ReleaseTerms& terms) { return charge_of_mechanism(row, terms); }};
   if (row.protects()) kind.one_of = {"epsilon"};
   if (row.depends_on_rounds) kind.also = {"rounds"};
