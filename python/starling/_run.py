@@ -89,8 +89,9 @@ class Run:
             return np.array(self.summary["final_model"], dtype=float)
         masses = read_dataset(self.file("run.h5"), "mass")
         if masses is None or len(masses) == 0 or masses.shape[1] != len(self.models):
-            return self.models.mean(axis=0)
-        return masses[-1] @ self.models / masses[-1].sum()
+            return self.models[~np.isnan(self.models).all(axis=1)].mean(axis=0)
+        here = masses[-1] > 0  # lost clients have no model
+        return masses[-1][here] @ self.models[here] / masses[-1][here].sum()
 
     def predict(self, x, what=None, client=None):
         """Predictions for records x (m, features): classes, or numbers of a regression.

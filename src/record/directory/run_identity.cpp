@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 
 namespace starling {
 
@@ -122,6 +123,16 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
   }
   identity.members = members_after(changes, identity.clients);
   return identity;
+}
+
+std::optional<RunIdentity> RunIdentity::find(const std::string& directory) {
+  const auto text = read_whole_file(directory + "/run-id");
+  if (!text) return std::nullopt;
+  try {
+    return parse(*text, directory);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace starling

@@ -16,6 +16,7 @@
 #include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 #include "starling/protocol/own_model/row_model.hpp"
+#include "starling/record/directory/run_identity.hpp"
 
 namespace starling {
 
@@ -128,6 +129,21 @@ SavedModel read_model(const std::string& path) {
   }
 }
 
+namespace {
+
+/// Why a run has no model of client u.
+std::string why_no_model(const std::string& run_directory, Client u) {
+  const auto identity = RunIdentity::find(run_directory);
+  const auto losses =
+      identity ? identity->members.changes(Membership::Change::Kind::loss) : std::vector<Membership::Change>();
+  for (const auto& loss : losses) {
+    if (std::ranges::binary_search(loss.clients, u)) return fmt::format("it was lost after round {}", loss.round);
+  }
+  return "its numbers are not finite";
+}
+
+}  // namespace
+
 Vector read_client_model(const std::string& run_directory, Client u, std::size_t d) {
   const hdf5::Input file(run_directory + "/run.h5");
   check<DataError>(file.has("/final_model"),
@@ -139,6 +155,9 @@ Vector read_client_model(const std::string& run_directory, Client u, std::size_t
                    rows.width(), d);
   Vector parameters(d);
   rows.read(static_cast<hsize_t>(u), 1, parameters.data());
+  check(std::ranges::none_of(parameters, [](double x) { return std::isnan(x); }),
+        "--client {}: the run has no final model of this client ({}). Leave --client out, or name another client.", u,
+        why_no_model(run_directory, u));
   return parameters;
 }
 

@@ -1,6 +1,7 @@
 /// The file run-id of a run directory.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct RunIdentity {
   /// Reads such a text, and passes over other lines. Throws UsageError; `directory` is that of the run, for its
   /// messages.
   [[nodiscard]] static RunIdentity parse(const std::string& text, const std::string& directory);
+  /// The identity of the run in a directory; none where its run-id is missing or says no such thing, as of a run that
+  /// cannot be resumed, and so keeps its clients.
+  [[nodiscard]] static std::optional<RunIdentity> find(const std::string& directory);
 };
 
 }  // namespace starling

@@ -105,7 +105,7 @@ void write_model(const std::string& path, const SavedModel& model, ModelReaders 
 [[nodiscard]] SavedModel read_model(const std::string& path);
 
 /// The d final parameters of client u, from the run.h5 of a run directory. Throws UsageError for a client that the run
-/// does not have, DataError for a file without models of single clients.
+/// does not have or has lost, DataError for a file without models of single clients.
 [[nodiscard]] Vector read_client_model(const std::string& run_directory, Client u, std::size_t d);
 
 /// The loss of a saved model's scores; of an own model, whose code has the loss, what stands in its place.
