@@ -119,6 +119,31 @@ class LostClients(ChangingClients):
         self.assertLess(lost[0]["round"], lost[1]["round"])
         self.check_optimum([1, 2])
 
+    def test_a_lost_client_has_no_model_to_apply(self):
+        self.begin([*NOISELESS, "--topology", "chords.topo"])
+        self.good_resume("--lost", "2")
+        for command in ("predict", "score"):
+            result = self.run_alone([command, "run", "--source", "site-0.csv", "--client", "2"])
+            self.assertEqual((result.code, result.out), (2, ""), result)
+            self.assertIn(f"--client 2: the run has no final model of this client (it was lost after round "
+                          f"{self.summary()['lost'][0]['round']})", result.err)
+            self.assertEqual(self.run_alone([command, "run", "--source", "site-0.csv", "--client", "1"]).code, 0)
+
+    def test_runs_with_other_clients_are_no_repetitions(self):
+        self.begin([*PRIVATE, "--topology", "chords.topo"])
+        for name, words in {"same": [], "lost": ["--lost", "2"], "again": ["--lost", "2"],
+                            "ring": ["--lost", "2", "--rewire", "ring"],
+                            "joined": ["--join", "1", "--source", "site-{client}.csv", "--rewire", "ring"]}.items():
+            self.keep(name)
+            shutil.copy(self.folder / "site-0.csv", self.folder / "site-5.csv")
+            self.assertEqual(self.play(["omd", "--resume", name, *words], 1).code, 0)
+        result = self.run_alone(["report", "same", "lost", "again", "ring", "joined", "--metric", "mass", "--format", "csv"])
+        table = [line.split(",")[:5] for line in result.out.splitlines()]
+        self.assertEqual([line[:2] for line in table], [["run", "n"], ["same", "1"], ["lost", "2"], ["ring", "1"], ["joined", "1"]], result)
+        self.assertEqual(table[0][2:], ["join", "lost", "rewire"])
+        self.assertRegex(" ".join(table[3]), r"^ring 1 - 2 after round \d+ ring$")
+        self.assertRegex(" ".join(table[4]), r"^joined 1 5 after round \d+ from \S+ - ring$")
+
     def test_what_makes_no_sense_is_refused(self):
         self.begin([*PRIVATE, "--topology", "triangles.topo"])
         self.keep("kept")

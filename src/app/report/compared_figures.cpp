@@ -9,6 +9,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
+#include "starling/record/directory/run_identity.hpp"
 #include "starling/report/view/run_reading.hpp"
 #include "starling/report/view/table_text.hpp"
 
@@ -75,6 +76,30 @@ std::set<std::string> numeric_paths(const std::vector<ComparedRun>& runs) {
   return paths;
 }
 
+/// "2 after round 100; 5-7 after round 300".
+std::string changes_text(const Membership& members, Membership::Change::Kind kind) {
+  std::string text;
+  for (const Membership::Change& change : members.changes(kind)) {
+    text += fmt::format("{}{} after round {}", text.empty() ? "" : "; ", list_of_clients(change.clients), change.round);
+    if (!change.source.empty()) text += " from " + change.source;
+  }
+  return text;
+}
+
+/// The options of a run: those of config.ini, and as `lost`, `join` and `rewire` how its clients have changed since.
+std::map<std::string, std::string> options_with_changes(const std::string& run) {
+  auto options = read_configuration(run);
+  const auto identity = RunIdentity::find(run);
+  if (!identity) return options;
+  using Kind = Membership::Change::Kind;
+  for (const auto& [option, text] :
+       {std::pair("lost", changes_text(identity->members, Kind::loss)),
+        std::pair("join", changes_text(identity->members, Kind::join)), std::pair("rewire", identity->rewired)}) {
+    if (!text.empty()) options[option] = text;
+  }
+  return options;
+}
+
 /// The option that the key names in this run; null if there is none.
 const std::string* option_of(const ComparedRun& run, const std::string& key) {
   for (const std::string& name : {key, last_part(key)}) {
@@ -117,8 +142,9 @@ const std::vector<ComparedFigure>& usual_figures() {
 }
 
 ComparedRun::ComparedRun(const RunReport& of)
-    : report(of), view(view_of(of)), configuration(read_configuration(of.path())) {
+    : report(of), view(view_of(of)), configuration(options_with_changes(of.path())) {
   collect(Json::parse(of.json()), "", values);
+  for (const SummaryView& each : view.list("tuning.chosen")) chosen.insert(each.text("option"));
 }
 
 std::string cell_of(const SummaryView& view, const ComparedFigure& figure) {

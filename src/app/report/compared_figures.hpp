@@ -3,6 +3,7 @@
 
 #include "report.hpp"
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct ComparedRun {
   explicit ComparedRun(const RunReport& of);
   RunReport report;
   SummaryView view;
-  std::map<std::string, std::string> configuration;
-  std::map<std::string, std::string> values;  ///< numbers, texts and flags of summary.json by path, as text
+  std::map<std::string, std::string> configuration;  ///< with `lost`, `join` and `rewire` where its clients changed
+  std::set<std::string> chosen;                      ///< options that --tuning auto chose, perhaps by private records
+  std::map<std::string, std::string> values;         ///< numbers, texts and flags of summary.json by path, as text
 };
 
 /// The figure as text: "withheld", "unbounded", "-" where it is unknown.

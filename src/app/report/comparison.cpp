@@ -20,14 +20,21 @@ bool is_idle(const std::string& option) {
   return effect == Option::Effect::books || effect == Option::Effect::none;
 }
 
+/// The options that tell runs apart. Choices of --tuning auto follow from the others, the records and the noise.
+std::map<std::string, std::string> telling_options(const ComparedRun& run) {
+  auto options = run.configuration;
+  std::erase_if(options, [&](const auto& option) {
+    return option.first == "seed" || is_idle(option.first) || run.chosen.count(option.first) > 0;
+  });
+  return options;
+}
+
 /// Everything that runs of one group share.
 std::string kinship(const ComparedRun& run) {
   const double planned = run.view.number("rounds_planned");
   const bool stopped = run.report.state() == RunState::finished && run.view.number("rounds") < planned;
   std::string text = run.view.text("command") + "\n" + name_of(run.report.state()) + (stopped ? " stopped" : "");
-  for (const auto& [key, value] : run.configuration) {
-    if (key != "seed" && !is_idle(key)) text += "\n" + key + " = " + value;
-  }
+  for (const auto& [key, value] : telling_options(run)) text += "\n" + key + " = " + value;
   return text;
 }
 
@@ -48,15 +55,14 @@ std::vector<std::string> differing_options(const std::vector<ComparedRun>& runs,
                                            const std::vector<std::vector<std::size_t>>& groups) {
   std::map<std::string, std::set<std::string>> values;
   for (const auto& group : groups) {
-    for (const auto& [key, value] : runs[group.front()].configuration) values[key];
+    for (const auto& [key, value] : telling_options(runs[group.front()])) values[key];
   }
   std::vector<std::string> differing;
   for (auto& [key, found] : values) {
-    if (is_idle(key) || key == "seed") continue;
     for (const auto& group : groups) {
-      const auto& configuration = runs[group.front()].configuration;
-      const auto value = configuration.find(key);
-      found.insert(value == configuration.end() ? "-" : value->second);
+      const auto options = telling_options(runs[group.front()]);
+      const auto value = options.find(key);
+      found.insert(value == options.end() ? "-" : value->second);
     }
     if (found.size() > 1) differing.push_back(key);
   }
