@@ -155,12 +155,25 @@ class Prices(SweepCase):
         self.assertAlmostEqual(gaussian_delta(float(epsilon), math.sqrt(2 * (1 + 0.04))) / float(delta), 1, delta=1e-3)
 
 
+class Groups(SweepCase):
+    def test_what_private_records_have_chosen_parts_no_seeds(self):
+        self.write("data.csv", "\n".join(csv_rows(600)) + "\n")
+        self.spec("source = data.csv\nclients = 2\nmechanism = gaussian\nmu = 0.4\ntuning = auto\nnoise-key = seed\nseed = 1..2\n")
+        table = self.sweep("--metric", "mass").out
+        norms = [re.search(r"(?m)^norm = .*", (self.folder / f"out/seed-{seed}/config.ini").read_text())[0] for seed in (1, 2)]
+        self.assertNotEqual(*norms, "the released norms are to differ by their noise")
+        self.assertEqual([line.split() for line in table.splitlines()[:2]], [["n", "mass"], ["seed-1", "2", "2"]])
+
+
 class BadSpecs(SweepCase):
     def test_nothing_runs(self):
         good = "source = synthetic:drift:n=20\n"
+        self.write("base.ini", "openmetrics = x.prom\n")
         for options, why in (("seed = 1 | x\n", "seed"), ("epsilom = 1\n", "s.ini:8: unknown key 'epsilom'"),
                              ("step = 1 | -2\n", "run step--2"), ("seed = 2..1\n", "is empty"), ("seed = 1 |\n", "empty value"),
-                             ("output = x\n", "set by the sweep"), ("mechanism = laplace | magic\nepsilon = 1\n", "mechanism-magic")):
+                             ("output = x\n", "set by the sweep"), ("config = base.ini\n", "--openmetrics: all runs would have"),
+                             ("private = x\n", "--private: all runs would have"), ("tensorboard = x\n", "--tensorboard: all runs would have"),
+                             ("save-partition = x\n", "--save-partition: all runs would have"), ("mechanism = laplace | magic\nepsilon = 1\n", "mechanism-magic")):
             with self.subTest(options):
                 self.spec(good + options)
                 result = self.sweep(code=USAGE)

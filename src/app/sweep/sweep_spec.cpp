@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
@@ -21,6 +23,11 @@ constexpr std::size_t most_runs = 10'000;
 constexpr int most_ranks = 1'000'000;
 /// Options that the sweep itself sets, or that are not about one run.
 constexpr std::array reserved{"output", "resume", "progress", "help"};
+
+/// Options that name a place outside of the run directory to which one run alone can write.
+constexpr std::array places{std::pair("private", "their private folders"), std::pair("openmetrics", "their figures"),
+                            std::pair("tensorboard", "their event files"),
+                            std::pair("save-partition", "their partitions")};
 
 /// A line `key = value`.
 struct Line {
@@ -159,9 +166,6 @@ Option option_of(const Line& line, const std::vector<Option>& options, const std
         "{}: {} is for one run, and a sweep begins runs of its own. Delete the line.", line.where, line.key);
   check(std::find(reserved.begin(), reserved.end(), line.key) == reserved.end(),
         "{}: {} is set by the sweep itself. Delete the line.", line.where, line.key);
-  check(line.key != "private",
-        "{}: all runs would have their private folders in one place. Delete the line: each then has its own.",
-        line.where);
   return *found;
 }
 
@@ -178,6 +182,15 @@ const Command& command_of(const Sweep& sweep, const std::vector<Command>& comman
   return *command;
 }
 
+/// The options may stand in the sweep's file or in one that its `config` names.
+void require_own_places(const std::string& configuration) {
+  for (const auto& [option, what] : places) {
+    check(("\n" + configuration).find(fmt::format("\n{} = ", option)) == std::string::npos,
+          "--{}: all runs would have {} in one place. Leave it out{}.", option, what,
+          std::string_view(option) == "private" ? ": each then has its own" : "");
+  }
+}
+
 /// Makes names differ, and reads the options of every run as the command does, with what a run needs.
 void complete_runs(Sweep& sweep, const Command& command) {
   std::set<std::string> names;
@@ -186,6 +199,7 @@ void complete_runs(Sweep& sweep, const Command& command) {
     for (int i = 2; !names.insert(run.name).second; ++i) run.name = fmt::format("{}-{}", name, i);
     try {
       run.configuration = command.configuration(run.words);
+      require_own_places(run.configuration);
       if (command.require_complete) command.require_complete(run.words);
     } catch (const UsageError& error) {
       const bool comma = fmt::format("{}", fmt::join(run.words, " ")).find(',') != std::string::npos;
