@@ -18,15 +18,26 @@ read_model <- function(run) {
     intercept = if (has("/parameters/intercept")) as.vector(h5read(file, "parameters/intercept")) else 0,
     link = attributes$link
   )
+  preparation <- h5readAttributes(file, "preparation")
+  beyond <- c(
+    "columns of text (--encode)" = has("/preparation/categories"), "missing values (--missing)" = !is.null(preparation$missing),
+    "pictures (--features hog)" = preparation$description == "hog", "a standardised label" = !is.null(preparation$label_sd),
+    "constants of each client" = identical(attributes$own_constants, "yes"), "a bound of rows" = !is.null(attributes$row_bound)
+  )
+  if (any(beyond)) stop(paste(names(beyond)[beyond], collapse = ", "), ": not handled here, but by starling predict")
   p <- length(model$features)
   model$mean <- if (has("/preparation/mean")) as.vector(h5read(file, "preparation/mean")) else rep(0, p)
   model$sd <- if (has("/preparation/sd")) as.vector(h5read(file, "preparation/sd")) else rep(1, p)
+  model$clipped <- identical(preparation$clipped, "yes")
+  model$scale <- if (is.null(preparation$scale)) 1 else preparation$scale
   model
 }
 
 prepared <- function(model, table) {
   x <- as.matrix(table[, model$features])
-  sweep(sweep(x, 2, model$mean), 2, model$sd, "/")
+  x <- sweep(sweep(x, 2, model$mean), 2, model$sd, "/")
+  if (model$clipped) x <- pmin(pmax(x, -1), 1)
+  x * model$scale
 }
 
 # Scores and, where the loss has them, probabilities: those of `starling predict`.

@@ -21,24 +21,40 @@ class ReadRun(TestCase):
         with open(self.folder / name) as file:
             return [float(row[column]) for row in csv.DictReader(file)]
 
+    def learn(self, run, words):
+        self.good(1, ["--source", "data.csv", "--clients", 4, "--intercept", *words, "--mechanism", "gaussian", "--epsilon", 2, "--output", run])
+
+    def script(self, run):
+        return subprocess.run([RSCRIPT, str(SCRIPT), run, "data.csv", "y"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+
     def test_predicts_what_the_program_predicts(self):
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(400)]) + "\n")
         self.write("constants.csv", "feature,mean,sd\na,0.1,0.6\nb,0,0.7\nc,0,0.7\n")
-        self.good(1, ["--source", "data.csv", "--clients", 4, "--intercept", "--standardise", "constants.csv", "--mechanism", "gaussian",
-                      "--epsilon", 2, "--output", "run"])
-        done = subprocess.run([RSCRIPT, str(SCRIPT), "run", "data.csv", "y"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(self.run_alone(["predict", "run", "--source", "data.csv", "--output", "ours.csv"]).code, 0)
-        for column, ours in (("score", "score"), ("probability", "probability_1")):
-            for a, b in zip(self.numbers("run/predictions-r.csv", column), self.numbers("ours.csv", ours), strict=True):
-                self.assertAlmostEqual(a, b, delta=1e-12)
-        self.assertIn("without_privacy", done.stdout)
+        self.write("ranges.csv", "feature,low,high\na,-0.5,0.6\nb,-0.3,0.7\nc,0,0.7\n")
+        for run, words in (("standardised", ["--standardise", "constants.csv"]), ("clipped", ["--ranges", "ranges.csv"]), ("scaled", ["--scale", "0.5"])):
+            with self.subTest(run):
+                self.learn(run, words)
+                done = self.script(run)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertEqual(self.run_alone(["predict", run, "--source", "data.csv", "--output", f"{run}.csv"]).code, 0)
+                for column, ours in (("score", "score"), ("probability", "probability_1")):
+                    for a, b in zip(self.numbers(f"{run}/predictions-r.csv", column), self.numbers(f"{run}.csv", ours), strict=True):
+                        self.assertAlmostEqual(a, b, delta=1e-12)
+                self.assertIn("without_privacy", done.stdout)
+
+    def test_stops_on_what_it_does_not_prepare(self):
+        self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(400)]) + "\n")
+        self.learn("gaps", ["--missing", "zero"])
+        done = self.script("gaps")
+        self.assertNotEqual(done.returncode, 0, done)
+        self.assertIn("missing values (--missing): not handled here", done.stderr)
+        self.assertFalse((self.folder / "gaps/predictions-r.csv").exists())
 
     def test_shows_intervals(self):
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(800)]) + "\n")
         self.assertEqual(self.run_alone(["infer", "--source", "data.csv", "--loss", "logistic", "--clients", 2, "--mechanism", "none",
                                          "--progress", "off", "--output", "run"]).code, 0)
-        done = subprocess.run([RSCRIPT, str(SCRIPT), "run", "data.csv", "y"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        done = self.script("run")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("random-scaling", done.stdout)
 
