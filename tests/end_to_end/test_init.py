@@ -89,6 +89,7 @@ class Options(InitCase):
         result = self.init(["visits.csv", "--unit", "person", "--person", "patient", "--clients", "2", "--total-epsilon", "1"])
         summary = self.start(result.out)
         self.assertEqual((summary["privacy"]["unit"], summary["dimension"]), ("person", 4))
+        self.assertNotIn("counted per record", result.out + result.err)
 
     def test_what_is_wrong(self):
         for words, code, parts in (
@@ -179,8 +180,7 @@ class OnATerminal(InitCase):
 
 class Batch(InitCase):
     def test_the_script_runs_and_goes_on(self):
-        """With a stand-in for srun: the first start puts aside what was killed before its first round, the second resumes the run,
-        as after a requeue."""
+        """With a stand-in for srun: the second start of the job resumes its run, as after a requeue."""
         self.init(["site-{client}.csv", "--total-epsilon", "1", "--where", "slurm"])
         script = self.folder / "run.sbatch"
         self.assertEqual(subprocess.run(["bash", "-n", script]).returncode, 0)
@@ -190,8 +190,8 @@ class Batch(InitCase):
         (tools / "srun").write_text(f'#!/bin/sh\necho "$@" >> "{words}"\nshift 2\nexec "{MPIRUN}" --oversubscribe -n 3 "$@"\n')
         (tools / "srun").chmod(0o755)
         start = dict(environment(), PATH=f"{tools}:{os.environ['PATH']}", SLURM_JOB_ID="7")
-        (self.folder / "run-7").mkdir()
-        self.write("run-7/config.ini", "")
+        (self.folder / "run-7/private/0").mkdir(parents=True)
+        (self.folder / "run-7/config.ini").write_text("of a job that was killed before its first round")
         for _ in range(2):
             done = subprocess.run(["bash", str(script)], cwd="/", env=start, stdin=subprocess.DEVNULL, capture_output=True,
                                   text=True, timeout=PATIENCE)
@@ -201,7 +201,7 @@ class Batch(InitCase):
         self.assertTrue(first.endswith(" omd --config run.ini --output run-7"), first)
         self.assertTrue(second.endswith(" omd --resume run-7"), second)
         self.assertTrue((self.folder / "run-7" / "model.h5").exists())
-        self.assertEqual(len(list(self.folder.glob("run-7.unbegun-*/config.ini"))), 1)
+        self.assertEqual(len(list(self.folder.glob("run-7.unbegun-*/private/0"))), 1)
 
 
 HAS_TOML = "none" not in re.search(r"toml\+\+ +(.*)", subprocess.run([STARLING, "--version"], env=environment(), text=True,

@@ -273,7 +273,7 @@ std::vector<std::string> notes_on(const DescribedSource& source) {
   note_counters(figures, notes);
   note_scales(figures, notes);
   note_labels(figures, notes);
-  if (figures.repeated_keys > 0) {
+  if (source.has_ids && figures.repeated_keys > 0) {
     notes.push_back(fmt::format(
         "{} record{} an id that stood before: privacy is counted per record, so whoever has several is protected less",
         figures.repeated_keys, figures.repeated_keys == 1 ? " has" : "s have"));

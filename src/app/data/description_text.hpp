@@ -17,7 +17,7 @@ struct DescribedSource {
   std::vector<std::pair<std::string, std::string>> digests;  ///< file (or generator) and SHA-256
   bool replayable = false;
   std::optional<Client> clients;  ///< of sources with one file per client
-  bool has_ids = false;           ///< whether repeated_keys counts anything
+  bool has_ids = false;           ///< whether keys are ids, of which each should stand once
   Description figures;
 };
 

@@ -85,9 +85,13 @@ launch=(srun --mpi=pmix --kill-on-bad-exit=0)
 
 set -euo pipefail
 )";
-constexpr std::string_view script_end = R"sh(run=run-$SLURM_JOB_ID
-# Killed before its first round: it begins anew. What it released by then is charged in RUN.unbegun-TIME/private/*/ledger.
-if [[ -e $run && ! -e $run/run-id && ! -e $run/history.csv ]]; then mv -- "$run" "$run.unbegun-$(date +%s)"; fi
+constexpr std::string_view script_end = R"(run=run-$SLURM_JOB_ID
+# Killed while it started, before its first round: there is nothing to go on with, but it may have released histograms.
+if [[ -e $run && ! -e $run/run-id && ! -e $run/history.csv ]]; then
+  aside=$run.unbegun-$(date +%s)
+  mv -- "$run" "$aside"
+  echo "the run begins anew. What it released before its first round is charged in $aside/private/*/ledger" >&2
+fi
 words=(omd --config run.ini --output "$run")
 if [[ -e $run/run-id ]]; then words=(omd --resume "$run"); fi
 
@@ -105,7 +109,7 @@ while kill -0 "$launcher" 2>/dev/null; do  # a signal ended `wait`, and not the 
 done
 if ((status == 75)) && [[ $warned == yes ]]; then scontrol requeue "$SLURM_JOB_ID"; fi
 exit "$status"
-)sh";
+)";
 
 }  // namespace
 
