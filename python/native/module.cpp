@@ -42,8 +42,9 @@ class OnlyCommand {
   static inline std::atomic<bool> running_ = false;
 };
 
-/// Features (float64, records × columns), labels (float64, or None) and names of columns.
-using Records = std::tuple<py::array, py::object, std::vector<std::string>>;
+/// Features (float64, records × columns), labels (float64, or None) and names of columns; or the path of a table of
+/// text, None and nothing.
+using Records = std::tuple<py::object, py::object, std::vector<std::string>>;
 
 std::ptrdiff_t in_doubles(py::ssize_t bytes) {
   return bytes / static_cast<py::ssize_t>(sizeof(double));
@@ -55,8 +56,13 @@ const double* doubles_of(const py::array& array) {
 }
 
 MemoryRecords memory_of(const Records& records) {
-  const auto& [x, y, names] = records;
+  const auto& [features, y, names] = records;
   MemoryRecords memory;
+  if (py::isinstance<py::str>(features)) {
+    memory.table = features.cast<std::string>();
+    return memory;
+  }
+  const auto x = features.cast<py::array>();
   memory.x = doubles_of(x);
   memory.records = static_cast<std::size_t>(x.shape(0));
   memory.columns = static_cast<std::size_t>(x.shape(1));

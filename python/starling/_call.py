@@ -3,6 +3,7 @@
 from ._errors import error_of
 from ._model import identity, name_of
 from ._native import native
+from ._records import TextTable
 
 
 class Offer:
@@ -18,7 +19,8 @@ def run_words(words, offer):
     model, or an error of starling."""
     model = offer.model
     offered = None if model is None else (name_of(model), model, identity(model))
-    ended = native().run(words, offer.records, offered)
+    records = {name: (each.path, None, []) if isinstance(each, TextTable) else each for name, each in offer.records.items()}
+    ended = native().run(words, records, offered)
     error = error_of(ended)
     if ended["raised"] is not None and error is not None:
         raise ended["raised"] from error

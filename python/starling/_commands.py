@@ -30,10 +30,11 @@ def take_records(command, keywords, offer):
     """Moves records from the keywords to the offer, and names them as the source."""
     given = keywords.pop("records", None)
     resumed = keywords.get("resume") is not None
+    encode = keywords.get("encode") is not None
     if given is not None:
         if keywords.get("source") is not None:
             raise UsageError("records and source: both say what is read. Leave one out.")
-        tables, source, clients = offered_records(given)
+        tables, source, clients = offered_records(given, encode)
         offer.records.update(tables)
         if not resumed:
             keywords["source"] = source
@@ -41,7 +42,7 @@ def take_records(command, keywords, offer):
                 keywords.setdefault("clients", clients)
     test = keywords.get("test")
     if test is not None and not isinstance(test, str) and not hasattr(test, "__fspath__"):
-        offer.records[TEST] = table_of(test, "test")
+        offer.records[TEST] = table_of(test, "test", encode)
         keywords["test"] = None if resumed else f"memory:{TEST}"
 
 

@@ -1,5 +1,7 @@
 """Records in memory, as the native module takes them."""
 
+import os
+
 import numpy as np
 
 from ._errors import DataError
@@ -25,9 +27,44 @@ def as_doubles(values, dimensions, what):
     return array
 
 
-def table_of(records, what):
-    """(features, labels or None, names of columns) of an array, a DataFrame or a pair (X, y)."""
+class TextTable:
+    """A pandas.DataFrame as a table of text: a CSV file in memory, which nobody else can open and which ends with the object."""
+
+    def __init__(self, frame):
+        bools = {name: "Int64" for name, kind in frame.dtypes.items() if kind.name in ("bool", "boolean")}
+        self._file = os.fdopen(os.memfd_create("records"), "w", encoding="utf-8", newline="")
+        frame.astype(bools).to_csv(self._file, index=False)
+        self._file.flush()
+
+    @property
+    def path(self):
+        return f"/proc/self/fd/{self._file.fileno()}"
+
+
+def has_texts(x):
+    """Whether a column of a pandas.DataFrame holds texts."""
+    if not hasattr(x, "to_csv"):
+        return False
+    return any(kind.kind not in "biuf" and any(isinstance(value, str) for value in x.iloc[:, column])
+               for column, kind in enumerate(x.dtypes))
+
+
+def text_table(x, y, what):
+    if y is None:
+        return TextTable(x)
+    if len(x) != len(y):
+        raise DataError(f"{what}: {len(x)} rows of X and {len(y)} labels. Each record has one label.")
+    if any(str(name).lower() in ("y", "label") for name in x.columns):
+        raise DataError(f"{what}: X has texts, and a column y or label beside the labels y. Give one DataFrame with all columns, and label=.")
+    return TextTable(x.assign(y=y))
+
+
+def table_of(records, what, encode=False):
+    """What is offered for an array, a DataFrame or a pair (X, y): (features, labels or None, names of columns), or a TextTable
+    for a DataFrame with texts, or whose columns are to be encoded."""
     x, y = records if isinstance(records, tuple) and len(records) == 2 else (records, None)
+    if has_texts(x) or encode and hasattr(x, "to_csv"):
+        return text_table(x, None if y is None else as_doubles(y, 1, f"{what}: y"), what)
     names = [str(name) for name in x.columns] if hasattr(x, "columns") else []
     x = as_doubles(x, 2, f"{what}: X")
     if y is not None:
@@ -37,11 +74,11 @@ def table_of(records, what):
     return x, y, names
 
 
-def offered_records(records):
+def offered_records(records, encode=False):
     """({name: table}, the source, number of clients or None) of what the keyword `records` has: records of all clients, or a
     list with those of each client. An entry is None for a client of another rank."""
     if not isinstance(records, list):
-        return {NAME: table_of(records, "records")}, f"memory:{NAME}", None
-    tables = {f"{NAME}-{client}": table_of(each, f"records[{client}]") for client, each in enumerate(records)
+        return {NAME: table_of(records, "records", encode)}, f"memory:{NAME}", None
+    tables = {f"{NAME}-{client}": table_of(each, f"records[{client}]", encode) for client, each in enumerate(records)
               if each is not None}
     return tables, f"memory:{NAME}-{{client}}", len(records)

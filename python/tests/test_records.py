@@ -84,6 +84,50 @@ class Records(PythonCase):
         with self.assertRaises(starling.DataError):
             run.predict(turned.drop(columns="age"))
 
+    @needs("pandas")
+    def test_frames_with_texts_are_read_as_tables(self):
+        import pandas
+        towns = np.array(["Bonn", "Ulm, old", None], dtype=object)[np.arange(240) % 3]
+        frame = pandas.DataFrame(self.x, columns=["age", "dose", "size", "score"]).assign(
+            town=towns, patient=[f"p{i // 2}" for i in range(240)], male=self.x[:, 0] > 0, ill=np.where(self.y > 0, "yes", "no"))
+        frame.astype({"male": int}).to_csv("frame.csv", index=False)
+        self.write("codes.csv", "column,category,value\ntown,Bonn,1\ntown,\"Ulm, old\",2\nill,yes,1\nill,no,-1\n")
+        cases = {"dropped": dict(label="age", drop=["town", "patient", "ill"], loss="squared"),
+                 "id": dict(label="male", id="patient", drop=["town", "ill"], loss="squared"),
+                 "person": dict(label="age", drop=["town", "ill"], unit="person", person="patient", loss="squared"),
+                 "encoded": dict(label="ill", drop="patient", encode="codes.csv", missing="zero"),
+                 "one-hot": dict(label="ill", drop="patient", encode="onehot:codes.csv", missing="zero")}
+        for name, options in cases.items():
+            with self.subTest(name):
+                words = [f"--{key}={','.join(value) if isinstance(value, list) else value}" for key, value in options.items()]
+                self.good(1, ["--source", "frame.csv", *WORDS, *words, "--output", f"program-{name}"])
+                run = starling.omd(records=frame, **OPTIONS, **options, output=name)
+                same_runs(self, run, starling.load(f"program-{name}"))
+                self.assertEqual(self.run_alone(["predict", name, "--source", "frame.csv", "--output", f"{name}.csv"]).code, 0)
+                np.testing.assert_array_equal(run.predict(frame), pandas.read_csv(f"{name}.csv", float_precision="round_trip").iloc[:, -1])
+        self.write("towns.csv", "column,category,value\ntown,Bonn,1\ntown,\"Ulm, old\",2\n")
+        pair = starling.omd(records=(frame.drop(columns=["ill", "patient"]), self.y), encode="towns.csv", missing="zero", **OPTIONS, output="pair")
+        np.testing.assert_array_equal(pair.models, starling.load("encoded").models)
+        coded = frame.drop(columns=["ill", "patient"])
+        self.assertEqual(starling.score(pair, records=(coded, self.y))["metrics"]["accuracy"], np.mean(pair.predict(coded) == self.y))
+        part = dict(records=frame, **cases["encoded"], checkpoint_every=10)
+        starling.omd(**part, **OPTIONS, rounds=30, output="part")
+        again = starling.omd(resume="part", records=frame, rounds=pair.summary["rounds"])
+        np.testing.assert_array_equal(again.models, pair.models)
+        with self.assertRaisesRegex(starling.DataError, "memory:records: row 2: column 'town'"):
+            starling.omd(records=frame, label="age", loss="squared", **OPTIONS)
+
+    @needs("pandas")
+    def test_the_label_of_a_frame_has_its_default(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=["a", "b", "c", "d"])
+        program = self.program("program")
+        same_runs(self, starling.omd(records=frame.assign(e=self.y), **OPTIONS, output="last"), program)
+        frame.insert(1, "Y", self.y)
+        same_runs(self, starling.omd(records=frame, **OPTIONS, output="named"), program)
+        with self.assertRaisesRegex(starling.DataError, "there are no labels"):
+            starling.omd(records=self.x, **OPTIONS)
+
     def test_resume_with_records_in_memory(self):
         whole = starling.omd(records=(self.x, self.y), **OPTIONS, output="whole")
         starling.omd(records=(self.x, self.y), **OPTIONS, rounds=30, output="part", checkpoint_every=10)
@@ -91,6 +135,16 @@ class Records(PythonCase):
         np.testing.assert_array_equal(again.models, whole.models)
         with self.assertRaises(starling.Error):
             starling.omd(resume="part", records=(self.x + 1e-9, self.y), rounds=whole.summary["rounds"] + 1)
+
+
+class ChangedRuns(PythonCase):
+    def test_the_model_is_that_of_the_clients_that_are_left(self):
+        starling.omd(source="synthetic:drift:n=20", clients=3, topology="complete", mechanism="none", rounds=10, seed=1,
+                     checkpoint_every=5, progress="off", output="run")
+        run = starling.omd(resume="run", lost="1", rounds=20)
+        np.testing.assert_allclose(run.model, run.summary["final_model"])
+        with self.assertRaisesRegex(starling.UsageError, "it was lost after round"):
+            run.predict(np.zeros((1, len(run.model))), client=1)
 
 
 class Runs(PythonCase):

@@ -11,8 +11,8 @@
 
 namespace starling {
 
-/// Dense records that stand in memory and do not change while they are read. Strides are counted in doubles and may be
-/// negative.
+/// Records that stand in memory and do not change while they are read: dense ones, or a table of text. Strides are
+/// counted in doubles and may be negative.
 struct MemoryRecords {
   std::size_t records = 0;
   std::size_t columns = 0;
@@ -23,6 +23,8 @@ struct MemoryRecords {
   std::ptrdiff_t y_row = 1;
   std::vector<std::string> names = {};          ///< of the columns; empty where they have none
   std::shared_ptr<const void> owner = nullptr;  ///< keeps the memory
+  /// Path of a file of CSV with a line of names, which may be one in memory (memfd_create); in place of all numbers.
+  std::string table = "";
 
   [[nodiscard]] double at(std::size_t record, std::size_t column) const {
     return x[static_cast<std::ptrdiff_t>(record) * x_row + static_cast<std::ptrdiff_t>(column) * x_column];
@@ -50,7 +52,10 @@ class OfferedRecords {
 /// The records of the source `memory:NAME`. Throws UsageError if nothing has the name.
 [[nodiscard]] const MemoryRecords& records_in_memory(const std::string& source);
 
-/// SHA-256 of the numbers of a source in memory, and of the names of columns.
+/// The path of a file, or of the table of text that a source in memory is.
+[[nodiscard]] std::string path_in_memory(const std::string& source);
+
+/// SHA-256 of the table of text, or of the numbers of a source in memory, and of the names of columns.
 [[nodiscard]] std::string digest_of_memory(const std::string& source);
 
 }  // namespace starling

@@ -21,7 +21,9 @@ class MemoryReader final : public ArrayReader {
  public:
   MemoryReader(const std::string& source, const ReadSettings& settings) : all_(records_in_memory(source)) {
     arrays_.columns = {source, all_.columns, all_.names};
-    arrays_.roles = choose_columns(arrays_.columns, settings, DefaultLabel::none);
+    const bool may_be_column = all_.y == nullptr && !all_.names.empty();
+    arrays_.roles =
+        choose_columns(arrays_.columns, settings, may_be_column ? DefaultLabel::named_or_last : DefaultLabel::none);
     arrays_.missing = missing_rule(settings);
     arrays_.records = static_cast<std::int64_t>(all_.records);
     check_dense_dimension(source, settings, features());
@@ -48,7 +50,8 @@ class MemoryReader final : public ArrayReader {
 OfferedRecords::OfferedRecords(std::string name, MemoryRecords records) : name_(std::move(name)) {
   check(!name_.empty() && name_.find_first_of(",{}") == std::string::npos,
         "records '{}': a name has no commas and braces. Choose another.", name_);
-  check(records.columns > 0, "records '{}': there is no column (a record needs a feature). Look at the array.", name_);
+  check(records.columns > 0 || !records.table.empty(),
+        "records '{}': there is no column (a record needs a feature). Look at the array.", name_);
   check(offered_records().emplace(name_, std::move(records)).second,
         "records '{}': there are some of this name. Choose another.", name_);
 }
@@ -68,8 +71,13 @@ const MemoryRecords& records_in_memory(const std::string& source) {
   return found->second;
 }
 
+std::string path_in_memory(const std::string& source) {
+  return is_in_memory(source) ? records_in_memory(source).table : source;
+}
+
 std::string digest_of_memory(const std::string& source) {
   const MemoryRecords& records = records_in_memory(source);
+  if (!records.table.empty()) return sha256_of_file(records.table);
   Sha256 digest;
   Vector row;
   for (std::size_t i = 0; i < records.records; ++i) {

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "starling/core/check.hpp"
+#include "starling/data/memory_records.hpp"
 
 namespace starling {
 
@@ -25,7 +26,7 @@ void GzFile::Closer::operator()(gzFile_s* file) const {
 
 GzFile::GzFile(std::string path) : path_(std::move(path)) {
   errno = 0;
-  file_.reset(gzopen(path_.c_str(), "rb"));
+  file_.reset(gzopen(path_in_memory(path_).c_str(), "rb"));
   check<FailureError>(
       file_ != nullptr || errno != EMFILE,
       "cannot open '{}' (this process has too many files open: clients that have files of their own, and "

@@ -144,6 +144,18 @@ std::unique_ptr<RecordReader> open_file(const std::string& path, const ReadSetti
   return find_format(path, settings.format).open(path, settings, part);
 }
 
+/// Numbers, or a table of text whose layout is known.
+std::unique_ptr<RecordReader> open_offered(const std::string& source, const ReadSettings& settings) {
+  if (records_in_memory(source).table.empty()) return open_memory(source, settings);
+  ReadSettings table = settings;
+  table.encode.clear();
+  refuse_text_options(source, table);
+  table.encode = settings.encode;
+  table.delimiter = "comma";
+  table.header = ReadSettings::Header::yes;
+  return open_csv(source, table, Part::records);
+}
+
 std::unique_ptr<RecordReader> open_pair(const std::string& source, const std::string& features,
                                         const std::string& labels, const ReadSettings& settings) {
   check(settings.label.empty(), "{}: --label {} (the labels of a pair are its second file) leave it out", source,
@@ -219,7 +231,7 @@ bool is_table_of_text(const std::string& source, const ReadSettings& settings) {
 }
 
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
-  if (is_in_memory(source)) return prepare(open_memory(source, settings), settings);
+  if (is_in_memory(source)) return prepare(open_offered(source, settings), settings);
   const std::vector<std::string> files = files_of(source);
   return prepare(
       files.size() == 2 ? open_pair(source, files[0], files[1], settings) : open_file(source, settings, Part::records),
