@@ -33,7 +33,7 @@ class TextTable:
     def __init__(self, frame):
         bools = {name: "Int64" for name, kind in frame.dtypes.items() if kind.name in ("bool", "boolean")}
         self._file = os.fdopen(os.memfd_create("records"), "w", encoding="utf-8", newline="")
-        frame.astype(bools).to_csv(self._file, index=False)
+        (frame.astype(bools) if bools else frame).to_csv(self._file, index=False)
         self._file.flush()
 
     @property
