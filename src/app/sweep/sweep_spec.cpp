@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_runs = 10'000;
 constexpr int most_ranks = 1'000'000;
-/// Options that the sweep itself sets, or that are not about one run.
-constexpr std::array reserved{"output", "resume", "progress", "help"};
+/// Options that the sweep itself sets.
+constexpr std::array reserved{"output", "progress"};
 
 /// Options that name a place outside of the run directory to which one run alone can write.
 constexpr std::array places{std::pair("private", "their private folders"), std::pair("openmetrics", "their figures"),
