@@ -30,10 +30,11 @@ bool AttendedSchedule::gone(Client u, Round t) const {
 
 Attendance AttendedSchedule::attendance(Client u, Round t) const {
   if (gone(u, t)) return Attendance::gone;
-  if (!absences_) return schedule_->attendance(u, t);
+  const Attendance without_absences = schedule_->attendance(u, t);
+  if (!absences_ || without_absences == Attendance::gone) return without_absences;
   Round& known = known_[static_cast<std::size_t>(u)];
   if (known < 0 || known / 2 != t) known = 2 * t + (absences_->absent(u, t) ? 1 : 0);
-  return known % 2 == 1 ? Attendance::absent : schedule_->attendance(u, t);
+  return known % 2 == 1 ? Attendance::absent : without_absences;
 }
 
 bool AttendedSchedule::present(Client u, Round t) const {

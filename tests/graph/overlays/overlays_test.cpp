@@ -291,6 +291,17 @@ TEST(Absence, TheGoneDoNotComeBack) {
   EXPECT_EQ(schedule.period(), 0);
 }
 
+TEST(Absence, WhoeverIsLostIsNotAbsent) {
+  const auto left = [] {
+    return std::make_unique<AttendedSchedule>(make_graph("ring", 4, WeightRule::sender), nullptr,
+                                              Departures{std::nullopt, 0, std::nullopt, std::nullopt},
+                                              MissingWeight::split_anew);
+  };
+  const AttendedSchedule schedule(left(), absent_in("2,1\n2,3\n", 4), {}, MissingWeight::split_anew);
+  EXPECT_EQ(schedule.attendance(1, 2), Attendance::gone);
+  EXPECT_EQ(schedule.attendance(3, 2), Attendance::absent);
+}
+
 // 20,000 draws of probability 0.3: within 5 standard errors, which one seed in 1.7 million misses.
 TEST(Loss, LosesEachMessageWithItsProbability) {
   constexpr Round exchanges = 10'000;
