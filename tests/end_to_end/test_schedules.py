@@ -95,6 +95,13 @@ class Schedules(TestCase):
                     self.assertIn("2 components (client 1; clients 3, 4)", result.err)
                 self.assertEqual("components" in result.err, told)
 
+    def test_a_graph_whose_clients_never_agree_is_told_before_the_run(self):
+        self.write("g.topo", "clients 5\nweights explicit\n" + "".join(f"edge {u} {(u + 1) % 5} 1\n" for u in range(5)))
+        for name, words, told in (("cycle", [], True), ("absent", ["--dropout", 0.1], False)):
+            with self.subTest(name):
+                result = self.good(1, [*self.words("g.topo", 5, 5, *words), "--output", name])
+                self.assertEqual("the topology: disagreement never falls" in result.err, told, result.err)
+
     @needs_h5py
     def test_no_mass_is_split_to_nothing(self):
         """Clients that only give, shares of 0, sums with few digits left: models stay on the simplex."""

@@ -13,7 +13,7 @@
 
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
-#include "starling/graph/topology.hpp"
+#include "starling/graph/analysis/analysis.hpp"
 
 namespace starling {
 
@@ -33,6 +33,7 @@ void InferRun::open_graph() {
         "the topology never connects: some client cannot reach some other however long the run is (models could not "
         "agree) see starling topology check {}",
         *config_.topology);
+  if (const std::string why = why_no_agreement(*graph); !why.empty()) notes_.push_back("the topology: " + why);
   const bool push_sum = config_.mixing.mixing == Mixing::push_sum;
   if (push_sum) {
     graph->require_sender_sums();

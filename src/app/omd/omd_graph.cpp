@@ -194,6 +194,9 @@ void OmdRun::check_graph(const Graph& graph) {
         "agree) "
         "see starling topology check {}",
         config_.topology.value_or("FILE"));
+  if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
+    if (const std::string why = why_no_agreement(graph); !why.empty()) notes_.push_back("the topology: " + why);
+  }
   if (config_.mixing.mixing == Mixing::push_sum) {
     graph.require_sender_sums();
     return;

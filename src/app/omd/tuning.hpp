@@ -11,9 +11,6 @@
 
 namespace starling {
 
-/// Clients of the largest graph whose eigenvalues a run finds before it starts.
-inline constexpr Client most_clients_analysed = 200;
-
 /// Why no rule is known for this run; empty if there is one. Throws UsageError for an unknown loss or mechanism.
 [[nodiscard]] std::string why_not_tuned(const OmdConfig& config);
 /// Whether the rule chooses what the user left open.

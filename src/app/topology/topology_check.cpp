@@ -113,21 +113,10 @@ std::string complaint(const Graph& graph, void (Graph::*require)() const) {
   return "";
 }
 
-/// Why clients would never agree, whatever the weights sum to; empty if they would.
-std::string disagreement(const TopologyAnalysis& analysis) {
-  if (!analysis.joint_window) {
-    return "the union of all phases is not strongly connected (clients would never agree) add edges";
-  }
-  if (!analysis.rounds_to_1e_3 && !std::isnan(analysis.contraction)) {
-    return "disagreement never falls (values change places for ever) give clients self loops";
-  }
-  return "";
-}
-
 /// Sentence about the limit of plain mixing. The sentence names the clients with the largest and the smallest weight.
 std::string bias_sentence(const TopologyAnalysis& analysis) {
   const auto& perron = analysis.perron;
-  if (perron.empty() || !disagreement(analysis).empty()) return "Plain mixing has no single limit.";
+  if (perron.empty() || !why_no_agreement(analysis).empty()) return "Plain mixing has no single limit.";
   if (analysis.bias <= sum_tolerance) return "Plain mixing goes to the mean: every client counts the same.";
   const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
   const auto factor = [&](auto at) { return static_cast<double>(perron.size()) * *at; };
@@ -156,7 +145,7 @@ struct GraphVerdict {
 /// GraphVerdict on a graph. For an endless graph, disconnected rounds in the sample prove nothing about all rounds.
 GraphVerdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
   const bool some_day = sample.rounds() && graph.ever_connects();
-  return {some_day ? "" : disagreement(analysis), complaint(graph, &Graph::require_sender_sums),
+  return {some_day ? "" : why_no_agreement(analysis), complaint(graph, &Graph::require_sender_sums),
           complaint(graph, &Graph::require_receiver_sums)};
 }
 

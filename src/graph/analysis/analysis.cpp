@@ -83,6 +83,16 @@ TopologyAnalysis sums_of(const Topology& topology) {
 
 }  // namespace
 
+std::string why_no_agreement(const TopologyAnalysis& analysis) {
+  if (!analysis.joint_window) {
+    return "the union of all phases is not strongly connected (clients would never agree) add edges";
+  }
+  if (!analysis.rounds_to_1e_3 && !std::isnan(analysis.contraction)) {
+    return "disagreement never falls (values change places for ever) give clients self loops";
+  }
+  return "";
+}
+
 TopologyAnalysis analyse(const Topology& topology) {
   TopologyAnalysis result = sums_of(topology);
   analyse_connectivity(topology, result);
@@ -92,6 +102,11 @@ TopologyAnalysis analyse(const Topology& topology) {
   result.perron = std::move(spectrum.perron);
   result.bias = bias_of(result.perron);
   return result;
+}
+
+std::string why_no_agreement(const Graph& graph) {
+  if (graph.clients() > most_clients_analysed || graph.period() == 0) return "";
+  return why_no_agreement(analyse(GraphSample(graph)));
 }
 
 TopologyAnalysis analyse(const GraphSample& sample) {

@@ -106,6 +106,20 @@ TEST(Analysis, WhatOscillatesNeverConverges) {
   EXPECT_NEAR(analysis.contraction, 1, 1e-12);
   EXPECT_EQ(analysis.rounds_to_1e_3, std::nullopt);
   EXPECT_EQ(analysis.joint_window, 1);
+  EXPECT_THAT(why_no_agreement(analysis), HasSubstr("never falls"));
+}
+
+TEST(Analysis, TellsWhichGraphsNeverAgree) {
+  const auto cycle = [](int clients) {
+    std::string text = fmt::format("clients {}\nweights explicit\n", clients);
+    for (int u = 0; u < clients; ++u) text += fmt::format("edge {} {} 1\n", u, (u + 1) % clients);
+    return parse_graph(text, "f.topo");
+  };
+  EXPECT_THAT(why_no_agreement(*cycle(4)), HasSubstr("give clients self loops"));
+  EXPECT_EQ(why_no_agreement(*cycle(most_clients_analysed + 1)), "");
+  EXPECT_THAT(why_no_agreement(*parse_graph("clients 3\nedge 0 1\nedge 1 2\n", "f.topo")), HasSubstr("add edges"));
+  EXPECT_EQ(why_no_agreement(*parse_graph("clients 1\n", "f.topo")), "");
+  EXPECT_EQ(why_no_agreement(*make_graph("directed-ring", 4, WeightRule::sender)), "");
 }
 
 TEST(Analysis, WhatIsNotConnectedHasNoWindow) {
