@@ -103,6 +103,15 @@ class Norms(TestCase):
             self.assertAlmostEqual(self.ledger(f"{name}/private/0/ledger")["losses"][0]["record"]["epsilon"],
                                    privacy["record_epsilon"], delta=1e-9)
 
+    def test_a_total_is_spent_however_many_passes_come(self):
+        words = [*self.words, "--mechanism", "gaussian", "--total-epsilon", 2, "--epochs", 3, "--batch", 30]
+        privacy = self.summary_of(1, [*words, "--rounds", 150], "run")["privacy"]
+        self.assertEqual(privacy["participations"], 2)
+        self.assertLessEqual(privacy["epsilon"], 2)
+        self.assertGreaterEqual(privacy["epsilon"], 2 * (1 - 1e-6))
+        self.assertAlmostEqual(privacy["norms"]["mu"] / privacy["mu"], 0.1, delta=1e-9)
+        self.assertAlmostEqual(self.ledger("run/private/0/ledger")["losses"][0]["record"]["mu"], privacy["mu"], delta=1e-9)
+
     def test_pure_losses_add_up(self):
         """Under laplace a tenth of epsilon, by two histograms."""
         privacy = self.summary_of(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1], "run")["privacy"]
@@ -162,6 +171,19 @@ class Norms(TestCase):
             self.assertEqual(again.summary()["privacy"][key], first["privacy"][key])
         rows = [json.loads(line) for line in (self.folder / "again/private/0/ledger").read_text().splitlines()]
         self.assertFalse([row for row in rows if row.get("run", "").endswith(":norms")])
+
+    def test_a_configuration_holds_at_its_price_alone(self):
+        """At another one the run would count the release at what it would have cost, and not at what it has."""
+        self.good(1, [*self.mu, "--output", "run"])
+        self.assertEqual(self.config("run")["histogram-price"], "mu:norms=0.03,unit=record")
+        for words in (["--mu", 0.1], ["--mu", 0.3, "--epochs", 2], ["--mu", 0.3, "--scale-share", 0]):
+            result = self.run_alone(["omd", "--config", "run/config.ini", *words, "--output", "again"], as_they_are=True)
+            self.assertEqual(result.code, 2, result)
+            self.assertRegex(result.messages()[0], "--histogram-price .*have cost")
+            self.assertFalse((self.folder / "again").exists())
+        tuned = self.run_alone(["omd", "--config", "run/config.ini", "--tuning", "auto", "--output", "again"], as_they_are=True)
+        self.assertEqual(tuned.code, 2, tuned)
+        self.assertRegex(tuned.messages()[0], "--histogram-price without --tuning off")
 
     def test_a_resumed_run_does_not_release_again(self):
         words = [*self.words, "--mechanism", "gaussian", "--mu", 0.3,
@@ -233,7 +255,8 @@ class Norms(TestCase):
     def test_usage(self):
         for words, text in ((["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
                             (["--tuning", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),
-                            (["--tuning", "off", "--scale-share", 0.01, "--mu", "schedule:from=0.1,to=0.2"], "scale-share")):
+                            (["--tuning", "off", "--scale-share", 0.01, "--mu", "schedule:from=0.1,to=0.2"], "scale-share"),
+                            (["--tuning", "off", "--scale-share", 0.01], "without --histogram-price")):
             result = self.run_ranks(1, [*self.mu, *words, "--output", "run"])
             self.assertEqual(result.code, 2, result)
             self.assertRegex(result.messages()[0], text)

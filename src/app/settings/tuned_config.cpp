@@ -69,6 +69,15 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
        .unit = "share, 0 to 0.5",
        .example = "0.1 --tuning auto"},
       config.privacy.feature_share);
+  options.add(
+      {.name = "histogram-price",
+       .argument = "COST",
+       .help = "with --tuning off: what the histograms have cost whose results are given (--norm, --label-size, "
+               "--standardise), as config.ini of the run has it that released them. A run that would count them at "
+               "another cost is refused",
+       .example = "mu:norms=0.1,unit=record --tuning off",
+       .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own")}},
+      config.privacy.histogram_price);
   add_correlation_option(options, config.correlation, std::move(correlation));
 }
 

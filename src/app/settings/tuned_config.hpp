@@ -44,8 +44,9 @@ struct TunedConfig : LearningConfig, TuningChoices {
 
 /// --step-decay, `different` from its declaration in the catalogue.
 void add_decay_option(Options& options, TunedConfig& config, Option different);
-/// --tuning, --norm, --label-size, --scale-share, --feature-share and --noise-correlation. `chosen` are the options
-/// that the rule chooses where they are left open; `correlation` is what is different in the declaration of
+/// --tuning, --norm, --label-size, --scale-share, --feature-share, --histogram-price and --noise-correlation. `chosen`
+/// are the options that the rule chooses where they are left open; `correlation` is what is different in the
+/// declaration of
 /// --noise-correlation.
 void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
                         Option correlation = {});

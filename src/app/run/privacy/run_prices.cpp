@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "starling/core/digest.hpp"
 #include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -71,6 +72,16 @@ void check_share(const PrivacyOptions& options, const char* option, double share
         "{} {} with --unit component: what is released then protects records. Give 0.", option, share);
 }
 
+/// One price, or the least and the largest of the clients' prices and the beginning of their digest.
+std::string shown_prices(const Prices& prices, Client clients) {
+  const auto shown = [](double price) { return fmt::format("{:.12g}", price); };
+  const PriceRange range = prices.range();
+  if (range.least == range.most) return shown(range.most);
+  std::string all;
+  for (Client u = 0; u < clients; ++u) all += shown(prices.at(u, 0)) + "\n";
+  return fmt::format("{}/{}/{:.16}", shown(range.least), shown(range.most), sha256(all));
+}
+
 }  // namespace
 
 PriceShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
@@ -97,6 +108,44 @@ Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, do
 Prices prices_with_features(PrivacyOptions options, Round rounds, Client clients, double factor) {
   options.feature_share.reset();
   return prices_of(options, rounds, clients, factor);
+}
+
+HistogramPrices histogram_prices(PrivacyOptions options, double norm_share, std::int64_t uses, Client clients) {
+  options.passes = uses;
+  HistogramPrices prices;
+  if (const double share = options.feature_share.value_or(0); share > 0) {
+    const PriceShare of_price = feature_share_of(options, share, uses);
+    prices.features = prices_with_features(options, 1, clients).converted([of_price](double price) {
+      return of_price.of_release(price);
+    });
+  }
+  if (norm_share > 0) {
+    const PriceShare of_price = norm_share_of(options, norm_share, uses);
+    prices.norms =
+        prices_of(options, 1, clients).converted([of_price](double price) { return of_price.of_release(price); });
+  }
+  return prices;
+}
+
+std::string HistogramPrices::text(const PrivacyOptions& options, Client clients) const {
+  if (!features && !norms) return "";
+  std::string text = options.mechanism_row().gaussian() ? "mu:" : "epsilon:";
+  if (features) text += fmt::format("features={},", shown_prices(*features, clients));
+  if (norms) text += fmt::format("norms={},", shown_prices(*norms, clients));
+  return text + fmt::format("unit={}", name_of(options.unit));
+}
+
+void check_histogram_price(const PrivacyOptions& options, const std::string& cost) {
+  if (!options.protects() || options.histogram_price.value_or("") == cost) return;
+  check(options.histogram_price.has_value(),
+        "--scale-share or --feature-share with --tuning off, without --histogram-price: nothing says what the "
+        "histograms have cost. Give shares of 0, or all three as they stand in config.ini of the run that released "
+        "them.");
+  throw UsageError(fmt::format(
+      "--histogram-price '{}': that is what the histograms have cost whose results are given, and this run would count "
+      "{}. Give the price, --delta, --epochs, --unit and shares of the run that released them, or leave their results "
+      "out and let this run release its own (--tuning auto).",
+      *options.histogram_price, cost.empty() ? "nothing" : fmt::format("'{}'", cost)));
 }
 
 double price_of_mean(const PrivacyOptions& options, View weights) {

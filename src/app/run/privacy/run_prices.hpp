@@ -2,6 +2,9 @@
 #pragma once
 
 #include "app/settings/privacy_options.hpp"
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "starling/core/links.hpp"
 #include "starling/privacy/accounting/prices.hpp"
@@ -25,5 +28,21 @@ namespace starling {
 [[nodiscard]] PriceShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
 /// Likewise of histograms of features, under Gaussian noise.
 [[nodiscard]] PriceShare feature_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
+
+/// What histograms cost that are released once, before the first round: by client, in the mechanism's own measure.
+struct HistogramPrices {
+  std::optional<Prices> features;  ///< none: no such histogram is released
+  std::optional<Prices> norms;
+
+  /// As --histogram-price has them, to 12 digits; empty without histograms.
+  [[nodiscard]] std::string text(const PrivacyOptions& options, Client clients) const;
+};
+
+/// By the options, whose `passes` do not count, and the share of histograms of norms. A record has `uses` uses in
+/// gradients, as far as is known before the rounds are. Throws UsageError.
+[[nodiscard]] HistogramPrices histogram_prices(PrivacyOptions options, double norm_share, std::int64_t uses,
+                                               Client clients);
+/// Throws UsageError unless --histogram-price is what the histograms of the run have cost.
+void check_histogram_price(const PrivacyOptions& options, const std::string& cost);
 
 }  // namespace starling

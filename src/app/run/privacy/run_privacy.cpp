@@ -59,13 +59,19 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 
 void RunPrivacy::choose_prices() {
   prices_ = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
-  if (!has_histograms()) return;
+  if (has_histograms()) charge_histograms();
+  // A run that goes on has its price, and its clients may be others.
+  if (!earlier_) check_histogram_price(options_, histogram_prices_.text(options_, layout_.clients()));
+}
+
+/// Histograms were priced before the rounds were known, and gradients have the rest.
+void RunPrivacy::charge_histograms() {
   check(prices_->constant(),
         "{} with prices that change over the rounds: what histograms cost is a share of one price. Give 0, or one "
         "price.",
         facts_.norm_share > 0 ? fmt::format("--scale-share {}", facts_.norm_share)
                               : fmt::format("--feature-share {}", feature_share()));
-  const Prices whole = prices_with_features(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
+  histogram_prices_ = histogram_prices(options_, facts_.norm_share, facts_.histogram_uses, layout_.clients());
   for (std::size_t k = 0; k < facts_.served.size(); ++k) {
     const ServedRounds& served = facts_.served[k];
     if (served.begin > 0) {  // no histogram had this client's records
@@ -74,7 +80,7 @@ void RunPrivacy::choose_prices() {
     }
     const std::int64_t records = served.records.value_or(0);
     SingleRelease histogram;
-    histogram.charge = charge_of_histograms(first() + static_cast<Client>(k), whole, records);
+    histogram.charge = charge_of_histograms(first() + static_cast<Client>(k), records);
     histogram.of_client = static_cast<double>(records);
     histogram.of_each_batch = std::min(histogram.of_client, static_cast<double>(served.of_pass.value_or(0)));
     histograms_.push_back(histogram);
@@ -83,19 +89,17 @@ void RunPrivacy::choose_prices() {
   prices_ = prices_->converted([share](double price) { return share.of_gradients(price); });
 }
 
-/// The charge of a histogram of norms where a use in gradients would cost `price` without it.
+/// The charge of a histogram of norms at this price.
 Charge RunPrivacy::charge_of_norms(double price, std::int64_t records) const {
-  const PriceShare share = norm_share_of(options_, facts_.norm_share, facts_.histogram_uses);
-  return NormHistogram(options_.mechanism_row().charge, share.of_release(price), records, facts_.norm_labels).charge();
+  return NormHistogram(options_.mechanism_row().charge, price, records, facts_.norm_labels).charge();
 }
 
-/// The charge of a record of client u by all histograms together: squares of μ add up. `prices_` must still have the
-/// share of the norms.
-Charge RunPrivacy::charge_of_histograms(Client u, const Prices& whole, std::int64_t records) const {
-  if (feature_share() == 0) return charge_of_norms(prices_->at(u, 0), records);
-  const double features = feature_share_of(options_, feature_share(), facts_.histogram_uses).of_release(whole.at(u, 0));
-  if (facts_.norm_share == 0) return Charge::gaussian(features);
-  const double norms = charge_of_norms(prices_->at(u, 0), records).mu;
+/// The charge of a record of client u by all histograms together: squares of μ add up.
+Charge RunPrivacy::charge_of_histograms(Client u, std::int64_t records) const {
+  if (!histogram_prices_.features) return charge_of_norms(histogram_prices_.norms->at(u, 0), records);
+  const double features = histogram_prices_.features->at(u, 0);
+  if (!histogram_prices_.norms) return Charge::gaussian(features);
+  const double norms = charge_of_norms(histogram_prices_.norms->at(u, 0), records).mu;
   return Charge::gaussian(std::nextafter(std::hypot(features, norms), infinity));
 }
 
@@ -343,15 +347,13 @@ void RunPrivacy::describe_histograms(PrivacyReport& report) const {
     const std::vector<ChargeGroup> once{{charge, 1}};
     return compose(once, delta_of_claims());
   };
-  if (facts_.norm_share > 0) {
-    const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
-    report.norms.emplace(HistogramReport{facts_.norm_share, loss(charge_of_norms(price, 0)), facts_.norm_labels});
+  if (const auto& norms = histogram_prices_.norms) {
+    report.norms.emplace(
+        HistogramReport{facts_.norm_share, loss(charge_of_norms(norms->range().most, 0)), facts_.norm_labels});
   }
-  if (feature_share() == 0) return;
-  const double whole =
-      prices_with_features(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
-  const PriceShare share = feature_share_of(options_, feature_share(), facts_.histogram_uses);
-  report.features.emplace(HistogramReport{feature_share(), loss(Charge::gaussian(share.of_release(whole)))});
+  if (const auto& features = histogram_prices_.features) {
+    report.features.emplace(HistogramReport{feature_share(), loss(Charge::gaussian(features->range().most))});
+  }
 }
 
 void RunPrivacy::describe_trust(PrivacyReport& report) const {

@@ -39,7 +39,7 @@ struct RunFacts {
   /// histograms of features (PrivacyOptions::feature_share); 0: there is none.
   double norm_share = 0;
   bool norm_labels = false;         ///< whether it counts the magnitudes of labels too
-  std::int64_t histogram_uses = 1;  ///< of a record in gradients beside these: passes
+  std::int64_t histogram_uses = 1;  ///< of a record in gradients by which these were priced: --epochs
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
@@ -130,8 +130,9 @@ class RunPrivacy {
   void choose_prices();
   [[nodiscard]] double feature_share() const { return options_.protects() ? options_.feature_share.value_or(0) : 0; }
   [[nodiscard]] bool has_histograms() const { return facts_.norm_share > 0 || feature_share() > 0; }
+  void charge_histograms();
   [[nodiscard]] Charge charge_of_norms(double price, std::int64_t records) const;
-  [[nodiscard]] Charge charge_of_histograms(Client u, const Prices& whole, std::int64_t records) const;
+  [[nodiscard]] Charge charge_of_histograms(Client u, std::int64_t records) const;
   void count_histograms();
   void describe_histograms(PrivacyReport& report) const;
   void make_protection();
@@ -170,6 +171,7 @@ class RunPrivacy {
   bool no_client_left_ = false;         ///< no client of this rank releases anything more
   std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
+  HistogramPrices histogram_prices_;
   std::vector<std::optional<SingleRelease>> histograms_;  // of this rank's clients, where there are any
   std::optional<Prices> limits_;                          // of all clients, where there is a budget
   std::vector<Budget> budgets_;                           // of this rank's

@@ -5,7 +5,7 @@
 namespace starling {
 
 /// Counts the units of all clients, and the releases that one enters at most, of which --total-epsilon is made: both
-/// are public. Histograms were priced before the rounds were known. **Collective.**
+/// are public. **Collective.**
 void RunPrivacy::count_units() {
   std::int64_t units = 0;
   std::int64_t uses = 1;
@@ -24,7 +24,7 @@ void RunPrivacy::count_units() {
   if (agreement_.all(declare_public(known)) && all > 0) units_ = all;
   uses = agreement_.max(declare_public(uses));
   options_.adds_plainly = has_histograms();
-  options_.passes = has_histograms() ? facts_.histogram_uses : uses;
+  options_.passes = uses;
 }
 
 /// Finds the client with the least left of its budget. **Collective.**

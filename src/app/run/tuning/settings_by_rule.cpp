@@ -49,7 +49,15 @@ void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run
   choose_norms(most_records, run);
   const std::optional<std::int64_t> fewest_records = fewest_records_of_clients(run.agreement, run.dataset);
   std::vector<TunedValue> values;
-  run.agreement.together([&] { values = values_of_rule(most_records, fewest_records, run); });
+  std::string cost;
+  run.agreement.together([&] {
+    values = values_of_rule(most_records, fewest_records, run);
+    cost =
+        histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs, run.layout.clients())
+            .text(config().privacy, run.layout.clients());
+  });
+  cost = run.agreement.broadcast(declare_public(cost));
+  if (!cost.empty()) config().privacy.histogram_price = cost;
   for (TunedValue& each : values) each.value = run.agreement.broadcast(declare_public(each.value));
   run.agreement.together([&] {
     take(words, values);
@@ -203,6 +211,7 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
     words.insert(words.end(), {"--feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0))});
   }
+  if (config.privacy.histogram_price) words.insert(words.end(), {"--histogram-price", *config.privacy.histogram_price});
   if (config.privacy.feature_share.value_or(0) > 0 && !config.data.standardise.empty()) {
     words.insert(words.end(), {"--standardise", config.data.standardise});
   }

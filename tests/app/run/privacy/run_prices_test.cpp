@@ -1,7 +1,14 @@
 #include "app/run/privacy/run_prices.hpp"
 
+#include "support/testing.hpp"
+#include <cmath>
+#include <functional>
+#include <gmock/gmock.h>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "starling/core/check.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 
@@ -54,6 +61,67 @@ TEST(TotalPrice, LeavesRoomWhereAHistogramSharesIt) {
   options.delta = 1e-6;
   options.adds_plainly = true;
   EXPECT_NEAR(prices_of(options, 10, 1).at(0, 0), 0.5, 1e-12);
+}
+
+// By hand: a total of μ is that of the histograms' μ √S, of the norms' in what features leave, and of the gradients'.
+TEST(HistogramPrice, OfATotalIsTheSameHoweverManyPassesCome) {
+  PrivacyOptions options = total_of("gaussian", "2", 3);
+  options.feature_share = 0.1;
+  const double mu = gaussian_mu(2, usual_delta);
+  std::string text;
+  for (const std::int64_t passes : {3, 2, 1}) {
+    options.passes = passes;
+    const HistogramPrices prices = histogram_prices(options, 0.01, 3, 4);
+    EXPECT_NEAR(prices.features->at(3, 0), std::sqrt(0.1) * mu, 1e-12);
+    EXPECT_NEAR(prices.norms->at(3, 0), std::sqrt(0.9 * 0.01) * mu, 1e-12);
+    const double gradient = norm_share_of(options, 0.01, 3).of_gradients(prices_of(options, 10, 4).at(3, 0));
+    EXPECT_NEAR(gradient, std::sqrt(0.9 * 0.99 / static_cast<double>(passes)) * mu, 1e-12);
+    if (!text.empty()) {
+      EXPECT_EQ(prices.text(options, 4), text);
+    }
+    text = prices.text(options, 4);
+  }
+  EXPECT_EQ(text, fmt::format("mu:features={:.12g},norms={:.12g},unit=record", std::sqrt(0.1) * mu,
+                              std::sqrt(0.9 * 0.01) * mu));
+}
+
+TEST(HistogramPrice, IsRefusedWhereItIsNotWhatHistogramsHaveCost) {
+  PrivacyOptions options = total_of("laplace", "2", 1);
+  const auto cost = [](const PrivacyOptions& of_run, double share, std::int64_t uses) {
+    return histogram_prices(of_run, share, uses, 1).text(of_run, 1);
+  };
+  EXPECT_EQ(cost(options, 0.01, 4), "epsilon:norms=0.2,unit=record");
+  EXPECT_EQ(cost(options, 0, 4), "");
+  EXPECT_NO_THROW(check_histogram_price(options, ""));
+  EXPECT_THROW(check_histogram_price(options, cost(options, 0.01, 4)), UsageError);
+  options.histogram_price = cost(options, 0.01, 4);
+  EXPECT_NO_THROW(check_histogram_price(options, cost(options, 0.01, 7)));
+  EXPECT_THROW(check_histogram_price(options, ""), UsageError);
+  EXPECT_THROW(check_histogram_price(options, cost(options, 0.02, 4)), UsageError);
+  for (const auto& change : std::vector<std::function<void(PrivacyOptions&)>>{
+           [](PrivacyOptions& other) { other.total_epsilon = "0.1"; },
+           [](PrivacyOptions& other) { other.mechanism = "gaussian"; },
+           [](PrivacyOptions& other) { other.unit = PrivacyUnit::person; }}) {
+    PrivacyOptions other = options;
+    change(other);
+    EXPECT_THROW(check_histogram_price(other, cost(other, 0.01, 4)), UsageError);
+  }
+  options.mechanism = "none";  // nothing is claimed
+  EXPECT_NO_THROW(check_histogram_price(options, ""));
+}
+
+TEST(HistogramPrice, OfClientsTellsWhoPaysWhat) {
+  testing_support::TemporaryFolder folder;
+  PrivacyOptions options;
+  options.mechanism = "gaussian";
+  const auto text = [&](const char* prices) {
+    options.mu = "clients:" + folder.write("mu.csv", prices);
+    return histogram_prices(options, 0.01, 1, 3).text(options, 3);
+  };
+  const std::string first = text("0,1\n1,2\n2,3\n");
+  EXPECT_THAT(first, testing::StartsWith("mu:norms=0.1/0.3/"));
+  EXPECT_NE(first, text("0,1\n1,3\n2,2\n"));
+  EXPECT_EQ(first, text("2,3\n1,2\n0,1\n"));
 }
 
 }  // namespace starling::run_prices_test
