@@ -279,6 +279,8 @@ void Options::parse(const std::vector<std::string>& words, const std::string& of
   } else if (given("config")) {
     const std::string& path = given_.at("config").texts.front();
     given_.merge(read_file(lines_of_config(path), path, std::filesystem::path(path).parent_path().string()));
+  } else if (!of_run.empty()) {
+    given_.merge(read_file(text_lines(of_run, "config.ini"), "config.ini", ""));
   }
   read_values();
   for (const Entry& entry : entries_) {

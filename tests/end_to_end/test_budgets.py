@@ -134,6 +134,30 @@ class Budgets(BudgetCase):
         rows = [json.loads(line) for line in (self.folder / "ledger-0").read_text().splitlines()]
         self.assertIn("reserve", {row["kind"] for row in rows})
 
+    def test_nothing_is_charged_for_a_run_without_a_place(self):
+        """No ledger has a row, and all is as before: the same command goes once its folder can be made."""
+        self.write("full/file", "")
+        (self.folder / "empty").mkdir()
+        omd = ["omd", "--tuning", "auto", *GAUSSIAN, "--total-epsilon", "2"]
+        before = sorted(self.folder.rglob("*"))
+        for words, output in (
+                (omd, "full"),
+                (["fedavg", "--tuning", "auto", *GAUSSIAN, "--total-epsilon", "2"], "full"),
+                ([*INFER, *GAUSSIAN, "--mu", "1"], "full"),
+                ([*PRIVATE, *GAUSSIAN, "--mu", "1"], "full"),
+                ([*omd, "--private", "full/file/p"], "run"),
+                ([*omd, "--save-partition", "nowhere/p.csv"], "empty"),
+                ([*omd, "--private", "own", "--openmetrics", "nowhere/m.prom"], "run"),
+                ([*omd, "--private", "own", "--save-partition", "p.csv", "--budget", "1"], "run")):
+            with self.subTest(words=words):
+                result = self.play([*words, *self.LEDGER], output)
+                self.assertIn(result.code, (UNUSABLE, BUDGET, FAILURE), result)
+                made = [path for path in sorted(self.folder.rglob("*")) if path not in before]
+                if result.code == BUDGET:  # what is left is found in the ledger, which knows of the run by then
+                    self.assertNotIn("reserve", made.pop(0).read_text())
+                    self.assertEqual(made.pop(0).name, "ledger-0.head")
+                self.assertEqual(made, [])
+
     def test_what_is_left_can_be_spent_and_no_more(self):
         """Gaussian losses add up in squares, and so does what they leave."""
         for level in ("record", "client"):

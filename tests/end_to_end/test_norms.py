@@ -201,6 +201,30 @@ class Norms(TestCase):
         rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
         self.assertEqual(sum(row["kind"] == "open" and row["run"].endswith(":norms") for row in rows), 1)
 
+    def test_a_run_that_is_killed_before_them_begins_and_pays_once(self):
+        """The budget allows no second charge. All that the rule was to choose is chosen."""
+        for command in ("omd", "fedavg"):
+            ledger, run = command + "-ledger", command + "-run"
+            with interrupted(f"after write /{ledger}:0"):
+                self.run_command(1, [command, "--source", "data.csv", "--clients", CLIENTS, "--mechanism", "gaussian", "--total-epsilon", 1,
+                                     "--budget", 1, "--budget-unit", "record", "--ledger", ledger, "--tuning", "auto", "--output", run,
+                                     "--save-partition", command + ".csv"])
+            self.assertTrue((self.folder / f"{command}.csv").exists())
+            self.assertNotIn("open", (self.folder / ledger).read_text())
+            again = self.run_command(1, [command, "--resume", run])
+            self.assertEqual((again.code, len(norms_of(again))), (0, 1), again)
+            self.assertIn("tuning: epochs ", again.err)
+            self.assertAlmostEqual(self.ledger(ledger)["losses"][0]["record"]["epsilon"], 1, delta=1e-5)
+
+    def test_a_run_that_is_killed_after_them_does_not_begin_again(self):
+        words = [*self.mu, "--ledger", "ledger", "--output", "run"]
+        with interrupted("after write /ledger:3"):
+            self.run_ranks(1, words)
+        self.assertIn('"kind":"open"', (self.folder / "ledger").read_text())
+        again = self.run_ranks(1, ["--resume", "run"])
+        self.assertEqual(again.code, 2, again)
+        self.assertIn("has no run to resume", again.err)
+
     def test_a_budget_counts_it_and_may_forbid_it(self):
         enough = self.good(1, [*self.mu, "--budget", 1.5, "--budget-unit", "record", "--ledger", "one", "--output", "run-1"])
         self.assertEqual(len(norms_of(enough)), 1)

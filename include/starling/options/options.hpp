@@ -52,7 +52,7 @@ class Options {
   /// unknown keys of a file, with file and line; for bad values, with their source; for an option with two values; and
   /// for options that exclude or lack each other. With --resume the file is the run's own. The command line may then
   /// change nothing that the run depends on. `of_run` is the text of that file as another process has read it; if it is
-  /// empty the file is read here.
+  /// empty the file is read here. Without --resume `of_run` is read as a file for --config.
   void parse(const std::vector<std::string>& words, const std::string& of_run = "");
 
   /// All options that have a value, as a file for --config, but for those `left_out`. File names that the user gave are

@@ -73,7 +73,7 @@ void InferRun::choose_settings() {
   });
   for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
   agreement_.together([&] {
-    std::vector<std::string> words = without_option(words_, "--tuning");
+    std::vector<std::string> words = without_option(without_option(words_, "--resume"), "--tuning");
     words.insert(words.end(), {"--tuning", "off"});
     take_settings(config_, parse_infer_config(with_choices(std::move(words), values), of_run_));
     if (dataset_.replayable) dataset_.plan(config_.data.batch, config_.data.epochs, records);

@@ -2,12 +2,15 @@
 
 #include "app/console/print.hpp"
 #include "app/run/privacy/noise_keys.hpp"
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 
 #include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "starling/record/dashboards/openmetrics.hpp"
+#include "starling/record/dashboards/tensorboard.hpp"
 #include "starling/record/directory/run_directory.hpp"
 
 namespace starling {
@@ -44,10 +47,14 @@ ExitCode LearningRun::run(const std::vector<std::string>& words) {
   configure(words);
   if (resumption_ && resumption_->is_finished(common())) return show_finished();
   choose_members();
-  open_inputs();
-  choose_checkpoint();
-  open_privacy();
-  make_directory();
+  try {
+    prepare();
+  } catch (const Error& error) {
+    const bool stopped = error.code() == ExitCode::stopped_safely && is_resumable();
+    const bool peer_died = error.code() == ExitCode::failure && dynamic_cast<const PeerError*>(&error) != nullptr;
+    if (!stopped && !peer_died) leave_nothing();  // else --resume begins the run
+    throw;
+  }
   try {
     return play();
   } catch (const RecordError& error) {
@@ -55,6 +62,15 @@ ExitCode LearningRun::run(const std::vector<std::string>& words) {
     OwnersFile(errors).append(Secret<std::string>(error.shown() + "\n"));
     throw DataError(fmt::format("{} The owner of the records finds more in {}.", error.what(), errors));
   }
+}
+
+/// All that comes before the first round. Where a run may fail comes first, then what enters ledgers. **Collective.**
+void LearningRun::prepare() {
+  open_inputs();
+  choose_checkpoint();
+  make_directory();
+  open_privacy();
+  begin_in_directory();
 }
 
 ExitCode LearningRun::play() {
@@ -183,34 +199,28 @@ void LearningRun::open_privacy() {
   agreement_.together([&] { facts = privacy_facts(); });
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
   if (resumption_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
-  try {
-    privacy_->open();
-  } catch (const BudgetError&) {
-    leave_nothing();
-    throw;
-  }
+  privacy_->open();
   run_id_ = privacy_->run_id();
   if (resumption_) resumption_->settle_determination(privacy_->determined_by());
-  if (*reads_pipes_) return;  // rounds of a resumed run have other records
-  for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }
 
-/// Removes a directory that was made for a release that the budget did not allow. **Collective.**
-void LearningRun::leave_nothing() {
-  if (!directory_ || common().resume) return;
-  const std::string folder = directory_->private_folder(world_.rank());
-  bool unused = false;
-  agreement_.together([&] { unused = read_ledger(folder + "/ledger").book.entries().empty(); });
-  if (!agreement_.all(declare_public(unused))) return;
-  agreement_.together([&] { std::filesystem::remove_all(folder); });
-  agreement_.together([&] {
-    if (first_rank()) std::filesystem::remove_all(directory_->path());
-  });
+/// Removes what was made for a run that is refused before it has released anything. Rank-local: other ranks may have
+/// failed.
+void LearningRun::leave_nothing() const {
+  if (!directory_ || common().resume || released_early_) return;
+  directory_->remove(world_.rank());
+  std::error_code ignored;
+  if (saved_partition_) std::filesystem::remove(*common().save_partition, ignored);
 }
 
-/// Makes the run's directory, or goes on in the directory of the resumed run. **Collective.**
+/// Makes the run's directory, if there is none yet, and finds out whether dashboards can be written. **Collective.**
 void LearningRun::make_directory() {
   end_if_signalled();
+  agreement_.together([&] {
+    if (!first_rank()) return;
+    if (common().tensorboard) TensorBoardFile::try_folder(*common().tensorboard);
+    if (common().openmetrics) OpenMetricsFile::try_path(*common().openmetrics);
+  });
   if (!directory_) {
     make_new_directory();
   } else if (!resumption_) {
@@ -218,9 +228,22 @@ void LearningRun::make_directory() {
       if (first_rank()) directory_->replace_configuration(configuration_);
     });
   }
-  note_directory_(directory_->path());
-  if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
+}
+
+/// Enters the run into ledgers, and begins it in its directory. **Collective.**
+void LearningRun::begin_in_directory() {
   end_if_signalled();
+  note_directory_(directory_->path());
+  const bool owners = privacy_ && common().privacy.ledger;
+  if (owners && !resumption_ && privacy_->key_policy() == NoiseKeyPolicy::random) {
+    mark_begin();  // begun again with other keys, it would be charged again
+  }
+  if (privacy_) {
+    privacy_->move_in(directory_->private_folder(world_.rank()));
+    // Rounds of a resumed run have other records if it reads pipes.
+    if (!*reads_pipes_) std::ranges::copy(privacy_->notes(), std::back_inserter(notes_));
+  }
+  if (!owners) end_if_signalled();
   if (resumption_) directory_->note_private_folders(agreement_);
   agreement_.together([&] {
     if (!first_rank()) return;
@@ -268,16 +291,27 @@ void LearningRun::end_checkpoints(Round done) {
 }
 
 std::string LearningRun::private_folder_before_rounds() {
-  end_if_signalled();
-  released_early_ = true;
-  if (common().privacy.ledger) return "";
   if (!directory_) {
-    make_new_directory();
-    agreement_.together([&] {
-      if (first_rank()) directory_->has_begun();
-    });
+    // config.ini states no default of what the rule is to choose: if the run is begun again, it is chosen again.
+    const bool alike = agreement_.alike(declare_public(common().to_tune));
+    std::string effective = std::exchange(configuration_, alike ? common().to_tune : configuration_);
+    make_directory();
+    configuration_ = std::move(effective);
   }
   return directory_->private_folder(world_.rank());
+}
+
+void LearningRun::begin_early_release() {
+  end_if_signalled();
+  released_early_ = true;
+  mark_begin();
+}
+
+/// From now on the run cannot be begun again in its directory. **Collective.**
+void LearningRun::mark_begin() {
+  agreement_.together([&] {
+    if (first_rank()) directory_->has_begun();
+  });
 }
 
 /// **Collective.**
@@ -291,9 +325,16 @@ void LearningRun::make_new_directory() {
     directory_.emplace(path, configuration_, agreement_, world_.rank(), common().private_place);
   }
   agreement_.together([&] {
-    if (common().save_partition && first_rank()) {
-      save_partition(common().data, layout_->clients(), *common().save_partition);
-    }
+    if (!common().save_partition || !first_rank()) return;
+    const std::string& file = *common().save_partition;
+    const bool exists = common().resume && std::filesystem::exists(file);  // from an earlier start of this run
+    const std::string place = exists ? file + ".again" : file;
+    save_partition(common().data, layout_->clients(), place);
+    saved_partition_ = !exists;
+    if (!exists) return;
+    const bool same = read_whole_file(place) == read_whole_file(file);
+    std::filesystem::remove(place);
+    check(same, "--save-partition '{}' holds another partition (it would be lost) move it away", file);
   });
 }
 

@@ -96,10 +96,11 @@ class LearningRun : public RunSteps {
 
   // Inputs (run_inputs.cpp).
 
-  /// Something is going to be released before the rounds. Returns this rank's private folder for its ledger, in a run
-  /// directory that is made before its time, from which no run can begin afresh; nothing where owners have ledgers.
-  /// **Collective.**
+  /// This rank's private folder, for a ledger of what is released before the rounds. The run directory is made if it is
+  /// not there yet. **Collective.**
   [[nodiscard]] std::string private_folder_before_rounds();
+  /// Something is released before the rounds now: no run can begin afresh from the directory. **Collective.**
+  void begin_early_release();
   /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
   void agree_on_data() override;
   /// Opens streams and test set again with what the configuration says of their columns now. Rank-local.
@@ -181,10 +182,13 @@ class LearningRun : public RunSteps {
   void configure(const std::vector<std::string>& words);
   void choose_configuration();
   void open_inputs();
+  void prepare();
   void open_privacy();
-  void leave_nothing();
+  void leave_nothing() const;
   void make_directory();
   void make_new_directory();
+  void begin_in_directory();
+  void mark_begin();
   void end_if_signalled();
 
   void open_records(const DataSettings& data);
@@ -223,6 +227,7 @@ class LearningRun : public RunSteps {
   std::string configuration_;        ///< effective, as the run directory has it
   Secret<std::string> for_owner_;    ///< lines that wait for the run's directory
   bool released_early_ = false;      ///< something was released before the first round
+  bool saved_partition_ = false;     ///< by this process
   std::optional<bool> reads_pipes_;  ///< whether some rank does, once all ranks know
   RoundClock clock_;
   std::optional<Resumption> resumption_;  ///< of a run that began earlier

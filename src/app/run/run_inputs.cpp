@@ -64,7 +64,8 @@ void LearningRun::open_streams(DataSettings& data) {
   data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
   source_digests_ = digests_of_sources();
   source_digest_ = fmt::format("{}", fmt::join(source_digests_, ""));
-  if (common().save_partition && first_rank() && !resumption_) check_saves_partition(data, *common().save_partition);
+  if (common().save_partition && first_rank() && !common().resume)
+    check_saves_partition(data, *common().save_partition);
   open_records(data);
   append_joined(data);
 }
@@ -318,6 +319,7 @@ RunToTune LearningRun::to_tune() {
           notes_,
           [this] { return common_facts(1); },
           [this] { return private_folder_before_rounds(); },
+          [this] { begin_early_release(); },
           [this] { read_again_with_other_constants(); }};
 }
 

@@ -37,6 +37,7 @@ void take_settings(Config& config, Config chosen) {
   data.batch = chosen.data.batch;
   data.epochs = chosen.data.epochs;
   chosen.data = std::move(data);
+  chosen.resume = config.resume;
   config = std::move(chosen);
 }
 

@@ -1,11 +1,16 @@
 #include "starling/record/dashboards/openmetrics.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "starling/core/check.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -38,6 +43,16 @@ OpenMetricsFile::OpenMetricsFile(std::string path, const std::string& run, Round
       label_(fmt::format("{{run=\"{}\"}}", label_value(run))),
       planned_(planned) {
   write();
+}
+
+void OpenMetricsFile::try_path(const std::string& path) {
+  const std::optional<std::string> place = replaced_file(path);
+  if (!place) return;  // a pipe or a device
+  const std::string trial = *place + ".trial";
+  const int problem = std::ofstream(trial).good() ? 0 : errno;
+  std::remove(trial.c_str());
+  check<FailureError>(problem == 0, "--openmetrics: cannot write '{}' ({}). Name another file.", path,
+                      std::strerror(problem));
 }
 
 void OpenMetricsFile::take(const NetworkFigures& figures) {

@@ -106,6 +106,15 @@ std::string tf_record(const std::string& content) {
   return length + masked_crc(length) + content + masked_crc(content);
 }
 
+void TensorBoardFile::try_folder(const std::string& folder) {
+  const std::string trial = path_in(folder) + ".trial";
+  const int problem = Descriptor(trial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC).get() < 0 ? errno : 0;
+  std::error_code ignored;
+  std::filesystem::remove(trial, ignored);
+  check<FailureError>(problem == 0, "--tensorboard: cannot write '{}' ({}). Name another folder.", folder,
+                      std::strerror(problem));
+}
+
 TensorBoardFile::TensorBoardFile(const std::string& folder)
     : HistoryWriter(between_writes),
       path_(path_in(folder)),

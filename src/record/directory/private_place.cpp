@@ -199,13 +199,22 @@ void PrivatePlace::clear(Agreement& agreement, bool never_began) {
   });
   agreement.together([&] {
     std::error_code error;
-    const bool empty = !fs::exists(path_, error) || fs::is_empty(path_, error);
+    was_there_ = fs::exists(path_, error);
+    const bool empty = !was_there_ || fs::is_empty(path_, error);
     check(empty && !error,
           "--private '{}' on {} is not an empty folder (keys and ledgers of another run may be there) name another, or "
           "empty it",
           path_, host_);
   });
+  is_cleared_ = true;
   token_ = agreement.broadcast(declare_public(agreement.rank() == 0 ? make_token() : std::string()));
+}
+
+void PrivatePlace::remove(int rank) const {
+  if (!is_cleared_) return;
+  std::error_code ignored;
+  fs::remove_all(folder(rank), ignored);
+  if (!was_there_) fs::remove(path_, ignored);  // unless other ranks have folders in it
 }
 
 void PrivatePlace::begin(Agreement& agreement) {

@@ -102,26 +102,39 @@ void write_configuration(const std::string& path, const std::string& configurati
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& configuration, Before before,
                            Agreement& agreement, int rank, const std::string& place)
-    : path_(path), place_(path, place) {
+    : path_(path), place_(path_, place) {
+  try {
+    make(configuration, before, agreement, rank);
+  } catch (const PeerError&) {
+    throw;  // a run whose ranks were killed can begin from what is there
+  } catch (const Error&) {
+    if (before == Before::nothing) remove(rank);
+    throw;
+  }
+}
+
+void RunDirectory::make(const std::string& configuration, Before before, Agreement& agreement, int rank) {
   place_.clear(agreement, before == Before::a_run_that_never_began);
   bool never_began = false;
   agreement.together([&] {
     if (rank != 0) return;
     std::error_code error;
-    check(!fs::exists(path, error) || fs::is_directory(path, error),
-          "--output '{}' is not a directory (a run needs one of its own) name another", path);
-    make_folder(path);
-    held_.emplace(hold(path));
-    never_began = before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path);
-    check(never_began || fs::is_empty(path, error),
-          "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
+    const bool exists = fs::exists(path_, error);
+    check(!exists || fs::is_directory(path_, error),
+          "--output '{}' is not a directory (a run needs one of its own) name another", path_);
+    make_folder(path_);
+    held_.emplace(hold(path_));
+    never_began = before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path_);
+    check(never_began || fs::is_empty(path_, error),
+          "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path_);
+    was_ = exists ? Was::empty : Was::not_there;
   });
   look(agreement);
   agreement.together([&] {
     if (rank != 0) return;
-    if (never_began) fs::remove_all(path + "/private");
-    static_cast<void>(Descriptor(path + beginning, O_CREAT | O_WRONLY, readable_by_all));
-    write_configuration(path, configuration);
+    if (never_began) fs::remove_all(path_ + "/private");
+    static_cast<void>(Descriptor(path_ + beginning, O_CREAT | O_WRONLY, readable_by_all));
+    write_configuration(path_, configuration);
     make_folder(place_.path());
   });
   agreement.together([&] {
@@ -131,6 +144,14 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
                         std::strerror(errno));
   });
   place_.begin(agreement);
+}
+
+void RunDirectory::remove(int rank) const {
+  place_.remove(rank);
+  std::error_code ignored;
+  if (was_ == Was::not_there) fs::remove_all(path_, ignored);
+  if (was_ != Was::empty) return;
+  for (const auto& entry : fs::directory_iterator(path_, ignored)) fs::remove_all(entry.path(), ignored);
 }
 
 void RunDirectory::has_begun() const {

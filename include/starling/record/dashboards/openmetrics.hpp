@@ -13,6 +13,8 @@ class OpenMetricsFile final : public HistoryWriter {
  public:
   /// Writes the file before the first round. Throws FailureError.
   OpenMetricsFile(std::string path, const std::string& run, Round planned);
+  /// Throws UsageError and FailureError if no such file can be written. Changes no file.
+  static void try_path(const std::string& path);
   ~OpenMetricsFile() override { finish(); }
   OpenMetricsFile(const OpenMetricsFile&) = delete;
   OpenMetricsFile& operator=(const OpenMetricsFile&) = delete;

@@ -16,6 +16,8 @@ class TensorBoardFile final : public HistoryWriter {
  public:
   /// Makes the folder if it is not there, and a new file in it. Throws FailureError.
   explicit TensorBoardFile(const std::string& folder);
+  /// Makes the folder if it is not there. Throws FailureError if it cannot, or if no file can be made in it.
+  static void try_folder(const std::string& folder);
   ~TensorBoardFile() override { finish(); }
   TensorBoardFile(const TensorBoardFile&) = delete;
   TensorBoardFile& operator=(const TensorBoardFile&) = delete;

@@ -55,6 +55,8 @@ class PrivatePlace {
   void clear(Agreement& agreement, bool never_began);
   /// Marks the rank's folder, which has been made, and notes where the folders of all ranks are.
   void begin(Agreement& agreement);
+  /// Removes this rank's folder after clear(), and the place if it was not there. Rank-local.
+  void remove(int rank) const;
   /// Finds the folders of the `ranks` ranks of an earlier start, after ending a move that had begun. `token` is that of
   /// the latest move, empty before the first. `change` is that of the clients. Throws UsageError if there are copies of
   /// different age, or if a folder is on no host, unless clients are lost. With as many ranks as before, and the same
@@ -110,6 +112,8 @@ class PrivatePlace {
   std::string next_token_;
   bool own_ = false;
   bool all_see_own_ = false;
+  bool is_cleared_ = false;
+  bool was_there_ = false;            ///< before this run, on this host
   int rank_ = 0;                      ///< of this process, once it has looked
   std::map<int, std::string> found_;  ///< by rank
   std::vector<int> turns_;            ///< ranks that see the same folders as this one, ascending

@@ -38,8 +38,10 @@ class RunDirectory {
                                           std::optional<Membership::Change::Kind> change = std::nullopt);
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
-  /// Marks the begin of the first round, on rank 0: `never_began` is false from now on.
+  /// Marks the begin of the first round, or of a release before it, on rank 0: `never_began` is false from now on.
   void has_begun() const;
+  /// Removes what the constructor has made, with all that was put into it since. Rank-local.
+  void remove(int rank) const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether this rank sees rank 0's directory.
@@ -100,8 +102,11 @@ class RunDirectory {
   void sync_private_folder() const;
   [[nodiscard]] std::string identity_text() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;
+  void make(const std::string& configuration, Before before, Agreement& agreement, int rank);
   std::string path_;
   PrivatePlace place_;
+  enum class Was { not_ours, empty, not_there };
+  Was was_ = Was::not_ours;         ///< the directory before this run, on rank 0
   std::optional<Descriptor> held_;  ///< the lock, on rank 0
   bool seen_ = true;
   std::string identity_elsewhere_;  ///< the text of run-id, where the directory is not seen

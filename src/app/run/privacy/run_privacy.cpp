@@ -45,7 +45,6 @@ void RunPrivacy::open() {
     facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
   require_some_budget(here);
-  if (options_.ledger) start_accounts();
 }
 
 void RunPrivacy::move_in(const std::string& private_folder) {
@@ -54,7 +53,7 @@ void RunPrivacy::move_in(const std::string& private_folder) {
     for (NoiseKey& key : keys_) key = key.for_run(run_id_);
     if (!options_.ledger && !no_client_left_) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
-  if (!options_.ledger) start_accounts();
+  start_accounts();
 }
 
 void RunPrivacy::choose_prices() {
@@ -247,8 +246,8 @@ void RunPrivacy::require_some_budget(FirstRelease here) {
                   options_.budget_of_client ? "all records of a batch" : "all releases of a record"));
 }
 
-/// Whether a first release is within any client's budget, whatever stands in its ledger: else there is no need to make
-/// a run directory.
+/// Whether a first release is within any client's budget, whatever stands in its ledger: else no ledger needs to know
+/// of the run.
 RunPrivacy::FirstRelease RunPrivacy::first_release() const {
   if (accounts_->idle()) return FirstRelease::none;
   for (std::size_t k = 0; k < budgets_.size(); ++k) {

@@ -68,12 +68,13 @@ class RunPrivacy {
   /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
   /// folder.
   void take_up(const std::string& run_id, const std::string& private_folder);
-  /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts; the first rounds
-  /// are reserved in the owner's ledgers. **Collective.** Throws BudgetError if no client may release anything.
+  /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts. Changes no ledger.
+  /// **Collective.** Throws BudgetError if no client may release anything.
   void open();
   /// Stores keys in the rank's private folder, keeps in memory those of this run alone that are made from them, and
-  /// opens the run's own ledger in that folder if there is no other.
-  /// **Collective.**
+  /// opens the run's own ledger in that folder if there is no other. Ledgers then know of the run, and reserve its
+  /// first rounds. **Collective.** Throws BudgetError if no client may release anything after what stands in its
+  /// ledger.
   void move_in(const std::string& private_folder);
 
   [[nodiscard]] const std::string& run_id() const { return run_id_; }

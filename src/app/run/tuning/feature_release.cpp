@@ -124,6 +124,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
     const FeatureHistograms histograms(count, 1, 0);
     for (const auto& stream : run_.dataset.streams) counts.push_back(count_features(*stream, histograms, features_));
   });
+  run_.begin_release();
   const Vector sum = release.release(command_.path_of_features(), counts);
   std::vector<std::optional<FeatureMoments>> moments;
   for (std::size_t j = 0; j < count; ++j) {

@@ -135,6 +135,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records, cons
     run.notes.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
     return;
   }
+  run.begin_release();
   const Vector sum = release.release(command_.path_of_norms(), counts);
   const double least = run.agreement.broadcast(declare_public(least_count(noise, variances)));
   const auto typical = [&](std::size_t first) {
@@ -201,11 +202,14 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const R
 }
 
 /// Reads the command line again with these values. With `tuning = off` beside them they are what a repeated or resumed
-/// run has, even where they are defaults.
+/// run has, even where they are defaults. A run that --resume begins now has its configuration from config.ini all the
+/// same, but for these values.
 void SettingsByRule::take(const std::vector<std::string>& given, const std::vector<TunedValue>& values) {
   const TunedConfig& config = this->config();
   std::vector<std::string> words = given;
-  for (const char* option : {"--tuning", "--scale-share", "--feature-share"}) words = without_option(words, option);
+  for (const char* option : {"--resume", "--tuning", "--scale-share", "--feature-share"}) {
+    words = without_option(words, option);
+  }
   words.insert(words.end(), {"--tuning", "off"});
   if (config.privacy.protects()) {
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});

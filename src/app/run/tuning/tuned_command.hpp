@@ -61,6 +61,7 @@ struct RunToTune {
   std::vector<std::string>& notes;
   std::function<RunFacts()> facts;              ///< of a run of one round
   std::function<std::string()> private_folder;  ///< LearningRun::private_folder_before_rounds. **Collective.**
+  std::function<void()> begin_release;          ///< LearningRun::begin_early_release. **Collective.**
   std::function<void()> read_again;             ///< LearningRun::read_again_with_other_constants. Rank-local.
 };
 
