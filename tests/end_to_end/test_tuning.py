@@ -61,6 +61,10 @@ class Tuning(TestCase):
                 self.assertEqual(settings(self.folder / option)[option], value)
         # Noise that cannot cancel wants fewer rounds.
         self.assertLess(self.summary_of(1, [*self.words, "--noise-correlation", "none"], "few")["rounds"], 130)
+        # A power or an offset leaves nothing to choose of how steps fall.
+        steps = self.summary_of(1, [*self.words, "--step-power", "0.9"], "power")
+        self.assertNotIn("step-decay", chosen(steps))
+        self.assertEqual(settings(self.folder / "power")["step-decay"], "power")
         everything = [word for option, value in given.items() for word in (f"--{option}", value)]
         result = self.good(1, [*self.words, *everything, "--step-cap", "3", "--output", "all", "--json"])
         self.assertEqual(chosen(result.summary()), {})

@@ -264,7 +264,8 @@ const std::vector<Option>& catalogue() {
       {.name = "step-decay",
        .argument = "HOW",
        .initial = "power",
-       .help = "how steps fall: power (as --step says) or linear (C (1 - (t-1)/T), to zero at the end of the "
+       .help = "how steps fall: power (as --step, --step-power and --step-offset say) or linear (C (1 - (t-1)/T), to "
+               "zero at the end of the "
                "T rounds)"},
       {.name = "step-offset",
        .argument = "I0",
@@ -272,13 +273,15 @@ const std::vector<Option>& catalogue() {
        .least = 0,
        .most = 1e15,
        .unit = "rounds",
-       .example = "1000"},
+       .example = "1000",
+       .relations = {excludes("step-decay=linear", "steps that fall along a line have no i0")}},
       {.name = "step-power",
        .argument = "P",
        .initial = "0.5",
        .help = "p; 0 is a constant step",
        .least = 0,
-       .most = 10},
+       .most = 10,
+       .relations = {excludes("step-decay=linear", "steps that fall along a line have no p")}},
       {.name = "topology",
        .argument = "FILE",
        .help = "topology file (see starling topology --help); default: a directed ring of all clients",

@@ -89,8 +89,10 @@ void add_correlation_option(Options& options, CorrelationChoice& correlation, Op
 }
 
 void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen) {
+  const bool falls_by_power = options.given("step-power") || options.given("step-offset");
   for (const char* option : chosen) {
-    if (!options.stated(option)) choices.open_options.emplace_back(option);
+    const bool open = !options.stated(option) && !(falls_by_power && option == std::string_view("step-decay"));
+    if (open) choices.open_options.emplace_back(option);
   }
 }
 

@@ -52,7 +52,8 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                         Option correlation = {});
 /// --noise-correlation, `different` from its declaration in the catalogue.
 void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different = {});
-/// Notes which of these options the user left open. A file that states a default has given it.
+/// Notes which of these options the user left open. A file that states a default has given it. Who gives a power or an
+/// offset of steps has chosen `--step-decay power`.
 void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen);
 /// Throws UsageError for a norm of more than two numbers.
 void check_norm(const TunedConfig& config);

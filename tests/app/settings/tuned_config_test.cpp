@@ -1,0 +1,60 @@
+#include "app/settings/tuned_config.hpp"
+
+#include "app/fedavg/fedavg_config.hpp"
+#include "app/omd/omd_config.hpp"
+#include "support/testing.hpp"
+#include <gmock/gmock.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling::tuned_config_test {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::message_of;
+using Words = std::vector<std::string>;
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words gaussian{"--mechanism", "gaussian", "--mu", "1"};
+
+/// What one of the two commands that are tuned makes of these words.
+TunedConfig parsed(const std::string& command, const Words& words) {
+  if (command == "omd") return parse_omd_config(words);
+  return parse_fedavg_config(words);
+}
+
+std::string refusal(const std::string& command, const Words& words) {
+  return message_of<UsageError>([&] { static_cast<void>(parsed(command, words)); });
+}
+
+class TunedConfigOf : public testing::TestWithParam<std::string> {};
+
+TEST_P(TunedConfigOf, APowerOrAnOffsetSaysHowStepsFall) {
+  EXPECT_FALSE(parsed(GetParam(), gaussian).given("step-decay"));
+  const testing_support::TemporaryFolder folder;
+  for (const Words& more : {Words{"--step-power", "0.9"}, {"--step-power", "0.5"}, {"--step-offset", "50"}}) {
+    const TunedConfig config = parsed(GetParam(), joined(gaussian, more));
+    EXPECT_TRUE(config.given("step-decay")) << more.front() << " " << more.back();
+    EXPECT_FALSE(config.linear_decay);
+    const std::string file = folder.write("config.ini", config.to_tune);
+    EXPECT_TRUE(parsed(GetParam(), {"--config", file}).given("step-decay")) << "a file of what is to be tuned";
+  }
+  const std::string defaults = folder.write("config.ini", "step-power = 0.5\nstep-offset = 0\n");
+  EXPECT_FALSE(parsed(GetParam(), joined(gaussian, {"--config", defaults})).given("step-decay"));
+}
+
+TEST_P(TunedConfigOf, RefusesAPowerOfALine) {
+  for (const Words& more : {Words{"--step-power", "0.9"}, {"--step-offset", "3"}}) {
+    EXPECT_THAT(refusal(GetParam(), joined({"--mechanism", "none", "--step-decay", "linear"}, more)),
+                HasSubstr(more.front() + " with --step-decay linear: "));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, TunedConfigOf, testing::Values("omd", "fedavg"),
+                         [](const auto& each) { return each.param; });
+
+}  // namespace starling::tuned_config_test
