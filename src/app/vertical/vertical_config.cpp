@@ -2,6 +2,7 @@
 
 #include "app/settings/source_options.hpp"
 #include <algorithm>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -359,6 +360,9 @@ VerticalSettings VerticalConfig::held_out_settings() const {
   VerticalSettings settings = this->settings();
   settings.epochs = 1;
   settings.label_source = held_out_labels;
+  settings.may_lack_drops = true;
+  // Held-out records are predicted one by one, whoever they are of.
+  if (!settings.person.empty()) settings.drop.push_back(std::exchange(settings.person, ""));
   const bool one_table = parties.empty() && !is_per_client(data.source);
   if (one_table || (held_out.size() == 1 && is_per_client(held_out.front()))) {
     settings.files.clear();

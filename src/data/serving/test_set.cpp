@@ -1,3 +1,4 @@
+#include "data/file_columns.hpp"
 #include "data/generators/generators.hpp"
 #include "scan.hpp"
 #include <utility>
@@ -52,8 +53,10 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
   require_regular(source);
   // The training data rule, and the message names it; pictures are of as many pixels as there.
   if (settings.features == ReadSettings::Features::raw) settings.dimension.reset();
+  settings.source = source;
   settings.key = partition_table().make(settings.partition)->key();
   if (!settings.person.empty()) settings.key = settings.person;
+  keep_roles_in_file(settings);
   const auto reader = without_left_out(open_reader(source, settings));
   require_same_names(training.names, reader->names(), "the training data", source);
   Batch batch;

@@ -1,4 +1,5 @@
 // One table, whose columns are dealt out to the parties.
+#include "data/file_columns.hpp"
 #include "data/fingerprint.hpp"
 #include "data/serving/scan.hpp"
 #include "table_rows.hpp"
@@ -113,6 +114,7 @@ VerticalDataset open_common_table(VerticalSettings settings, std::size_t parties
   check(settings.label_source.empty(),
         "a label source '{}' beside one table (which has its labels) leave it out, or give each party a file",
         settings.label_source);
+  if (settings.may_lack_drops) keep_roles_in_file(settings);
   const auto open = opener_of(settings);
   const std::size_t features = count_features(open);
   const auto reader = open();

@@ -1,5 +1,5 @@
 // A file for each party.
-#include "data/column_roles.hpp"
+#include "data/file_columns.hpp"
 #include "data/fingerprint.hpp"
 #include "data/serving/scan.hpp"
 #include "table_rows.hpp"
@@ -52,38 +52,6 @@ VerticalShape shape_of(const VerticalSettings& settings, const std::string& file
 std::unique_ptr<RecordReader> open_party(const VerticalSettings& settings) {
   require_regular(settings.source);
   return open_reader(settings.source, settings);
-}
-
-/// Columns of a party's file, whatever their use.
-struct FileColumns {
-  std::vector<std::string> names;  // none of a file without a header
-  std::size_t count = 0;
-  bool label = false;  // whether one is called as the labels are
-
-  [[nodiscard]] bool have(const std::string& wanted) const {
-    return std::ranges::find(names, wanted) != names.end() || column_number(wanted, count);
-  }
-};
-
-/// Columns of a dense file.
-FileColumns columns_of(const VerticalSettings& settings) {
-  VerticalSettings plain = settings;
-  static_cast<ReadSettings&>(plain) = ReadSettings{};
-  plain.source = settings.source;
-  plain.format = settings.format;
-  plain.label = settings.label;
-  plain.labels = ReadSettings::Labels::optional;
-  plain.delimiter = settings.delimiter;
-  plain.decimal = settings.decimal;
-  plain.header = settings.header;
-  plain.go_on_waiting = settings.go_on_waiting;
-  const auto reader = open_party(plain);
-  FileColumns columns{reader->names(), reader->features(), !reader->label_name().empty()};
-  if (columns.label) {
-    columns.names.push_back(reader->label_name());
-    ++columns.count;
-  }
-  return columns;
 }
 
 /// Keeps the columns of `drop` that the file has. The other columns belong to other parties.

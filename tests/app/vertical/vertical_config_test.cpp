@@ -162,6 +162,14 @@ TEST(VerticalConfig, SplitsHeldOutRecordsAsTheSource) {
   EXPECT_EQ(pair.columns, "0/1");
 }
 
+TEST(VerticalConfig, LeavesPersonsOfHeldOutRecordsOut) {
+  const VerticalSettings settings = held_out_of({"--parties", "a.csv,b.csv", "--unit", "person", "--person", "who",
+                                                 "--person-rows", "1", "--test", "c.csv,d.csv"});
+  EXPECT_EQ(settings.person, "");
+  EXPECT_THAT(settings.drop, ElementsAre("who"));
+  EXPECT_TRUE(settings.may_lack_drops);
+}
+
 TEST(VerticalConfig, RefusesHeldOutRecordsOfAnotherKind) {
   EXPECT_THAT(refusal({"--test", "a.csv"}), HasSubstr("--test with a spectrum"));
   EXPECT_THAT(refusal({"--source", "a.csv", "--columns", "0/1", "--test", "b{client}.csv"}),

@@ -46,6 +46,19 @@ TEST_F(TestSet, FaultsNameTheirRow) {
   EXPECT_THAT(error("x.csv", "1,2,3\n", 2), HasSubstr("x.csv: row 1: label (unfit) map it"));
 }
 
+TEST_F(TestSet, MayLackColumnsThatAreNoFeatures) {
+  settings_.person = "who";
+  settings_.id = "id";
+  settings_.drop = {"note", "place"};
+  const Plains records{{{1, 2}, {}, 3}};
+  EXPECT_EQ(plain(read("x.csv", "a,b,y\n1,2,3\n", 2)), records);
+  EXPECT_EQ(plain(read("x.csv", "a,who,b,id,place,y\n1,anna,2,7,here,3\n", 2)), records);
+  settings_.person = "";
+  settings_.partition = "column:who";
+  EXPECT_EQ(plain(read("x.csv", "a,b,note,y\n1,2,none,3\n", 2)), records);
+  EXPECT_EQ(plain(read("x.csv", "who,a,b,y\nanna,1,2,3\n", 2)), records);
+}
+
 TEST_F(TestSet, GeneratorsNeedAnEndAndDrawApartFromTheStreams) {
   const std::string source = "synthetic:drift:informative=1,n=50";
   const Plains test = plain(read_test_set(source, settings_, {.features = 5}));

@@ -89,6 +89,8 @@ struct VerticalSettings : DataSettings {
   /// With one file per party: constants of a saved model's parties, as `ReadSettings::constants`; null for parties of
   /// other ranks. The member `constants` is then that of the labels. Empty without a model.
   std::vector<std::shared_ptr<const PublicConstants>> constants_of_parties;
+  /// Whether one table may lack the columns of `drop`, as files of parties may.
+  bool may_lack_drops = false;
 };
 
 /// Properties of all parties' data that networks depend on.
