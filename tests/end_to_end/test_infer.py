@@ -542,6 +542,12 @@ class BadInput(InferCase):
                                            "--intercept no"),
             "study without coefficients": (["--source", "synthetic:two-gaussians:n=2000", "--loss", "logistic", *OPEN,
                                             "--replications", "2"], "--replications", "coefficients"),
+            "study of an expectile of a mean": (["--source", "synthetic:linear:n=150", *OPEN, "--replications", "2", "--loss",
+                                                 "expectile:0.8,1"], "--replications", "squared or huber"),
+            "study of a robust mean of classes": (["--source", "synthetic:logistic:n=150", *OPEN, "--replications", "2"],
+                                                  "--replications", "--loss logistic"),
+            "study of another expectile": (["--source", "synthetic:expectile:tau=0.6,c=2,n=150", *OPEN, "--replications", "2",
+                                            "--loss", "expectile:0.6,1"], "--replications", "--loss expectile:0.6,2"),
         }
         for name, (words, *patterns) in cases.items():
             with self.subTest(name):
@@ -608,6 +614,10 @@ class Studies(InferCase):
                     self.assertGreaterEqual(each["coverage"], 14 / 20 - 1e-12)
         expected = 2 * 1.959964 * 0.5 / math.sqrt(4000)
         self.assertAlmostEqual(summary["study"][1]["length"] / expected, 1, delta=0.03)
+
+    def test_an_expectile_is_studied_by_its_loss(self):
+        words = ["--source", "synthetic:expectile:tau=0.6,c=2,n=150", *OPEN, "--loss", "expectile:0.6,2", "--replications", "1"]
+        self.assertTrue(self.summary(words, "run")["study"])
 
     def test_replications_are_runs_with_the_next_seeds(self):
         words = ["--source", "synthetic:linear:n=300", "--clients", "2", *OPEN, "--intervals", "random-scaling,batch-means:4"]

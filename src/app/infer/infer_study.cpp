@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/record/intervals/study.hpp"
 
@@ -23,6 +24,28 @@ Vector truth_of(const std::string& source, std::size_t dimension) {
         "expectile or insurance",
         source);
   return Vector(coefficients.begin(), coefficients.end());
+}
+
+template <class Family>
+Spec bound_spec(const Family& family, std::string_view text) {
+  Spec spec = Spec::parse(text);
+  for (const auto& row : family.rows()) {
+    if (row.name == spec.name()) spec.bind(row.parameters);
+  }
+  return spec;
+}
+
+/// The losses that estimate the coefficients of a generator, for a message; empty if this one does.
+std::string losses_of_truth(const std::string& source, const std::string& loss_text, const CurvedLoss& loss) {
+  const Spec generator = bound_spec(generator_table(), std::string_view(source).substr(source.find(':') + 1));
+  const Spec of_loss = bound_spec(loss_table(), loss_text);
+  if (generator.name() == "logistic") return of_loss.name() == "logistic" ? "" : "logistic";
+  const double tau = generator.name() == "expectile" ? generator.number("tau", 0.7) : 0.5;
+  if (tau == 0.5) return loss.is_symmetric() ? "" : "squared or huber";
+  const double c = generator.number("c", 1.345);
+  const bool agrees =
+      of_loss.name() == "expectile" && of_loss.number("tau", 0.5) == tau && of_loss.number("c", 1.345) == c;
+  return agrees ? "" : fmt::format("expectile:{},{}", tau, c);
 }
 
 }  // namespace
@@ -48,6 +71,11 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
 
 void InferRun::check_truth() const {
   static_cast<void>(truth_of(config_.data.source, dimension_));
+  const std::string others = losses_of_truth(config_.data.source, config_.loss, *curved_);
+  check(others.empty(),
+        "--replications with '{}' and --loss {}: the loss estimates other coefficients than those of the generator, so "
+        "that its intervals need not cover them. Use --loss {}.",
+        config_.data.source, config_.loss, others);
 }
 
 ExitCode InferRun::study() {
