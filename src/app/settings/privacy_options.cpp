@@ -104,7 +104,9 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
                .initial = "client",
                .help = "loss that --budget limits: client (all records of a client together) or record (its worst "
                        "record; its worst "
-                       "component under --unit component)"},
+                       "component under --unit component)",
+               .falls_with = fades(),
+               .relations = {needs("budget", "there is no budget to limit").only_for("record")}},
               privacy.budget_of_client, {{"client", true}, {"record", false}});
   options.add(
       {.name = "ledger",

@@ -97,6 +97,18 @@ void note_open_options(const Options& options, TuningChoices& choices, std::span
 }
 
 void check_norm(const TunedConfig& config) {
+  // The configuration of a run that the rule has tuned says --tuning off and all that the rule went by.
+  const bool chooses_nothing = !config.tune && config.privacy.mechanism && !config.privacy.protects();
+  const auto refuse = [&](bool given, std::string_view option) {
+    check(!chooses_nothing || !given,
+          "--{} without --tuning auto, which nobody has chosen and which is the default only with noise: it would have "
+          "no effect. Add --tuning auto, or leave it out.",
+          option);
+  };
+  refuse(!config.norm.empty(), "norm");
+  refuse(config.label_size.has_value(), "label-size");
+  refuse(config.scale_share.value_or(0) > 0, "scale-share");
+  refuse(config.privacy.feature_share.value_or(0) > 0, "feature-share");
   check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
         config.norm.size());
 }

@@ -55,7 +55,8 @@ void add_correlation_option(Options& options, CorrelationChoice& correlation, Op
 /// Notes which of these options the user left open. A file that states a default has given it. Who gives a power or an
 /// offset of steps has chosen `--step-decay power`.
 void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen);
-/// Throws UsageError for a norm of more than two numbers.
+/// Throws UsageError for a norm of more than two numbers, and for norms, sizes and shares that --tuning would have gone
+/// by if it chose anything.
 void check_norm(const TunedConfig& config);
 
 }  // namespace starling

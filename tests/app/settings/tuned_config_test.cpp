@@ -10,7 +10,6 @@
 namespace starling::tuned_config_test {
 
 using testing::HasSubstr;
-using testing::Not;
 using testing_support::message_of;
 using Words = std::vector<std::string>;
 
@@ -52,6 +51,28 @@ TEST_P(TunedConfigOf, RefusesAPowerOfALine) {
     EXPECT_THAT(refusal(GetParam(), joined({"--mechanism", "none", "--step-decay", "linear"}, more)),
                 HasSubstr(more.front() + " with --step-decay linear: "));
   }
+}
+
+TEST_P(TunedConfigOf, RefusesWhatNothingWouldGoBy) {
+  const Words none{"--mechanism", "none"};
+  for (const Words& more :
+       {Words{"--norm", "3"}, {"--label-size", "4"}, {"--scale-share", "0.3"}, {"--feature-share", "0.2"}}) {
+    EXPECT_THAT(refusal(GetParam(), joined(none, more)), HasSubstr(more.front() + " without --tuning auto"))
+        << more.front();
+    for (const Words& others : {gaussian, joined(none, {"--tuning", "auto"}), joined(gaussian, {"--tuning", "off"})}) {
+      EXPECT_NO_THROW(static_cast<void>(parsed(GetParam(), joined(others, more)))) << more.front();
+    }
+  }
+}
+
+TEST_P(TunedConfigOf, RefusesTheUnitOfNoBudget) {
+  const Words unit{"--budget-unit", "record"};
+  EXPECT_THAT(refusal(GetParam(), joined(gaussian, unit)), HasSubstr("--budget-unit record without --budget: "));
+  EXPECT_NO_THROW(static_cast<void>(parsed(GetParam(), joined(joined(gaussian, unit), {"--budget", "2"}))));
+  const testing_support::TemporaryFolder folder;
+  const std::string file = folder.write("run.ini", "mechanism = gaussian\nmu = 1\nbudget = 2\nbudget-unit = record\n");
+  EXPECT_NO_THROW(static_cast<void>(parsed(GetParam(), {"--config", file})));
+  EXPECT_NO_THROW(static_cast<void>(parsed(GetParam(), {"--config", file, "--mechanism", "none"})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, TunedConfigOf, testing::Values("omd", "fedavg"),
