@@ -221,18 +221,20 @@ class Kinds(PredictCase):
 
     def test_regressions_have_the_spreads_of_their_intervals(self):
         x = self.random.normal(2, 1, (20000, 2))  # enough for a path that has settled
-        self.table("train.csv", ["a", "b", "cost"], zip(*x.T, 3 * x[:, 0] - x[:, 1] + self.random.normal(0, 1, 20000)))
+        cost = 3 * x[:, 0] - x[:, 1] + self.random.normal(0, 1, 20000)
+        self.table("train.csv", ["a", "b", "cost"], zip(*x.T, cost))
+        self.table("centred.csv", ["a", "b", "cost"], zip(*(x - 2).T, cost - 4))
         self.write("constants.csv", "feature,mean,sd\na,2,1\nb,2,1\ncost,4,3\n")
-        words = ["--source", "train.csv", "--label", "cost", "--loss", "huber:1.345", "--clients", "2"]
-        for method, more, z, sd, quantile in (("plug-in", [], x, 1, 1.959963984540054),
-                                              ("random-scaling", ["--standardise", "constants.csv"], x - 2, 3, 6.74733)):
+        words = ["--label", "cost", "--loss", "huber:1.345", "--clients", "2"]
+        for method, source, more, sd, quantile in (("plug-in", "centred.csv", [], 1, 1.959963984540054),
+                                                   ("random-scaling", "train.csv", ["--standardise", "constants.csv"], 3, 6.74733)):
             with self.subTest(method):
-                model = self.learn("infer", [*words, *more, "--intervals", method], method)
+                model = self.learn("infer", ["--source", source, *words, *more, "--intervals", method], method)
                 with h5py.File(model) as file:
                     spread = file["spread"][()]
                 self.assertEqual(attributes(model)["spread_method"], method)
-                rows = self.predict([method, "--source", "train.csv"])
-                z = numpy.column_stack([z, numpy.ones(len(z))])
+                rows = self.predict([method, "--source", source])
+                z = numpy.column_stack([x - 2, numpy.ones(len(x))])
                 length = sd * numpy.sqrt(numpy.einsum("ij,jk,ik->i", z, spread, z))
                 predicted = numpy.array([float(row["prediction"]) for row in rows])
                 high = numpy.array([float(row["high"]) for row in rows])
@@ -249,7 +251,9 @@ class Kinds(PredictCase):
         with h5py.File(self.folder / "plug-in" / "model.h5", "a") as file:
             file.attrs["spread_method"] = "guess"
         self.refused(UNREADABLE, ["plug-in", "--source", "train.csv"], "spread of method 'guess'")
-        plain = self.learn("omd", [*words, "--loss", "squared"], "plain")
+        short = self.learn("infer", ["--source", "train.csv", *words, "--rounds", "150", "--intervals", "plug-in"], "short")
+        self.assertNotIn("spread_method", attributes(short))  # its path has not settled
+        plain = self.learn("omd", ["--source", "train.csv", *words, "--loss", "squared"], "plain")
         self.assertNotIn("spread_method", attributes(plain))
         self.assertEqual([*self.predict(["plain", "--source", "train.csv"])[0]], ["record", "prediction"])
 

@@ -218,9 +218,10 @@ std::optional<JointTest> IntervalResults::joint_test() const {
 
 std::optional<ParameterSpread> IntervalResults::spread_of_parameters() const {
   if (of_clients() || config_.bias == BiasChoice::remove) return std::nullopt;
-  if (plug_in_ && plug_in_->undetermined.empty()) return ParameterSpread{"plug-in", plug_in_->covariance};
   const std::optional<Settling> settling = recorder_.settling(0);
-  if (!config_.random_scaling || !settling || !settling->settled()) return std::nullopt;
+  if (settling && !settling->settled()) return std::nullopt;
+  if (plug_in_ && plug_in_->undetermined.empty()) return ParameterSpread{"plug-in", plug_in_->covariance};
+  if (!config_.random_scaling || !settling) return std::nullopt;
   return ParameterSpread{"random-scaling", recorder_.scaling(0)};
 }
 
