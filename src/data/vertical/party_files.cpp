@@ -229,6 +229,31 @@ void check_party_options(const VerticalSettings& settings, std::size_t parties) 
         "leave it out, and remove the records from the files");
 }
 
+/// Says, where a file of constants that all parties share does not fit one of them, how each has its own.
+template <class Read>
+auto naming_constants_of_parties(const VerticalSettings& settings, std::size_t parties, Read read) {
+  const auto remedy = [&](const std::string& message) {
+    for (const ConstantsOption& option : constants_options) {
+      const std::string& file = settings.*option.file;
+      if (parties < 2 || file.empty() || is_per_client(file) || message.find(file) == std::string::npos) continue;
+      return fmt::format(
+          "{} Where parties have other columns, each has a file of its own: {{client}} in the name after {} stands for "
+          "the party's number, from 1.",
+          message.ends_with('.') ? "" : ".", option.name);
+    }
+    return std::string();
+  };
+  try {
+    return read();
+  } catch (const DataError& error) {
+    if (const std::string more = remedy(error.what()); !more.empty()) throw DataError(error.what() + more);
+    throw;
+  } catch (const UsageError& error) {
+    if (const std::string more = remedy(error.what()); !more.empty()) throw UsageError(error.what() + more);
+    throw;
+  }
+}
+
 }  // namespace
 
 VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t parties, std::size_t first,
@@ -244,7 +269,7 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
     keep_own_drops(own, dataset.shape);
     if (!settings.person.empty()) read_persons(own, dataset);
     drop_person(own);
-    labels = read_labels(own, parties, dataset);
+    labels = naming_constants_of_parties(settings, parties, [&] { return read_labels(own, parties, dataset); });
   }
   std::vector<StoredRows> parts;
   for (std::size_t k = first; k < first + count; ++k) {
@@ -255,7 +280,8 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
     drop_person(own);
     check_party_columns(own);
     check_columns_of_model(own, k);
-    parts.push_back(read_party(own, parties, k, dataset));
+    parts.push_back(
+        naming_constants_of_parties(settings, parties, [&] { return read_party(own, parties, k, dataset); }));
   }
   const std::int64_t records = dataset.shape.records.value_or(0);
   const bool by_id = !settings.id.empty();

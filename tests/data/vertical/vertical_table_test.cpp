@@ -466,6 +466,12 @@ TEST_F(PartyFiles, HaveConstantsOfTheirOwn) {
   EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(-10, 36, 0, 41));
 }
 
+TEST_F(PartyFiles, SayHowEachHasConstantsOfItsOwn) {
+  settings_.standardise = folder_.write("sd.csv", "feature,mean,sd\na,80,10\nb,81,1\nc,0,2\n");
+  EXPECT_THAT(message_of<Error>([&] { static_cast<void>(open_vertical(settings_, 2, 0, 2, true)); }),
+              HasSubstr("{client} in the name after --standardise stands for the party's number, from 1"));
+}
+
 TEST_F(PartyFiles, OfDifferentLengthsAreAnError) {
   folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n");
   EXPECT_THAT(fault(settings_, 2),
