@@ -152,6 +152,9 @@ class Ledgers(ReleaseCase):
         self.assertEqual(sorted(book["heads"]), sorted(self.ledger(u)[-1]["hash"] for u in range(2)))
         self.spent(0, "--expect", self.ledger(0)[-1]["hash"])
         self.assertEqual(book["client_epsilon"], 100)
+        self.assertEqual(book["path"], "ledger-0")
+        refused = self.run_ranks(1, self.words("--epsilon", "0.25", *LEDGER, "--budget", "1", "--clients", "2"))
+        self.assertEqual(refused.code, 4, refused)  # and is no run that released anything
         again = self.run_good("--epsilon", "0.25", *LEDGER)["privacy"]
         self.assertEqual(again["ledger"]["client_epsilon"], 150)
         self.assertEqual(again["ledger"]["earlier_runs"], 1)

@@ -9,6 +9,7 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/core/limits.hpp"
+#include "starling/core/per_client.hpp"
 #include "starling/privacy/mechanism/norm_histogram.hpp"
 
 namespace starling {
@@ -415,6 +416,11 @@ std::vector<std::pair<const Ledger*, Client>> RunPrivacy::different_clients() co
   return clients;
 }
 
+/// Whether a run of a ledger may have released anything: one that was refused before its first round has not.
+static bool may_have_released(const LedgerEntry& entry) {
+  return std::ranges::any_of(entry.accounts, [](const auto& account) { return account.second.reserved > 0; });
+}
+
 /// **Collective.**
 LedgerReport RunPrivacy::ledger_report() {
   ClientLosses worst;
@@ -429,15 +435,16 @@ LedgerReport RunPrivacy::ledger_report() {
       losses.client = compose(client, options_.delta.value_or(default_delta(client)));
       worst.take_worse(losses);
       const auto& entries = ledger->book().entries();
-      const auto runs = std::count_if(entries.begin(), entries.end(),
-                                      [](const LedgerEntry& entry) { return !is_of_histograms(entry.run.id); });
+      const auto runs = std::count_if(entries.begin(), entries.end(), [this](const LedgerEntry& entry) {
+        return !is_of_histograms(entry.run.id) && (entry.run.id == run_id_ || may_have_released(entry));
+      });
       earlier = std::max(earlier, static_cast<std::int64_t>(runs) - 1);
     }
     for (const Ledger& ledger : ledgers_) heads += (heads.empty() ? "" : " ") + ledger.head();
   });
   LedgerReport report;
   report.scope = options_.ledger ? LedgerReport::Scope::owner : LedgerReport::Scope::run;
-  report.path = options_.ledger.value_or("private/<rank>/ledger");
+  report.path = options_.ledger ? name_of_client(*options_.ledger, 0) : "private/<rank>/ledger";
   ClientLosses of_all;
   for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
     of_all.take_worse(ClientLosses::parse(each));
