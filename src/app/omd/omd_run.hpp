@@ -36,6 +36,10 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::string why_not_resumable() const override;
   [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
   [[nodiscard]] std::string why_no_more_rounds() const override;
+  [[nodiscard]] std::string remedies_of_divergence() const override {
+    return "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under "
+           "noise, take larger batches";
+  }
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + digest_at_first_ + digest_of(cap_at_first_);
   }

@@ -41,10 +41,12 @@ std::vector<std::string> RenewableRun::coefficient_names() const {
   return names;
 }
 
-/// Rank 0's, of the online estimate if standard errors are asked for.
+/// Rank 0's, of the online estimate if standard errors are asked for; none of an estimate that is lost.
 std::vector<Interval> RenewableRun::intervals() const {
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
-  if (config_.standard_errors == StandardErrors::none || online == nullptr || !first_rank()) return {};
+  if (config_.standard_errors == StandardErrors::none || online == nullptr || !first_rank() || online->is_lost()) {
+    return {};
+  }
   const Vector variances =
       online->variances(curved_->likelihood() == Likelihood::up_to_scale ? OnlineRenewable::Dispersion::squared
                                                                          : OnlineRenewable::Dispersion::one);
@@ -66,10 +68,18 @@ void RenewableRun::add_notes() {
         "alone, shrinks the intercept too");
   }
   if (online != nullptr && online->is_lost()) {
-    notes_.emplace_back(
-        "after the first batch the model predicts worse than one of zeros (the curvature at its start was too flat, "
-        "and "
-        "the steps from there too long) take a larger first batch or --l2, or --start zero");
+    notes_.push_back(
+        fmt::format("the batches after the start were predicted worse than by a model of zeros: the curvature was too "
+                    "flat, and the "
+                    "steps too long. The run gives no intervals. Take {}larger batches or --l2.",
+                    config_.settings.safe_start ? "" : "--start safe, "));
+  }
+  if (online != nullptr && online->searches() > 0) {
+    notes_.push_back(fmt::format(
+        "in {} {} the step promised a loss below 0: the batches before had hardly any curvature there, as if their "
+        "classes could nearly be separated. The model was searched over the batch instead. Larger batches need no "
+        "search.",
+        online->searches(), online->searches() == 1 ? "batch" : "batches"));
   }
   const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
   if (offline != nullptr && config_.variant == RenewableVariant::offline) {
@@ -86,6 +96,13 @@ void RenewableRun::summarise(Summary& summary, Released<Columns> models, const R
   AggregatedRun::summarise(summary, std::move(models), end);
   try {
     summary.intervals = intervals();
+    if (!summary.intervals.empty() && config_.settings.l2 > 0) {
+      notes_.push_back(
+          fmt::format("the intervals are of the coefficients under the penalty, which --l2 {} shrinks towards 0: they "
+                      "hold those of "
+                      "a model without penalty less often than in {:.6g} % of runs",
+                      config_.settings.l2, 100 * config_.level));
+    }
   } catch (const DataError& error) {  // rank 0's: the model stands without them
     notes_.emplace_back(error.what());
   }

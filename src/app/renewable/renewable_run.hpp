@@ -28,6 +28,9 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.variant == RenewableVariant::private_paper ? "its noise was made" : "";
   }
+  [[nodiscard]] std::string remedies_of_divergence() const override {
+    return "Scale the features (--scale, --standardise), raise --l2, or take larger batches (--batch)";
+  }
   [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.settings.rounds; }

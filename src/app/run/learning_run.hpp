@@ -83,6 +83,10 @@ class LearningRun : public RunSteps {
   /// Makes a state with the clients that are there of that of a checkpoint, which was written before change number
   /// `first` of the members and all later ones. **Collective.**
   virtual void begin_after_changes(std::size_t /*first*/) {}
+  /// What to do about models that diverge: a sentence without its full stop, with options that the command has.
+  [[nodiscard]] virtual std::string remedies_of_divergence() const {
+    return "Lower --step, scale the features (--scale, --standardise), or, under noise, take larger batches";
+  }
   /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
   [[nodiscard]] virtual std::string digest_of_inputs() const;
   /// Whether a rank plays rounds. By default a rank that hosts clients does.

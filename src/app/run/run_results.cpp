@@ -214,8 +214,9 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
 void LearningRun::judge_models(Summary& summary) {
   const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
   const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
-  const auto note = note_of_divergence({records_->history(), summary.last_loss.value_or(NetworkFigures::unknown),
-                                        summary.classifies, round_records, test_records, summary.final_model});
+  const auto note =
+      note_of_divergence({records_->history(), summary.last_loss.value_or(NetworkFigures::unknown), summary.classifies,
+                          round_records, test_records, summary.final_model, remedies_of_divergence()});
   if (note && summary.learned) notes_.push_back(*note);
   if (!test_) return;
   if (summary.test && summary.classifies && test_->size() > 0) {

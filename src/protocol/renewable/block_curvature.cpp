@@ -103,6 +103,18 @@ View BlockCurvature::block(std::size_t k) const {
   return View(triangles_).subspan(k * size, size);
 }
 
+Vector BlockCurvature::times(View x) const {
+  Vector result(x.begin(), x.end());
+  starling::scale(identity_, result);
+  if (triangles_.empty()) return result;
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const auto size = static_cast<Index>(order_);
+    const Eigen::Map<const VectorXd> part(x.data() + k * order_, size);
+    Eigen::Map<VectorXd>(result.data() + k * order_, size) += full(block(k), order_) * part;
+  }
+  return result;
+}
+
 Vector BlockCurvature::solve(View x, const std::string& where) const {
   if (const auto result = try_solve(x)) return *result;
   check<DataError>(!triangles_.empty(),

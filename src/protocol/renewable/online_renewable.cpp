@@ -1,5 +1,6 @@
 #include "starling/protocol/renewable/online_renewable.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "starling/core/numerics/kernels.hpp"
@@ -8,7 +9,7 @@ namespace starling {
 
 namespace {
 
-constexpr Round most_questions_at_start = 500;
+constexpr Round most_questions = 500;
 
 }  // namespace
 
@@ -19,13 +20,18 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
   while (goes_on()) {
     read_batch();  // 4. D_b
     if (!started_ && settings_.safe_start) minimise_first_batch();
-    MessageParts parts;
-    parts.with_slopes = settings_.with_slopes;
-    const Released<Vector> sums = ask(theta_.value(), parts);  // 5. gradients and curvatures of D_b at θ_{b−1}
-    if (root_.aggregates()) renew(sums.value());               // 6. J, θ_b
+    const Released<Vector> sums = ask(theta_.value(), parts());  // 5. gradients and curvatures of D_b at θ_{b−1}
+    if (root_.aggregates()) renew(sums.value());                 // 6. J, θ_b
     root_.broadcast(theta_);
+    if (std::isnan(theta_.value()[0])) search_batch();
     completed();
   }
+}
+
+MessageParts OnlineRenewable::parts() const {
+  MessageParts parts;
+  parts.with_slopes = settings_.with_slopes;
+  return parts;
 }
 
 void OnlineRenewable::read_batch() {
@@ -55,47 +61,80 @@ void OnlineRenewable::minimise_first_batch() {
   const Question question = [this](View theta, const MessageParts& parts) { return ask(theta, parts); };
   const auto on = [] { return true; };
   const Released<Vector> start = theta_;
-  if (minimise(question, most_questions_at_start, settings_.penalty, "batch 1", on) != Outcome::converged) {
+  if (minimise(question, most_questions, settings_.penalty, "batch 1", on) != Outcome::converged) {
     check<DataError>(
         settings_.l2 > 0,
         "the first batch has no minimum: its classes can be separated, or it has one class only, and there is no "
         "penalty. Add a penalty with --l2, take larger batches, or use --start zero.");
     start_was_shrunk_ = true;
     theta_ = start;
-    const Outcome outcome = minimise(question, most_questions_at_start, Penalty::full, "batch 1", on);
+    const Outcome outcome = minimise(question, most_questions, Penalty::full, "batch 1", on);
     check<DataError>(
         outcome == Outcome::converged,
         "the minimum over the first batch was not found in {} steps: --l2 {} hardly bounds it. Raise --l2, or use "
         "--start zero.",
-        most_questions_at_start, settings_.l2);
+        most_questions, settings_.l2);
   }
   started_ = true;
 }
 
-/// J ← ρJ + Σ H̄ + nλI, then the step.
+/// Whether impossible steps give way to a search. `--start zero --penalty full` is the publication's algorithm.
+bool OnlineRenewable::is_guarded() const {
+  return model_.classifies() && (settings_.safe_start || settings_.penalty == Penalty::slopes);
+}
+
+/// J ← ρJ + Σ H̄ + nλP, then the step, unless it promises to lower the batch's objective F below 0, which no model
+/// does: J is too flat then, and NaN in place of a model asks all ranks for a search.
 void OnlineRenewable::renew(View total) {
   const MessageLayout at = places();
   const double n = total[at.records()];
   RenewableState& state = *state_;
   state.j.scale(settings_.forget);
-  state.j.add(total.subspan(at.curvature(), at.triangles));
-  state.j.add_identity(n * settings_.l2);
-  state.records += n;
-  if (settings_.with_slopes) {
-    state.slopes.resize(at.triangles);
-    axpy(1, total.subspan(at.curvature() + at.triangles), state.slopes);
+  BlockCurvature j = state.j;
+  j.add(total.subspan(at.curvature(), at.triangles));
+  add_penalty(j, n);
+  if (n == 0) return add_batch(std::move(j), total);
+  Vector gradient = penalty_gradient(theta_.value(), n);
+  axpy(1, total.first(at.dimension), gradient);
+  const Vector step = timed(&TimeShares::mixing, [&] { return newton_step(j, gradient, state.records + n); });
+  const double least = total[at.loss()] + penalty_value(theta_.value(), n) - dot(gradient, step) / 2;
+  if (is_guarded() && state.records > 0 && least < 0) {
+    theta_.update([](Vector& theta) { theta.assign(theta.size(), std::nan("")); });
+    return;
   }
-  if (n > 0) newton_step(total, n);
+  add_batch(std::move(j), total);
+  take_step(total, gradient, step);
+}
+
+/// J⁻¹ ∇F.
+Vector OnlineRenewable::newton_step(const BlockCurvature& j, View gradient, double records) {
+  if (auto step = j.try_solve(gradient)) return *std::move(step);
+  return determined(j, records).solve(gradient, fmt::format("batch {}", done_ + 1));
+}
+
+/// J, or J + Nλ(I − P) where no record has told an intercept's curvature yet, and a penalty on slopes leaves it free.
+BlockCurvature OnlineRenewable::determined(BlockCurvature j, double records) const {
+  if (settings_.penalty == Penalty::full || j.try_solve(Vector(model_.dimension()))) return j;
+  j.add_identity(records * settings_.l2);
+  j.add_slopes(-records * settings_.l2);
+  return j;
+}
+
+/// The batch belongs to the state: `j` has its curvature.
+void OnlineRenewable::add_batch(BlockCurvature j, View total) {
+  const MessageLayout at = places();
+  RenewableState& state = *state_;
+  state.j = std::move(j);
+  state.records += total[at.records()];
+  if (!settings_.with_slopes) return;
+  state.slopes.resize(at.triangles);
+  axpy(1, total.subspan(at.curvature() + at.triangles), state.slopes);
 }
 
 /// θ_b = θ_{b−1} − J⁻¹ (Σ ∇ℓ + nλPθ_{b−1}).
-void OnlineRenewable::newton_step(View total, double n) {
+void OnlineRenewable::take_step(View total, View gradient, View step) {
   const MessageLayout at = places();
   RenewableState& state = *state_;
-  Vector gradient = penalty_gradient(theta_.value(), n);
-  axpy(1, total.first(at.dimension), gradient);
-  const Vector step =
-      timed(&TimeShares::mixing, [&] { return state.j.solve(gradient, fmt::format("batch {}", done_ + 1)); });
   theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
   check<DataError>(std::isfinite(norm2(theta_.value())),
                    "batch {}: the model is not finite: the features are too large. Scale them, or raise --l2.",
@@ -104,7 +143,28 @@ void OnlineRenewable::newton_step(View total, double n) {
   // For squared losses without a penalty this is the sum of squares over all records so far at θ_b (recursive least
   // squares).
   state.residual += total[at.loss()] - dot(gradient, step) / 2;
-  if (done_ > 0) state.later += Score{total[at.loss()], 0, static_cast<std::int64_t>(n)};
+  if (done_ > 0) state.later += Score{total[at.loss()], 0, static_cast<std::int64_t>(total[at.records()])};
+}
+
+/// θ_b minimises ½ (θ − θ_{b−1})ᵀ J_{b−1} (θ − θ_{b−1}) + F(θ) over this batch, whose curvature is taken there.
+void OnlineRenewable::search_batch() {
+  std::optional<Earlier> earlier;
+  if (root_.aggregates()) earlier = Earlier{determined(state_->j, state_->records), state_->theta};
+  theta_ = declare_public(Vector(model_.dimension()));
+  const Question question = [this](View theta, const MessageParts& parts) { return ask(theta, parts); };
+  static_cast<void>(minimise(
+      question, most_questions, settings_.penalty, fmt::format("batch {}", done_ + 1), [] { return true; }, earlier));
+  const Released<Vector> sums = ask(theta_.value(), parts());
+  if (!root_.aggregates()) return;
+  const View total = sums.value();
+  const MessageLayout at = places();
+  BlockCurvature j = state_->j;
+  j.add(total.subspan(at.curvature(), at.triangles));
+  add_penalty(j, total[at.records()]);
+  add_batch(std::move(j), total);
+  state_->theta = theta_.value();
+  state_->later = {};
+  ++state_->searches;
 }
 
 Vector OnlineRenewable::variances(Dispersion dispersion) const {
@@ -112,13 +172,8 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   const RenewableState& state = *state_;
   const std::string where = "standard errors";
   check<DataError>(state.records > 0, "{}: there is no record yet.", where);
-  BlockCurvature j = state.j;
-  if (settings_.penalty == Penalty::slopes) {  // J has λI, as in (35), but the penalty leaves intercepts free
-    j.add_identity(-state.records * settings_.l2);
-    j.add_slopes(state.records * settings_.l2);
-  }
-  if (settings_.with_slopes) return j.sandwich_diagonal(state.slopes, where);
-  Vector variances = j.inverse_diagonal(where);
+  if (settings_.with_slopes) return state.j.sandwich_diagonal(state.slopes, where);
+  Vector variances = state.j.inverse_diagonal(where);
   if (dispersion == Dispersion::squared) {
     const double free = state.records - static_cast<double>(model_.dimension());
     check<DataError>(
@@ -130,10 +185,14 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   return variances;
 }
 
+/// A maximum-likelihood estimate of d coefficients from N_0 records that is renewed up to N records costs some
+/// d/2 ln(N/N_0) on the way. Four times as much is allowed, and 2d for a first batch that it fits too well.
 bool OnlineRenewable::is_lost() const {
   if (!root_.aggregates() || !model_.classifies() || state_->later.records == 0) return false;
-  return state_->later.loss >
-         model_.loss_at_zero() * static_cast<double>(model_.classes()) * static_cast<double>(state_->later.records);
+  const auto later = static_cast<double>(state_->later.records);
+  const double before = std::max(1.0, state_->records - later);
+  const double cost = 2 * static_cast<double>(model_.dimension()) * (1 + std::log1p(later / before));
+  return state_->later.loss > model_.loss_at_zero() * static_cast<double>(model_.classes()) * later + cost;
 }
 
 }  // namespace starling

@@ -53,7 +53,7 @@ Released<Vector> OpenRenewable::publish(const std::function<const Secret<Vector>
       channel_.codec);
 }
 
-Expansion OpenRenewable::expansion(View theta, View total) const {
+Expansion OpenRenewable::expansion(View theta, View total, const std::optional<Earlier>& earlier) const {
   const MessageLayout at = places();
   const double records = total[at.records()];
   Expansion result{total[at.loss()] + penalty_value(theta, records), penalty_gradient(theta, records),
@@ -61,6 +61,14 @@ Expansion OpenRenewable::expansion(View theta, View total) const {
   axpy(1, total.first(at.dimension), result.gradient);
   result.curvature.add(total.subspan(at.curvature(), at.triangles));
   add_penalty(result.curvature, records);
+  if (earlier) {
+    Vector away(theta.begin(), theta.end());
+    axpy(-1, earlier->centre, away);
+    const Vector pull = earlier->j.times(away);
+    result.value += dot(away, pull) / 2;
+    axpy(1, pull, result.gradient);
+    result.curvature.add(earlier->j, 1);
+  }
   return result;
 }
 
@@ -77,7 +85,8 @@ void OpenRenewable::require_minimum(const SafeguardedNewton& search, const std::
 }
 
 OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, Penalty penalty,
-                                               const std::string& where, const std::function<bool()>& after) {
+                                               const std::string& where, const std::function<bool()>& after,
+                                               const std::optional<Earlier>& earlier) {
   const std::size_t d = model_.dimension();
   const Penalty kept = std::exchange(settings_.penalty, penalty);
   std::optional<SafeguardedNewton> search;  // on rank 0, which leads
@@ -91,11 +100,11 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
     if (first) parts.curvature = CurvedModel::Weight::majoriser;
     const Released<Vector> total = ask(point.value(), parts);
     if (root_.aggregates()) {
-      Expansion here = expansion(point.value(), total.value());
+      Expansion here = expansion(point.value(), total.value(), earlier);
       if (first) search.emplace(point.value(), here.curvature, where);
       timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
       objective_ = search->value();
-      require_minimum(*search, where);
+      if (!earlier) require_minimum(*search, where);
       write_order(*search, order);
     }
     root_.broadcast(order);

@@ -14,9 +14,6 @@ namespace {
 constexpr double errors_of_chance = 4;
 constexpr double hardly_chance = 100;
 constexpr double largest_usual_norm = 1e6;
-constexpr const char* remedies =
-    "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under noise, "
-    "take larger batches";
 
 /// Whether a mean loss exceeds another that is positive by more than chance, or is not finite.
 bool is_above(double loss, double start, double factor) {
@@ -31,10 +28,10 @@ double chance(double records) {
 }  // namespace
 
 std::optional<std::string> note_of_divergence(const RunEnd& end) {
-  const auto compared = [](const char* what, double loss, double start) {
+  const auto compared = [&end](const char* what, double loss, double start) {
     return fmt::format(
         "{} is {:.4g}, above the {:.4g} of the start models: the run is worse than one that does not move. {}", what,
-        loss, start, remedies);
+        loss, start, end.remedies);
   };
   double first_test = NetworkFigures::unknown;
   double first_loss = NetworkFigures::unknown;
@@ -53,7 +50,7 @@ std::optional<std::string> note_of_divergence(const RunEnd& end) {
   const double norm = norm2(end.final_model);
   if (!(norm <= largest_usual_norm)) {
     return fmt::format("the final models have grown to a norm of {:.3g}: steps are too long for these records. {}",
-                       norm, remedies);
+                       norm, end.remedies);
   }
   return std::nullopt;
 }

@@ -52,6 +52,8 @@ TEST(BlockCurvature, SolvesEachBlock) {
     }
     EXPECT_NEAR(back, x[i], 1e-12);
   }
+  const Vector again = j.times(solved);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(again[i], x[i], 1e-12);
   // (J⁻¹)_ii by solving for unit vectors.
   const Vector diagonal = j.inverse_diagonal("test");
   for (std::size_t i = 0; i < x.size(); ++i) {

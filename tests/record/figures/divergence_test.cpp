@@ -19,7 +19,7 @@ std::string note(double test_at_start, double first_round, double test_at_end, d
   history[2].done = 100;
   history[2].loss = last;
   history[2].test_loss = test_at_end;
-  return note_of_divergence({history, last, classifies, of_a_round, of_test, model}).value_or("");
+  return note_of_divergence({history, last, classifies, of_a_round, of_test, model, "Turn back"}).value_or("");
 }
 
 TEST(Divergence, RunsThatLearnSayNothing) {
@@ -41,7 +41,8 @@ TEST(Divergence, RunsThatEndWorseThanTheirStartSaySo) {
 
 // Losses that are withheld are not asked for; models are released.
 TEST(Divergence, ModelsThatGrowAreToldWithoutLosses) {
-  EXPECT_THAT(note(unknown, unknown, unknown, unknown, false, 5, 0, {3e9, 4e9}), HasSubstr("a norm of 5e+09"));
+  EXPECT_THAT(note(unknown, unknown, unknown, unknown, false, 5, 0, {3e9, 4e9}),
+              HasSubstr("a norm of 5e+09: steps are too long for these records. Turn back"));
   EXPECT_THAT(note(unknown, unknown, unknown, unknown, false, 5, 0, {NAN}), HasSubstr("norm of nan"));
 }
 

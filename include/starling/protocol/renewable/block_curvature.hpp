@@ -25,6 +25,8 @@ class BlockCurvature {
   /// Adds another matrix of the same shape, times `factor`.
   void add(const BlockCurvature& other, double factor);
 
+  /// J x.
+  [[nodiscard]] Vector times(View x) const;
   /// J⁻¹ x by Cholesky's factorization. Throws DataError unless J is positive definite; the message names `where`, the
   /// condition number, and a coordinate that is zero or a combination of others.
   [[nodiscard]] Vector solve(View x, const std::string& where) const;

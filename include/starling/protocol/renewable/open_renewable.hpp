@@ -37,18 +37,24 @@ class OpenRenewable : public Renewable {
   /// Σ of message(k) over all clients, on rank 0. **Collective.**
   [[nodiscard]] Released<Vector> publish(const std::function<const Secret<Vector>&(std::size_t k)>& message);
 
+  /// Earlier records in a search, as ½ (θ − centre)ᵀ J (θ − centre). J must be positive definite.
+  struct Earlier {
+    BlockCurvature j;
+    Vector centre;
+  };
   enum class Outcome { converged, exhausted, stopped };
   /// Minimises F from theta_ on with at most `most` questions; theta_ becomes the best model found. `after` is called
   /// after each question and returns whether to go on. Throws DataError, naming `where`, if the curvature is singular,
-  /// or if there is no minimum because classes can be separated and there is no penalty. **Collective.**
+  /// or if there is no minimum because classes can be separated and there is no penalty. On rank 0 `earlier`, if given,
+  /// is added to F, and makes sure of a minimum. **Collective.**
   Outcome minimise(const Question& ask, Round most, Penalty penalty, const std::string& where,
-                   const std::function<bool()>& after);
+                   const std::function<bool()>& after, const std::optional<Earlier>& earlier = std::nullopt);
 
   [[nodiscard]] BlockCurvature empty_curvature() const { return {model_.classes(), model_.order()}; }
   [[nodiscard]] MessageLayout places() const { return clients_.layout(settings_.with_slopes); }
 
  private:
-  [[nodiscard]] Expansion expansion(View theta, View total) const;
+  [[nodiscard]] Expansion expansion(View theta, View total, const std::optional<Earlier>& earlier) const;
   void require_minimum(const SafeguardedNewton& search, const std::string& where) const;
 
   OpenChannel channel_;

@@ -18,6 +18,7 @@ struct RunEnd {
   double round_records = 0;  ///< records in a round, over all clients
   double test_records = 0;   ///< records of --test; 0 without --test
   View final_model;          ///< mean over clients; released
+  std::string remedies;      ///< a sentence that names the command's own options
 };
 
 /// A sentence with remedies; none where the run ends no worse than its start, within chance. Chance is four standard
