@@ -333,6 +333,20 @@ class Regression(RenewableCase):
         self.refused(UNUSABLE, [*words, "--epochs", "2", "--standard-errors", "model"], "--epochs 2")
         self.refused(UNUSABLE, [*STREAM, *OPEN, "--level", "0.9"], "--level", "--standard-errors")
 
+    def test_notes_on_intervals(self):
+        """Under a penalty they are of other coefficients, and a model that is worse than none has no intervals."""
+        words = [*STREAM, *OPEN, "--loss", "logistic"]
+        for l2, noted in (("0", False), ("0.1", True)):
+            summary = self.summary([*words, "--l2", l2], f"l2-{l2}")
+            self.assertEqual(len(summary["intervals"]), 5)
+            self.assertEqual("under the penalty" in " ".join(summary["notes"]), noted)
+        far = self.csv("far.csv", ["30,30,30,-30,0"])
+        lost = self.summary([*words, "--start", far], "lost")
+        self.assertEqual(lost["intervals"], [])
+        self.assertIn("gives no intervals. Take --start safe", " ".join(lost["notes"]))
+        self.assertNotIn("--step", " ".join(lost["notes"]))
+        self.assertNotIn("--domain", " ".join(lost["notes"]))
+
     @fewer
     def test_least_squares_is_exact_and_clients_may_be_short(self):
         """Squared loss renews exactly, whoever has no records left in a round."""

@@ -299,6 +299,20 @@ TEST(Renewable, AFirstBatchThatCanNearlyBeSeparatedDoesNotSpoilTheRun) {
   EXPECT_LT(furthest, 2);
 }
 
+// Labels that no feature tells: estimates predict worse than zeros, by what it costs to learn that.
+TEST(Renewable, AStreamWithoutSignalIsNotLost) {
+  const auto loss = make_curved_loss("logistic");
+  CurvedModel model(*loss, p);
+  RenewableSettings settings = settings_with(0);
+  settings.safe_start = true;
+  const auto records = two_classes(4, p, m, batches, 0);
+  const auto mechanism = publisher(model, false);
+  AggregatedRank rank(world(), records, model, *mechanism, batches, m);
+  OnlineRenewable online(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()});
+  online.run({});
+  EXPECT_FALSE(online.is_lost());
+}
+
 // From a start in the flat part of the loss the second step would have any length; all ranks search together.
 TEST(Renewable, ASearchInPlaceOfAnImpossibleStepIsOneOnAnyLayout) {
   const auto loss = make_curved_loss("logistic");
