@@ -48,6 +48,10 @@ bool Resumption::is_finished(const LearningConfig& config) {
         "--join: the run in '{}' has played all its {} rounds (nobody would learn from the new records) give it more: "
         "--rounds",
         directory_.path(), rounds.value_or(0));
+    check(!finished || config.lost.value_or("missing") == "missing",
+          "--lost: the run in '{}' has played all its {} rounds (nobody would learn without these clients) give it "
+          "more: --rounds",
+          directory_.path(), rounds.value_or(0));
     check(!rounds || finished || agreement_.rank() != 0 || directory_.has_checkpoints(0),
           "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
           "--checkpoint-every) start a run of its own",
