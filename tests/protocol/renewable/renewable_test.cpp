@@ -247,8 +247,8 @@ TEST(Renewable, APenaltyOnSlopesLeavesTheInterceptFreeInEachStep) {
   }
 }
 
-// 200 data sets, of which 95 % have 190 on average, with a standard deviation of 3. Both bounds are four of them away;
-// with λ in the intercept's entry of J, 40 % hold the intercept.
+// 200 data sets, of which 95 % are 190 on average, with a standard deviation of 3; the bound is four of them away. With
+// λ in the intercept's entry of J, 40 % hold the intercept.
 TEST(Renewable, IntervalsOfAFreeInterceptHoldIt) {
   if (world().size() > 1) GTEST_SKIP() << "a study of one rank";
   const auto loss = make_curved_loss("squared");
@@ -265,7 +265,6 @@ TEST(Renewable, IntervalsOfAFreeInterceptHoldIt) {
       held += static_cast<int>(std::abs(online.theta[1] - 1) <= 1.96 * std::sqrt(online.variances[1]));
     }
     EXPECT_GE(held, 178) << sandwich;
-    EXPECT_LE(held, 200) << sandwich;
   }
 }
 
