@@ -181,7 +181,7 @@ class LostClients(ChangingClients):
         self.assertNotIn("lost", self.summary())
         result = self.resume("--lost", "2", "--rewire", "exponential")
         self.assertEqual(result.code, 2, result)
-        self.assertIn("has played all its 8000 rounds", result.err)
+        self.assertIn("has played all its 80 rounds", result.err)
 
     def test_runs_that_need_all_clients_say_so(self):
         cases = {
