@@ -269,7 +269,7 @@ TEST(Renewable, IntervalsOfAFreeInterceptHoldIt) {
 }
 
 // Some first batches of 15 records can nearly be separated. An unguarded step from there ends thousands of standard
-// errors away; those that have no minimum at all are refused. 100 data sets, of which some 15 need a search.
+// errors away; those that have no minimum at all are refused. 100 data sets, of which 19 need a search.
 TEST(Renewable, AFirstBatchThatCanNearlyBeSeparatedDoesNotSpoilTheRun) {
   if (world().size() > 1) GTEST_SKIP() << "a study of one rank";
   const auto loss = make_curved_loss("logistic");
