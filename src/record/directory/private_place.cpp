@@ -213,7 +213,11 @@ void PrivatePlace::clear(Agreement& agreement, bool never_began) {
 void PrivatePlace::remove(int rank) const {
   if (!is_cleared_) return;
   std::error_code ignored;
-  fs::remove_all(folder(rank), ignored);
+  if (has_token(folder(rank), token_)) {
+    fs::remove_all(folder(rank), ignored);
+  } else {
+    fs::remove(folder(rank), ignored);  // if it is empty: files without the token are another run's
+  }
   if (!was_there_) fs::remove(path_, ignored);  // unless other ranks have folders in it
 }
 
