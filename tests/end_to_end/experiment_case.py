@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 
-from harness import SOURCE, STARLING, TestCase, environment
+from harness import SOURCE, STARLING, TestCase, draw_pictures, environment
+
+draw_pictures()
 
 
 class Experiment(TestCase):
