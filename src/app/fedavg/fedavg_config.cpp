@@ -47,8 +47,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   options.add(declared("step-offset", {.initial = "0"}), config.fedavg.step_offset);
   add_decay_option(options, config,
                    {.help = "how steps fall: power (as --step, --step-power and --step-offset say) or linear (local "
-                            "step s of the S that a client makes "
-                            "in all is C (1 - (s-1)/S))"});
+                            "step s of the S that a client makes in all is C (1 - (s-1)/S))"});
 }
 
 /// Options that the rule chooses where they are left open.

@@ -70,8 +70,7 @@ void RenewableRun::add_notes() {
   if (online != nullptr && online->is_lost()) {
     notes_.push_back(
         fmt::format("the batches after the start were predicted worse than by a model of zeros: the curvature was too "
-                    "flat, and the "
-                    "steps too long. The run gives no intervals. Take {}larger batches or --l2.",
+                    "flat, and the steps too long. The run gives no intervals. Take {}larger batches or --l2.",
                     config_.settings.safe_start ? "" : "--start safe, "));
   }
   if (online != nullptr && online->searches() > 0) {
@@ -99,8 +98,7 @@ void RenewableRun::summarise(Summary& summary, Released<Columns> models, const R
     if (!summary.intervals.empty() && config_.settings.l2 > 0) {
       notes_.push_back(
           fmt::format("the intervals are of the coefficients under the penalty, which --l2 {} shrinks towards 0: they "
-                      "hold those of "
-                      "a model without penalty less often than in {:.6g} % of runs",
+                      "hold those of a model without penalty less often than in {:.6g} % of runs",
                       config_.settings.l2, 100 * config_.level));
     }
   } catch (const DataError& error) {  // rank 0's: the model stands without them

@@ -52,8 +52,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
       declared("l2",
                {.help = "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
                         "private, whose rows are scaled to --clip C: noise moves a model without penalty too far. "
-                        "Intervals are of the "
-                        "penalised coefficients",
+                        "Intervals are of the penalised coefficients",
                 .common = true}),
       config.asked_l2);
   options.add({.name = "penalty",

@@ -265,8 +265,7 @@ const std::vector<Option>& catalogue() {
        .argument = "HOW",
        .initial = "power",
        .help = "how steps fall: power (as --step, --step-power and --step-offset say) or linear (C (1 - (t-1)/T), to "
-               "zero at the end of the "
-               "T rounds)"},
+               "zero at the end of the T rounds)"},
       {.name = "step-offset",
        .argument = "I0",
        .help = "i0",
