@@ -30,7 +30,7 @@ import experiment
 
 GRAPHS = {"ring": "ring", "exponential": "exponential", "random regular, degree 4": "random-regular degree=4",
           "one-peer exponential": "one-peer-exponential"}
-NOISES = {"noise": ["--mechanism", "laplace", "--epsilon", 1, "--tuning", "off"], "no noise": ["--mechanism", "none"]}
+NOISES = {"noise": [], "no noise": ["--mechanism", "none"]}  # else as jobs/scale.ini has it
 COST_GRAPH = "random-regular degree=8"
 DIMENSIONS = (10, 30, 100, 300, 1000)
 FITTED_FROM = 100
