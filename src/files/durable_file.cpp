@@ -43,6 +43,13 @@ int write_and_sync(int file, std::string_view text) {
   return ::fsync(file) == 0 ? 0 : errno;
 }
 
+int try_file(const std::string& path) {
+  const std::string trial = fmt::format("{}.{}.trial", path, ::getpid());
+  const Descriptor file(trial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
+  if (file.get() < 0) return errno;
+  return std::remove(trial.c_str()) == 0 ? 0 : errno;
+}
+
 int sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const Descriptor descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);

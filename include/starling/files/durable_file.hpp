@@ -35,6 +35,8 @@ class Descriptor {
 [[nodiscard]] int write_and_sync(int file, std::string_view text);
 /// Syncs the folder of `path`. A file's name survives a crash only after this sync.
 [[nodiscard]] int sync_folder_of(const std::string& path);
+/// Makes a file beside `path`, under a name of its own, and removes it: whether one can be written there.
+[[nodiscard]] int try_file(const std::string& path);
 /// Replaces the file's content by `content`. At every moment, even in a crash, either the old file or the new one
 /// exists, whole. The new file is first written as PATH.part, which a crash may leave behind.
 [[nodiscard]] int replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);

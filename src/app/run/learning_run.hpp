@@ -83,7 +83,7 @@ class LearningRun : public RunSteps {
   /// Makes a state with the clients that are there of that of a checkpoint, which was written before change number
   /// `first` of the members and all later ones. **Collective.**
   virtual void begin_after_changes(std::size_t /*first*/) {}
-  /// What to do about models that diverge: a sentence without its full stop, with options that the command has.
+  /// A sentence with options of the command that help where models diverge. It has no full stop.
   [[nodiscard]] virtual std::string remedies_of_divergence() const {
     return "Lower --step, scale the features (--scale, --standardise), or, under noise, take larger batches";
   }

@@ -25,7 +25,8 @@ struct PrivacyOptions {
   std::int64_t passes = 1;
   /// Of a record's price, for histograms of its features before the first round; none: not decided yet.
   std::optional<double> feature_share;
-  /// What the histograms have cost whose results are given (HistogramPrices::text); none: there are none.
+  /// The prices of released histograms whose results the options have (HistogramPrices::text); none without such
+  /// results.
   std::optional<std::string> histogram_price;
   bool adds_plainly = true;  ///< Laplace parts of a total add up to it at any δ: releases of another kind share it
   std::optional<double> delta;

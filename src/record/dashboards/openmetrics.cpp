@@ -1,16 +1,14 @@
 #include "starling/record/dashboards/openmetrics.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -48,9 +46,7 @@ OpenMetricsFile::OpenMetricsFile(std::string path, const std::string& run, Round
 void OpenMetricsFile::try_path(const std::string& path) {
   const std::optional<std::string> place = replaced_file(path);
   if (!place) return;  // a pipe or a device
-  const std::string trial = *place + ".trial";
-  const int problem = std::ofstream(trial).good() ? 0 : errno;
-  std::remove(trial.c_str());
+  const int problem = try_file(*place);
   check<FailureError>(problem == 0, "--openmetrics: cannot write '{}' ({}). Name another file.", path,
                       std::strerror(problem));
 }

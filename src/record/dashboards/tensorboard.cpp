@@ -107,10 +107,7 @@ std::string tf_record(const std::string& content) {
 }
 
 void TensorBoardFile::try_folder(const std::string& folder) {
-  const std::string trial = path_in(folder) + ".trial";
-  const int problem = Descriptor(trial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC).get() < 0 ? errno : 0;
-  std::error_code ignored;
-  std::filesystem::remove(trial, ignored);
+  const int problem = try_file(path_in(folder));
   check<FailureError>(problem == 0, "--tensorboard: cannot write '{}' ({}). Name another folder.", folder,
                       std::strerror(problem));
 }

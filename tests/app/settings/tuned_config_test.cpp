@@ -20,7 +20,7 @@ Words joined(Words words, const Words& more) {
 
 const Words gaussian{"--mechanism", "gaussian", "--mu", "1"};
 
-/// What one of the two commands that are tuned makes of these words.
+/// The options of `command`, omd or fedavg, by these words.
 TunedConfig parsed(const std::string& command, const Words& words) {
   if (command == "omd") return parse_omd_config(words);
   return parse_fedavg_config(words);

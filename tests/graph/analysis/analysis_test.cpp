@@ -117,8 +117,8 @@ TEST(Analysis, TellsWhichGraphsNeverAgree) {
   };
   EXPECT_THAT(why_no_agreement(*cycle(4)), HasSubstr("give clients self loops"));
   EXPECT_EQ(why_no_agreement(*cycle(most_clients_analysed + 1)), "");
-  EXPECT_THAT(why_no_agreement(*parse_graph("clients 3\nedge 0 1\nedge 1 2\n", "f.topo")), HasSubstr("add edges"));
-  EXPECT_EQ(why_no_agreement(*parse_graph("clients 1\n", "f.topo")), "");
+  EXPECT_THAT(why_no_agreement(analysis_of("clients 3\nedge 0 1\nedge 1 2\n")), HasSubstr("add edges"));
+  EXPECT_EQ(why_no_agreement(*parse_graph("clients 1\nweights explicit\nedge 0 0 1\n", "f.topo")), "");
   EXPECT_EQ(why_no_agreement(*make_graph("directed-ring", 4, WeightRule::sender)), "");
 }
 

@@ -29,7 +29,7 @@ namespace starling {
 /// Likewise of histograms of features, under Gaussian noise.
 [[nodiscard]] PriceShare feature_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
 
-/// What histograms cost that are released once, before the first round: by client, in the mechanism's own measure.
+/// The prices of the histograms that are released once, before the first round: by client, in the mechanism's measure.
 struct HistogramPrices {
   std::optional<Prices> features;  ///< none: no such histogram is released
   std::optional<Prices> norms;
@@ -38,8 +38,8 @@ struct HistogramPrices {
   [[nodiscard]] std::string text(const PrivacyOptions& options, Client clients) const;
 };
 
-/// By the options, whose `passes` do not count, and the share of histograms of norms. A record has `uses` uses in
-/// gradients, as far as is known before the rounds are. Throws UsageError.
+/// The prices by the options, but for their `passes`, and by the share of histograms of norms. `uses` is how often a
+/// record is expected to enter gradients, before the number of rounds is known. Throws UsageError.
 [[nodiscard]] HistogramPrices histogram_prices(PrivacyOptions options, double norm_share, std::int64_t uses,
                                                Client clients);
 /// Throws UsageError unless --histogram-price is what the histograms of the run have cost.
