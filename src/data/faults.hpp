@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,14 +13,16 @@
 
 namespace starling {
 
-/// Faults of a source's records, in the order of reading, so that its owner mends all of them at once.
+/// Faults of a source's records, in the order of reading, so that its owner mends all of them at once. A fault and its
+/// remedy are told once.
 class Faults {
  public:
-  static constexpr std::size_t most = 20;  ///< reading stops at this number
+  static constexpr std::size_t most = 20;           ///< reading stops at this number,
+  static constexpr std::size_t most_bytes = 1'500;  ///< or once the texts of all faults have so many bytes
 
   enum class Read { record, fault, end };
   /// Result of `read`, which reads a record of `reader` and is false at the end. A fault of text is noted: the next
-  /// call reads the next row. Throws RecordError with all faults once there are `most`, and for the fault of a binary
+  /// call reads the next row. Throws RecordError with all faults once they reach a limit, and for the fault of a binary
   /// file at once. After a fault, one of the whole file is not told: it may follow from the first.
   template <class F>
   [[nodiscard]] Read read(const RecordReader& reader, F&& read) {
@@ -26,7 +30,7 @@ class Faults {
       return std::forward<F>(read)() ? Read::record : Read::end;
     } catch (const RecordError& fault) {
       if (reader.records()) throw;
-      add(fault);
+      add(fault, reader.where());
       return Read::fault;
     } catch (const DataError&) {
       throw_all();
@@ -37,10 +41,24 @@ class Faults {
   void throw_all() const;
 
  private:
-  void add(const RecordError& fault);
-  [[noreturn]] void throw_list(const std::string& end) const;
+  /// Messages with their numbers. A message that an earlier record has is told as "as (1)".
+  class List {
+   public:
+    void add(const std::string& place, const std::string& message);
+    [[nodiscard]] std::size_t size() const { return kinds_.size(); }
+    [[nodiscard]] const std::string& text() const { return text_; }
 
-  std::vector<RecordError> faults_;
+   private:
+    std::vector<std::string> kinds_;  ///< messages without their places
+    std::string text_;
+  };
+
+  void add(const RecordError& fault, const std::string& place);
+  [[noreturn]] void throw_list(std::string_view end) const;
+
+  std::optional<RecordError> first_;
+  List told_;   ///< what others may read: equal values of two records do not show
+  List shown_;  ///< for the owner of the data
 };
 
 }  // namespace starling

@@ -72,8 +72,16 @@ class Tables(TestCase):
             self.table("1;2;1", *[";2;1"] * faults)
             message = self.refusal(DATA_FAULT, "data", "describe", "t.csv")
             self.assertIn(f"{min(faults, 20)} faulty records: ", message)
-            self.assertEqual(message.count("a missing value"), min(faults, 20))
+            self.assertEqual(message.count("a missing value"), 1)
+            self.assertEqual(message.count(": as (1)"), min(faults, 20) - 1)
             self.assertEqual(message.endswith("reading stopped here"), end)
+
+    def test_reading_stops_at_a_long_message(self):
+        self.table("1;2;1", *[f"{'x' * k};2;1" for k in range(1, 100)])
+        message = self.refusal(DATA_FAULT, "data", "describe", "t.csv")
+        self.assertTrue(message.endswith("reading stopped here"), message)
+        self.assertLess(len(message), 2000)
+        self.assertGreater(message.count("; ("), 5)
 
     def test_faults_of_a_pair_keep_records_and_labels_together(self):
         self.write("x.csv", "a,b\n1,2\n,2\n3,4\n5,6\n")

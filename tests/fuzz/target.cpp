@@ -31,7 +31,8 @@ bool has_control_characters(std::string_view text) {
 /// A message goes to a terminal as one line.
 void require_message(const std::string& message) {
   require(!message.empty(), "an error without message");
-  require(message.size() <= longest_message, "an error message of more than 2,000 bytes");
+  require(message.size() <= longest_message,
+          fmt::format("an error message of {} bytes, {} at most: {}", message.size(), longest_message, message));
   require(!has_control_characters(message), "control characters in the message " + message);
 }
 
