@@ -260,10 +260,10 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     const Option& option = *find(name);
     if (option.may_change()) continue;
     const auto there = of_run.find(name);
-    const std::string text = there != of_run.end() ? there->second.texts.front() : option.initial;
+    const std::string before = there != of_run.end() ? there->second.texts.front() : option.initial;
     const std::string& asked = here.texts.front();
-    if (!is_same(text, asked) && !is_same(text, anywhere(option, asked)))
-      differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, asked));
+    if (!is_same(before, asked) && !is_same(before, anywhere(option, asked)))
+      differences.push_back(fmt::format("{} = {}, here {}", name, before.empty() ? "-" : before, asked));
   }
   check(differences.empty(),
         "--resume '{}': the run has another configuration ({}). Leave these options out, or start a run of its own.",
