@@ -47,8 +47,8 @@ class Commands(TestCase):
 
     def test_omd_and_what_is_made_of_its_run(self):
         """With noise, checkpoints, a network of several clients on a rank; gone on with, reported and looked up."""
-        words = ["--source", "synthetic:drift", "--clients", "3", "--mechanism", "laplace", "--epsilon", "1", "--output", "run",
-                 "--checkpoint-every", "5"]
+        words = ["--source", "synthetic:drift", "--clients", "3", "--mechanism", "laplace", "--epsilon", "1", "--tuning", "off",
+                 "--output", "run", "--checkpoint-every", "5"]
         self.clean(2, "omd", *words, "--rounds", "20")
         self.clean(2, "omd", "--resume", "run", "--rounds", "30")
         self.clean(1, "report", "run")

@@ -5,11 +5,6 @@
 
 namespace starling {
 
-/// Quantile of the standard normal distribution; infinite at 0 and 1.
-double normal_quantile(double probability);
-/// The standard normal distribution function.
-double normal_cdf(double x);
-
 /// Limits on an event's probabilities: at least `likely` under one side, at most `unlikely` under the other.
 struct EventLimits {
   double likely = 0;

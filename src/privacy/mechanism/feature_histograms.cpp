@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
-#include <boost/math/special_functions/erf.hpp>
-
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/normal.hpp"
 
 namespace starling {
 
@@ -44,7 +42,7 @@ void FeatureHistograms::count(View values, Counts& counts) const {
 
 double least_count_of_features(View variances, std::size_t features) {
   const double all = static_cast<double>(2 * FeatureHistograms::magnitudes * features);
-  const double z = std::numbers::sqrt2 * boost::math::erfc_inv(2 * false_bins / all);
+  const double z = -normal_quantile(false_bins / all);
   return z * std::sqrt(std::accumulate(variances.begin(), variances.end(), 0.0));
 }
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <utility>
 
-#include <boost/math/special_functions/erf.hpp>
-
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/normal.hpp"
 
 namespace starling {
 
@@ -53,7 +51,7 @@ std::optional<bool> RunSettling::settled() const {
 Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
                        const std::string& method) {
   check(level > 0 && level < 1, "level={} (the confidence of an interval lies between 0 and 1)", level);
-  const double z = std::numbers::sqrt2 * boost::math::erf_inv(level);
+  const double z = two_sided_normal_quantile(level);
   return {name, estimate, standard_error, estimate - z * standard_error, estimate + z * standard_error, level, method};
 }
 

@@ -2,9 +2,8 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
-#include <boost/math/special_functions/erf.hpp>
+#include "starling/core/numerics/normal.hpp"
 
 namespace starling {
 
@@ -93,7 +92,7 @@ Vector IntervalRecorder::estimate(std::size_t k, const RoundView& view) const {
 
 double interval_quantile(const std::string& method, double level) {
   if (method == "random-scaling") return random_scaling_quantile(level);
-  return std::numbers::sqrt2 * boost::math::erf_inv(level);
+  return two_sided_normal_quantile(level);
 }
 
 std::vector<Interval> intervals_of(const std::vector<MethodSpread>& methods, const std::vector<std::string>& names,

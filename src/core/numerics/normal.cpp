@@ -1,0 +1,34 @@
+#include "starling/core/numerics/normal.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/special_functions/erf.hpp>
+
+namespace starling {
+namespace {
+
+// Boost computes tables of long double before main. Where these have 64 bits, as under valgrind, a value overflows
+// there, and an exception would end the program.
+using NoException =
+    boost::math::policies::policy<boost::math::policies::overflow_error<boost::math::policies::ignore_error>>;
+
+}  // namespace
+
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+
+double normal_quantile(double probability) {
+  if (probability <= 0) return -std::numeric_limits<double>::infinity();
+  if (probability >= 1) return std::numeric_limits<double>::infinity();
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability, NoException());
+}
+
+double two_sided_normal_quantile(double level) {
+  return std::numbers::sqrt2 * boost::math::erf_inv(level, NoException());
+}
+
+}  // namespace starling
