@@ -73,8 +73,8 @@ MpiSession::MpiSession() {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return;
-  // Settings that Open MPI reads before it starts. Idle ranks must give their CPU away when ranks outnumber CPUs, whatever
-  // a host file promises; a process that no launcher has started needs no daemon of Open MPI beside it.
+  // Settings that Open MPI reads before it starts. Idle ranks must give their CPU away when ranks outnumber CPUs,
+  // whatever a host file promises; a process that no launcher has started needs no daemon of Open MPI beside it.
   if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   MPI_Init(nullptr, nullptr);
