@@ -176,13 +176,13 @@ INSTANTIATE_TEST_SUITE_P(Tables, AnyMirrorMap, testing::ValuesIn(working_pairs()
 });
 
 TEST(MirrorTable, MakesThePairsThatItShould) {
-  for (const auto& row : mirror_table().rows()) {
+  for (const std::string name : {"euclidean", "entropic", "entropic-signed"}) {
     for (const DomainExample& domain : domain_examples()) {
       const bool simplex = domain.spec.starts_with("simplex");
       const bool ball = domain.spec.starts_with("l1ball");
       const bool expected =
-          row.name == "euclidean" || (row.name == "entropic" && simplex) || (row.name == "entropic-signed" && ball);
-      EXPECT_EQ(works({row.name, domain}), expected) << row.name << " on " << domain.spec;
+          name == "euclidean" || (name == "entropic" && simplex) || (name == "entropic-signed" && ball);
+      EXPECT_EQ(works({name, domain}), expected) << name << " on " << domain.spec;
     }
   }
 }

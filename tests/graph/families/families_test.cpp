@@ -1,6 +1,7 @@
 // Conformance tests of every topology family: sums, connectivity, determinism. They also run over the family of
 // docs/how-to/add-a-topology.md.
 #include "chords.hpp"
+#include "numbers_of_clients.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <ctime>
@@ -25,11 +26,6 @@ const TopologyTable& tested_families() {
 
 /// Families that may be disconnected by chance; all others promise joint connectivity.
 const std::set<std::string> by_chance = {"erdos-renyi", "random-regular", "small-world", "random-matching"};
-/// Numbers of clients that the family takes.
-std::vector<Client> sizes(const std::string& family) {
-  if (family == "hypercube") return {1, 2, 4, 8, 32};
-  return {1, 2, 3, 5, 8, 12, 17};
-}
 
 struct Case {
   std::string family;
@@ -40,7 +36,9 @@ struct Case {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& row : tested_families().rows()) {
-    for (const Client n : sizes(row.name)) cases.push_back({row.name, n});
+    for (const Client n : testing_support::taken(row.name, {1, 2, 3, 4, 5, 8, 12, 17, 32})) {
+      cases.push_back({row.name, n});
+    }
   }
   return cases;
 }
