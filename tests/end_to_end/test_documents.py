@@ -144,13 +144,27 @@ class Documents(unittest.TestCase):
                     found.append(f"{path}:{number}: {cited[0]}")
         self.assertEqual(found, [])
 
-    def test_how_to_pages_name_files_that_exist_or_that_they_make(self):
-        pages = sorted((SOURCE / "docs" / "how-to").glob("*.md"))
-        wrong = []
-        for page in pages:
-            for name in re.findall(r"^--- a/(\S+)", page.read_text(), re.M):
-                if not (SOURCE / name).exists():
-                    wrong.append(f"{page.name}: {name}")
+    def test_diffs_of_how_to_pages_fit_the_files_that_they_edit(self):
+        """Lines that a diff keeps or removes stand in its file, in this order. The file is the one of its head `--- a/`, else the one
+        named last before the diff."""
+        wrong, seen = [], 0
+        for page in sorted((SOURCE / "docs" / "how-to").glob("*.md")):
+            before = ""
+            for text, diff in re.findall(r"(.*?)^```diff\n(.*?)^```", page.read_text(), re.DOTALL | re.M):
+                before += text
+                file, lines = re.findall(r"`((?:src|tests)/[\w./-]+\.\w+)`", before)[-1:], []
+                for line in diff.splitlines():
+                    if line.startswith("--- "):
+                        file = re.findall(r"^--- a/(\S+)", line)
+                        lines = (SOURCE / file[0]).read_text().splitlines() if file else []
+                    elif line[:1] in (" ", "-"):
+                        seen += 1
+                        lines = lines or (SOURCE / file[0]).read_text().splitlines()
+                        if line[1:] in lines:
+                            lines = lines[lines.index(line[1:]) + 1:] or [""]
+                        else:
+                            wrong.append(f"{page.name}: {file[0]} lacks: {line[1:]}")
+        self.assertGreater(seen, 20)
         self.assertEqual(wrong, [])
 
     def test_paths_of_the_tree_exist(self):
