@@ -1,4 +1,4 @@
-/// Rows of a ledger as text (the format is described in privacy/ledger/ledger.hpp).
+/// Rows of a ledger as text (docs/reference/ledger.md).
 #pragma once
 
 #include <cstdint>

@@ -1,39 +1,7 @@
-/// The write-ahead privacy ledger (docs/methods/privacy.md).
+/// The write-ahead privacy ledger (docs/methods/privacy.md). docs/reference/ledger.md gives the format of its files,
+/// the way in which rows are written, and the damage that is detected.
 ///
-/// A ledger is a text file with one row a line, each a JSON object. Beside it, FILE.head counts the rows:
-///
-///   {"row":1,"previous":"00…0","kind":"ledger","format":2,"time":"2026-01-31T12:00:00Z","hash":"5f…"}
-///   {"row":2,"previous":"5f…","kind":"open","run":…,"time":…,"version":…,"mechanism":…,"parameters":…,"unit":"record",
-///    "batch":32,"batch_units":32,"determined_by":"9c…","clients":[[0,49999],60000],"hash":…}
-///   {…,"kind":"reserve","run":…,"client":0,"through":49999,"first":0,"last":63,"records":"0..2047 in passes 1..1",
-///    "passes":[{"pass":1,"kind":"laplace","epsilon":0.1}],"charges":[{"kind":"laplace","epsilon":0.1,"count":64}],
-///    "digest":…,"hash":…}
-///   {…,"kind":"end","run":…,"client":0,"time":…,"rounds":50,"reason":"stopped by signal","hash":…}
-///   {…,"kind":"resume","run":…,"time":…,"determined_by":"9c…","hash":…}
-///
-/// (here broken for reading; a row is one line, without spaces between its members, which stand in this order).
-/// A row's hash is SHA-256 of the 64 digits of the previous row's hash (64 zeros before the first), followed by the row
-/// without its own hash, that is by the line with `,"hash":"…"` cut out. FILE.head is {"rows":5,"hash":"…"} of the last
-/// row. Charges: {"kind":"pure"|"laplace","epsilon":ε}, {"kind":"gaussian","mu":μ},
-/// {"kind":"approximate","epsilon":ε,"delta":δ}, {"kind":"unbounded"}. Doubles read back as they were.
-///
-/// **Clients.** A row of kind `reserve` or `end` is about `client`. Where it has `through` (a larger number), the row
-/// is about each client from `client` to `through`, and stands for as many rows. So adjacent clients with the same
-/// releases take one row, and each is charged exactly as with a row of its own. In the list `clients` a pair stands for
-/// a range. Ledgers of another format are refused.
-///
-/// **Writing.** A row is written and fsync'd, then the head (temporary file, fsync, rename, fsync of the folder), then
-/// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. Rows of
-/// several clients may be written together. So a crash leaves only rows of its last write that the head does not count.
-/// Whole rows count, and the next run brings the head up to date. If the last is torn (its line has no end,
-/// or is not a row), it was never acknowledged, for the head would count it, and nothing was released under it: the
-/// next run cuts it off. A torn line that the head does count is damage, and nothing is ever cut off then.
-///
-/// **Detected damage.** A change of any byte; rows that were removed, swapped, put in or repeated; and, by the head, a
-/// cut at the end of a row. Not detected: whoever may write the files can rewrite both of them consistently, or restore
-/// earlier versions of both. Only somebody who kept the hash of a row can detect that: each run prints the head, and
-/// `starling privacy ledger FILE --expect HASH` says whether the ledger still holds that row. A hash chain is no
-/// signature: it does not identify the writer.
+/// A row is acknowledged when the call that writes it returns. Only then may the noise of its rounds be used.
 #pragma once
 
 #include <algorithm>
