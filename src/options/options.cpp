@@ -69,8 +69,8 @@ bool names_one_of(const std::string& text, const std::vector<std::string>& words
   return false;
 }
 
-/// The value with absolute file names.
-std::string anywhere(const Option& option, const std::string& text) {
+/// A value in which names of files are absolute.
+std::string with_absolute_names(const Option& option, const std::string& text) {
   return option.files == nullptr ? text : option.files(text, std::filesystem::current_path());
 }
 
@@ -262,7 +262,7 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     const auto there = of_run.find(name);
     const std::string before = there != of_run.end() ? there->second.texts.front() : option.initial;
     const std::string& asked = here.texts.front();
-    if (!is_same(before, asked) && !is_same(before, anywhere(option, asked)))
+    if (!is_same(before, asked) && !is_same(before, with_absolute_names(option, asked)))
       differences.push_back(fmt::format("{} = {}, here {}", name, before.empty() ? "-" : before, asked));
   }
   check(differences.empty(),
@@ -291,7 +291,7 @@ void Options::parse(const std::vector<std::string>& words, const std::string& of
 void Options::set_aside() {
   for (const Option& option : declarations()) {
     if (option.aside_with.empty() || !given(option.aside_with) || !given(option.name)) continue;
-    aside_[option.name] = anywhere(option, given_.at(option.name).texts.front());
+    aside_[option.name] = with_absolute_names(option, given_.at(option.name).texts.front());
     given_.erase(option.name);
   }
 }
@@ -361,7 +361,7 @@ std::string Options::configuration(Names names, const std::vector<std::string>& 
     if (option.about_configuration || std::ranges::count(left_out, option.name) > 0) continue;
     const auto value = given_.find(option.name);
     const std::string shown = value == given_.end()      ? option.initial
-                              : names == Names::absolute ? anywhere(option, value->second.texts.front())
+                              : names == Names::absolute ? with_absolute_names(option, value->second.texts.front())
                                                          : value->second.texts.front();
     if (shown.empty() || (option.argument.empty() && shown == "false")) continue;
     text += fmt::format("{} = {}\n", option.name, shown);

@@ -101,7 +101,7 @@ class CurvedLoss : public Loss {
   [[nodiscard]] virtual Likelihood likelihood() const { return Likelihood::none; }
 };
 
-/// absolute, dwd, expectile, hinge, huber, linear, logistic, softmax, squared.
+/// The table of losses.
 [[nodiscard]] const Table<Loss>& loss_table();
 
 /// The members of loss_table with a property, which is asked of the loss at the default values of its parameters (at

@@ -34,10 +34,10 @@ class Domain {
   [[nodiscard]] virtual double l1_radius() const { return 0; }
 };
 
-/// free, ball, box, simplex, l1ball.
+/// The table of domains.
 [[nodiscard]] const Table<Domain>& domain_table();
 
-/// How far steps of a mirror map go, for settings from public numbers (docs/methods/learning-rule.md).
+/// The scale of steps of a mirror map, for settings from public numbers (docs/methods/learning-rule.md).
 struct MapScale {
   double pace = 1;            ///< the move of a coordinate at the centre by a step of length 1 along a gradient of 1
   bool in_exponents = false;  ///< whether steps add up in the exponents of coordinates
@@ -73,11 +73,11 @@ class MirrorMap {
   virtual void step(MutableView state, double eta, View gradient) = 0;
 };
 
-/// euclidean, entropic, entropic-signed. A map keeps a reference to its domain.
+/// The table of mirror maps. A map keeps a reference to its domain.
 [[nodiscard]] const Table<MirrorMap, Domain&>& mirror_table();
 
-/// Spec of the domain that a run has when the user names none, for the mirror map that the spec `mirror` names:
-/// "simplex" for entropic, else "free". (entropic-signed refuses "free", since its domain needs a radius.)
+/// Spec of the domain that a run has when the user names none, for the mirror map that the spec `mirror` names. A map
+/// may refuse it, where a domain needs a radius.
 [[nodiscard]] std::string default_domain(const std::string& mirror);
 
 }  // namespace starling

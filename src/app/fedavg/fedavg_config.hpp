@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// What clients' models count for in the mean.
+/// Weights of clients' models in the mean: equal, or by the clients' numbers of records.
 enum class ClientWeights { equal, records };
 
 struct FedAvgConfig : TunedConfig {

@@ -14,9 +14,9 @@
 
 namespace starling {
 
-/// Who adds noise to plug-in matrices.
+/// The party that adds noise to plug-in matrices: each client, or rank 0 to their sum.
 enum class PlugInTrust { local, central };
-/// Of the curvature bias of averages.
+/// Whether the curvature bias of averages stays or is removed.
 enum class BiasChoice { keep, remove };
 
 struct InferConfig : LearningConfig, TuningChoices {
@@ -43,7 +43,7 @@ struct InferConfig : LearningConfig, TuningChoices {
   /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
   std::int64_t replications = 0;
 
-  // What intervals_text says.
+  // The kinds of intervals that intervals_text names.
   bool random_scaling = false;
   bool plug_in = false;
   bool plug_in_path = false;  ///< plug-in intervals along the way

@@ -31,7 +31,6 @@ class PredictionLines {
   void add(std::string& text, std::string_view id, View scores, std::optional<double> spread) const;
 
  private:
-  [[nodiscard]] std::string name_of_class(std::size_t k) const;
   [[nodiscard]] std::size_t class_of(View scores) const;
   /// Write fields at `at`, with a comma before each, and return their end.
   char* put_scores(char* at, View scores, std::optional<double> spread) const;

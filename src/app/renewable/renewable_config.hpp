@@ -34,9 +34,9 @@ struct RenewableConfig : LearningConfig {
 
   /// K of one-vs-rest; 1 for binary.
   std::size_t classes = 1;
-  /// Of the price, where curvature is released; none for public curvature.
+  /// Share of the price that released curvature takes; none for public curvature.
   std::optional<double> curvature_share;
-  /// Of public curvature; empty for the average.
+  /// File of public curvature; empty for the average.
   std::string curvature_file;
 
   [[nodiscard]] bool offline() const {

@@ -29,7 +29,7 @@ class Page {
   void command(const std::string& words);
   /// A picture drawn by gnuplot as SVG becomes a part of the page.
   void picture(const std::string& caption, const std::string& svg);
-  /// What follows is shown on request, until `unfold`.
+  /// Begins a part of the page that is shown on request; `unfold` ends it.
   void fold(const std::string& heading);
   void unfold();
 

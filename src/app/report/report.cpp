@@ -154,7 +154,7 @@ Json privacy_so_far(const Traces& traces) {
   return privacy;
 }
 
-/// How a run that nobody works on goes on, if it can.
+/// The remedy for a run that no process works on and that can be resumed; else empty.
 std::string resume_text(RunState state, const std::string& run) {
   if (state != RunState::silent || !fs::exists(run + "/run-id")) return "";
   return fmt::format("; --resume {} goes on with it", run);

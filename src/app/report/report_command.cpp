@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* synopsis = "RUN … [--by KEYS] [--metric METRICS] [--html FILE] [--csv] [--json] [OPTIONS]";
 
-/// What the words ask for.
+/// The request of a command line.
 struct ReportRequest {
   std::vector<std::string> runs;    ///< directories
   std::vector<std::string> others;  ///< further ones

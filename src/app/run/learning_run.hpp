@@ -80,8 +80,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual std::string why_same_clients() const {
     return "only runs of omd go on without clients or with more (others need what all clients have sent)";
   }
-  /// Makes a state with the clients that are there of that of a checkpoint, which was written before change number
-  /// `first` of the members and all later ones. **Collective.**
+  /// Adapts the state of a checkpoint to the clients of today. The checkpoint was written before change number `first`
+  /// of the members; this change and all later ones are made up for. **Collective.**
   virtual void begin_after_changes(std::size_t /*first*/) {}
   /// A sentence with options of the command that help where models diverge. It has no full stop.
   [[nodiscard]] virtual std::string remedies_of_divergence() const {
@@ -103,11 +103,11 @@ class LearningRun : public RunSteps {
   /// This rank's private folder, for a ledger of what is released before the rounds. The run directory is made if it is
   /// not there yet. **Collective.**
   [[nodiscard]] std::string private_folder_before_rounds();
-  /// Something is released before the rounds now: no run can begin afresh from the directory. **Collective.**
+  /// Call before a release that precedes the rounds: after it no run can begin afresh in the directory. **Collective.**
   void begin_early_release();
-  /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
+  /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
   void agree_on_data() override;
-  /// Opens streams and test set again with what the configuration says of their columns now. Rank-local.
+  /// Opens streams and test set again after the configuration has got other constants for columns. Rank-local.
   void read_again_with_other_constants();
   /// The parts of the run by which its settings are chosen. They are there once the data are open.
   [[nodiscard]] RunToTune to_tune();
@@ -124,7 +124,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
   /// SHA-256 of every byte of the source's files and memory. Pipes are left out.
   [[nodiscard]] virtual std::string digest_of_source() const;
-  /// Likewise of each of sources().
+  /// SHA-256 of the content of each of sources().
   [[nodiscard]] std::vector<std::string> digests_of_sources() const;
   [[nodiscard]] std::vector<std::string> sources() const;
   /// Facts for the run's privacy that all commands have.

@@ -11,7 +11,7 @@ namespace starling {
 
 struct ConstraintOptions {
   std::optional<std::string> constraint;  ///< one or several, joined by +
-  // What is not given has a default that depends on the run, or the one that help states.
+  // An option that is not given has the default of help, or one that depends on the run.
   std::optional<DualMethod> dual;
   bool shared = false;                   ///< multipliers are common to all clients
   std::optional<double> regularisation;  ///< γ

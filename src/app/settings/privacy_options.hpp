@@ -23,7 +23,7 @@ struct PrivacyOptions {
   std::optional<std::string> mu;             ///< likewise
   std::optional<std::string> total_epsilon;  ///< of a unit in `passes` releases; a number or clients:FILE
   std::int64_t passes = 1;
-  /// Of a record's price, for histograms of its features before the first round; none: not decided yet.
+  /// Share of a record's price for histograms of its features before the first round; none: not decided yet.
   std::optional<double> feature_share;
   /// The prices of released histograms whose results the options have (HistogramPrices::text); none without such
   /// results.
@@ -52,13 +52,13 @@ struct PrivacyOptions {
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
 
-/// What a command's users may choose about persons.
+/// The options about persons that a command has.
 enum class PersonChoices {
   mean,  ///< the column alone: a person's part is the mean of the parts of the person's records
   all,   ///< --person-gradient too, --person-rounds for pipes, and --persons-shared
 };
 
-/// The same with `--unit person` and its options; `data` receives --person.
+/// Adds the privacy options, `--unit person` and its options included; `data` receives --person.
 void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices);
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.

@@ -42,7 +42,7 @@ void require_connected_without(const Graph& graph, const std::vector<Client>& lo
 /// Throws UsageError for a file that is none.
 [[nodiscard]] std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end);
 
-/// What an overlay needs to know of the run.
+/// Settings of a run on which overlays depend.
 struct OverlayTerms {
   MissingWeight missing = MissingWeight::split_anew;
   Round steps_per_round = 1;

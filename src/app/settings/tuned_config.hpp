@@ -34,7 +34,7 @@ struct TunedConfig : LearningConfig, TuningChoices {
   bool linear_decay = false;         ///< steps fall to zero along a line
   std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
   std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
-  /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
+  /// Share of a record's price for the histogram of norms; none: the usual share where norms are to be released.
   std::optional<double> scale_share;
 
   [[nodiscard]] bool learns() const { return loss != "none"; }

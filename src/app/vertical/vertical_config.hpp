@@ -19,7 +19,7 @@ struct LayerSizes {
   std::vector<std::size_t> hidden;
   std::optional<std::size_t> outputs;
 
-  /// Of `102-128-16`; `d` as first or last size leaves it open. Throws UsageError.
+  /// Reads sizes such as `102-128-16`; `d` as first or last size leaves it open. Throws UsageError.
   [[nodiscard]] static LayerSizes parse(const std::string& text);
   /// A perceptron of these sizes. Throws UsageError, naming `what`, where what the data have is not what was asked for.
   [[nodiscard]] Architecture architecture(std::size_t inputs_there, std::size_t outputs_there,
@@ -34,7 +34,7 @@ struct BitSchedule {
   /// falls as 1/√t, which is the paper's condition for sublinear regret (Theorem 2); but never more than 16. Throws
   /// UsageError.
   [[nodiscard]] std::vector<long long> values(Round rounds) const;
-  /// Of `sublinear:B`, the round, from 0, from which on more than 16 bits would be due. None of other schedules.
+  /// First round, from 0, in which `sublinear:B` would take more than 16 bits. None for other schedules.
   [[nodiscard]] std::optional<Round> first_capped() const;
 
  private:

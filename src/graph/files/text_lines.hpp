@@ -13,9 +13,9 @@ namespace starling {
 
 using Words = std::vector<std::string_view>;
 
-/// The words of a line, which blanks part; in place of what `words` had.
+/// Replaces `words` by the words of a line, which blanks separate.
 void split_words(std::string_view line, Words& words);
-/// The same.
+/// The words of a line, which blanks separate.
 [[nodiscard]] Words split_words(std::string_view line);
 
 /// A word of a file, fit for a message: bounded and printable.

@@ -164,7 +164,7 @@ void DecentralizedOmd::keeping_positive(Mix&& mix) {
 void DecentralizedOmd::write_off() {
   const double missed = due_.write_off(mixer_.clock());
   for (std::size_t k = 0; k < learns_.size(); ++k) {
-    if (learns_[k] != 0) debt_.forgo(k, missed);
+    if (learns_[k] != 0) debt_.credit_untaken(k, missed);
   }
 }
 

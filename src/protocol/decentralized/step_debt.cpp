@@ -78,7 +78,7 @@ void StepDebt::forgive(std::size_t k) {
   forgone_[k] += std::exchange(debt_[k], 0.0);
 }
 
-void StepDebt::forgo(std::size_t k, double steps) {
+void StepDebt::credit_untaken(std::size_t k, double steps) {
   credit_[k] += steps;
   forgone_[k] += steps;
 }

@@ -114,8 +114,8 @@ struct SingleRelease {
 [[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta,
                                      const std::optional<SingleRelease>& single = std::nullopt, std::int64_t uses = 1);
 
-/// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group
-/// privacy: all m d components in L1; √d for each record in L2, where components are orthogonal.
+/// The size of a client's whole batch in units of the mechanism's charges (records or components), for group privacy:
+/// m for records; all m d components in L1; m √d in L2, where components are orthogonal.
 [[nodiscard]] double units_of_batch(const Protection& mechanism);
 
 /// The δ of Gaussian charges where the user names none.

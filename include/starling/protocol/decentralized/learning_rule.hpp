@@ -26,7 +26,7 @@ namespace starling {
 struct RuleFacts {
   double clients = 1;
   std::optional<std::int64_t> most_records;  ///< N, of one pass; none for streams without a known end
-  /// Likewise of the client with fewest, of those that have any; none: as many as N.
+  /// Records of the client with fewest, of the clients that have any; none: as many as N.
   std::optional<std::int64_t> fewest_records;
   std::size_t dimension = 1;                ///< parameters of the model
   ChargeKind noise = ChargeKind::gaussian;  ///< gaussian, laplace, or unbounded for none

@@ -57,7 +57,7 @@ class StepDebt {
   /// Gives up the debt of client k, whose learning has ended.
   void forgive(std::size_t k);
   /// Credits client k with steps that it will not take.
-  void forgo(std::size_t k, double steps);
+  void credit_untaken(std::size_t k, double steps);
 
   /// Debt of each client.
   [[nodiscard]] View debts() const { return debt_; }

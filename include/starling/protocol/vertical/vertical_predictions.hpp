@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// What parties send of held-out records.
+/// The messages of parties about held-out records.
 struct HeldOutMessages {
   std::vector<std::size_t> widths;  ///< numbers of a record that each party sends, the same on all ranks
   const Quantiser& quantiser;

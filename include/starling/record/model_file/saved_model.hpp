@@ -59,10 +59,10 @@ struct SavedModel {
   // Of vertical learning:
   std::size_t party_count = 0;  ///< K of the run
   std::size_t party = 0;        ///< of an embedding: whose it is, from 1
-  /// Of an embedding: one that is longer than this (L2) is scaled to this length; infinite for none.
+  /// Largest L2 norm of an embedding: a longer one is scaled to it; infinite for none.
   double embedding_bound = std::numeric_limits<double>::infinity();
-  /// Of an embedding whose run had one table without names: places of its columns among the table's features, and the
-  /// number of these; none otherwise.
+  /// For an embedding of a run with one table without names: places of its columns among the table's features, and the
+  /// number of all features; none otherwise.
   std::vector<std::size_t> places;
   std::size_t table_features = 0;
   std::vector<SavedModel> parties;  ///< of a vertical model: the embeddings of parties 1, 2, …
