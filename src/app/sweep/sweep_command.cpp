@@ -127,6 +127,15 @@ Sweep sweep_of(const SweepRequest& request) {
   return sweep;
 }
 
+/// How many runs may go on at once; 0 is no bound. One run at a time writes a ledger.
+std::size_t at_once(const Sweep& sweep, std::size_t asked) {
+  const std::string shared = shared_ledger(sweep);
+  if (shared.empty()) return asked;
+  check(asked <= 1, "--parallel {}: several runs have the ledger {}, which one run at a time writes. Leave it out.",
+        asked, shared);
+  return 1;
+}
+
 std::string commands_text(const Sweep& sweep, const std::string& output) {
   std::string text;
   for (const SweepRun& run : sweep.runs) {
@@ -179,6 +188,7 @@ int run_sweep(const Call& call) {
   for (const std::string& metric : request.metrics) require_known_figure(metric);
   const Sweep sweep = sweep_of(request);
   for (const SweepRun& run : sweep.runs) static_cast<void>(state_of(request.output, run));
+  const std::size_t parallel = at_once(sweep, request.parallel);
   if (request.dry_run) {
     print(commands_text(sweep, request.output));
     return 0;
@@ -187,10 +197,10 @@ int run_sweep(const Call& call) {
   std::filesystem::create_directories(request.output, error);
   check<FailureError>(!error, "cannot make '{}' ({}) name another --output", request.output, error.message());
   if (!request.slurm.empty()) {
-    write_text(request.slurm, slurm_script(sweep, request.output, request.parallel));
+    write_text(request.slurm, slurm_script(sweep, request.output, parallel));
     return 0;
   }
-  const SweepOutcome outcome = SweepRunner(sweep, request.output, std::max<std::size_t>(request.parallel, 1)).run();
+  const SweepOutcome outcome = SweepRunner(sweep, request.output, std::max<std::size_t>(parallel, 1)).run();
   print(results_text(sweep, request, outcome.finished));
   return exit_code_of_sweep(outcome, request);
 }

@@ -243,4 +243,16 @@ Sweep read_sweep(const std::string& path, const std::vector<Command>& commands) 
   return sweep;
 }
 
+std::string shared_ledger(const Sweep& sweep) {
+  constexpr std::string_view key = "ledger = ";
+  std::set<std::string> ledgers;
+  for (const SweepRun& run : sweep.runs) {
+    std::istringstream lines(run.configuration);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(key) && !ledgers.insert(line).second) return line.substr(key.size());
+    }
+  }
+  return "";
+}
+
 }  // namespace starling

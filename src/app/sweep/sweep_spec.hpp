@@ -30,4 +30,7 @@ struct Sweep {
 /// reads them. Throws UsageError, with file and line or with the run's name.
 [[nodiscard]] Sweep read_sweep(const std::string& path, const std::vector<Command>& commands);
 
+/// A ledger (`--ledger`) that several of the runs write; empty if there is none.
+[[nodiscard]] std::string shared_ledger(const Sweep& sweep);
+
 }  // namespace starling

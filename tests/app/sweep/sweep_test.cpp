@@ -13,6 +13,7 @@
 namespace starling::sweep_test {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using namespace testing_support;
 
@@ -79,6 +80,14 @@ TEST_F(SweepFile, BecomesAJobArray) {
   EXPECT_THAT(script, HasSubstr("#SBATCH --ntasks=2\n"));
   EXPECT_THAT(script, HasSubstr("#SBATCH --time=02:00:00\n"));
   EXPECT_THAT(script, HasSubstr("--output /results --only \"$SLURM_ARRAY_TASK_ID\" --launcher srun\n"));
+}
+
+TEST_F(SweepFile, SharesALedgerWhereTwoRunsNameIt) {
+  const std::string options = std::string(head) + "mechanism = laplace\nepsilon = 1\nseed = 1..2\n";
+  EXPECT_EQ(shared_ledger(read(options)), "");
+  EXPECT_THAT(shared_ledger(read(options + "ledger = book\n")), EndsWith("/book"));
+  EXPECT_THAT(shared_ledger(read(options + "ledger = a | b\n")), EndsWith("/a"));
+  EXPECT_EQ(shared_ledger(read(std::string(head) + "mechanism = laplace\nepsilon = 1\nledger = a | b\n")), "");
 }
 
 TEST(SweepRunState, IsToldByTheDirectory) {
