@@ -175,6 +175,14 @@ class Budgets(BudgetCase):
                 else:
                     self.assertLess(left, 80)
 
+    def test_a_resumed_run_tells_its_own_releases_from_those_of_others(self):
+        words = ["fedavg", *LAPLACE, *self.LEDGER, "--budget", "3", "--epsilon", "1"]
+        with interrupted("after rename ledger-0.head:3"):
+            self.play(words)
+        again = self.run_command(1, ["fedavg", "--resume", "run"])
+        self.assertEqual(again.code, 0, again)
+        self.assertIn("releases in the ledger, with those of this run so far, have spent epsilon = 1, so that the rest of the run may come to 2", again.err)
+
     def test_a_run_that_stops_learning_says_so(self):
         words = ["fedavg", *LAPLACE, "--epochs", "4", "--epsilon", "1", *self.LEDGER, "--budget", "2.5"]
         result = self.run_command(1, ["fedavg", "--source", "data.csv", *words[1:], "--output", "run", "--progress", "on"])

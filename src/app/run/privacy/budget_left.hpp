@@ -25,8 +25,8 @@ struct BudgetLeft {
   /// For another rank.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static BudgetLeft parse(const std::string& text);
-  /// "spent epsilon = 2, so that this run may come to 0.5"
-  [[nodiscard]] std::string in_words() const;
+  /// "spent epsilon = 2, so that this run may come to 0.5"; of a run that is taken up, what its rest may come to.
+  [[nodiscard]] std::string in_words(bool taken_up) const;
 };
 
 }  // namespace starling

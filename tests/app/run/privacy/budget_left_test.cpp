@@ -37,6 +37,15 @@ TEST(BudgetLeft, IsNothingOnceItIsSpent) {
   }
 }
 
+TEST(BudgetLeft, SaysWhoseReleasesHaveSpentIt) {
+  const BudgetLeft left{3, 2, 1};
+  EXPECT_EQ(left.in_words(false),
+            "earlier releases in the ledger have spent epsilon = 2, so that this run may come to 1");
+  EXPECT_EQ(left.in_words(true),
+            "releases in the ledger, with those of this run so far, have spent epsilon = 2, so that the rest of the "
+            "run may come to 1");
+}
+
 TEST(BudgetLeft, IsThatOfTheClientWithLeast) {
   BudgetLeft least;
   least.take_less({4, 1, 3});
