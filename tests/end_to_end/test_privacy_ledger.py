@@ -311,6 +311,8 @@ class Verify(LedgerCase):
         self.verdict(DAMAGED, "edited", 10)
         (self.folder / "ledger.head").unlink()
         self.assertIn(lines_of(SAMPLE)[1], self.verdict(DAMAGED, "no head", 0))
+        run = self.run_alone(["omd", "--source", "synthetic:drift:n=20", "--mechanism", "laplace", "--epsilon", "1", "--ledger", "ledger"])
+        self.assertRegex(run.err, "^starling: privacy ledger '[^']*ledger': no head: the head file is gone")
 
     def test_what_contradicts_itself(self):
         rows = [*SAMPLE[:4], reserve("first", 0, 2, 5)]

@@ -63,8 +63,9 @@ void Ledger::State::read() {
   LedgerReading reading = verify_ledger(text, counted);
   const bool torn = reading.damage && reading.damage->kind == LedgerDamage::Kind::torn;
   if (reading.damage && !torn) {
-    throw DataError(fmt::format("privacy ledger '{}', line {}: {}: {}", file.path(), reading.damage->line,
-                                name_of(reading.damage->kind), reading.damage->reason));
+    const auto& [kind, line, reason] = *reading.damage;
+    throw DataError(fmt::format("privacy ledger '{}'{}: {}: {}", file.path(),
+                                line == 0 ? "" : fmt::format(", line {}", line), name_of(kind), reason));
   }
   if (torn) file.cut(reading.size);
   head = {static_cast<std::int64_t>(reading.hashes.size()), reading.head()};

@@ -94,13 +94,14 @@ class Verification {
 };
 
 LedgerDamage without_head(const LedgerReading& reading, bool there) {
+  std::string line = write_head({static_cast<std::int64_t>(reading.hashes.size()), reading.head()});
+  line.pop_back();  // its end
   return {
       Kind::no_head, 0,
       fmt::format(
           "the head file is {}: it lies beside the ledger, and without it a cut at the end of a row goes unnoticed. "
           "Restore it from a copy; or, if {} is what you noted as the last hash, write the line {} into it.",
-          there ? "not a head" : "gone", reading.head(),
-          write_head({static_cast<std::int64_t>(reading.hashes.size()), reading.head()}))};
+          there ? "not a head" : "gone", reading.head(), line)};
 }
 
 }  // namespace

@@ -98,7 +98,12 @@ TEST(LedgerDamageTest, EveryCutOfTheHeadIsNoticed) {
   for (std::size_t size = 0; size < sample().head.size(); ++size) {
     expect_damage(verify_ledger(sample().text, sample().head.substr(0, size)), Kind::no_head, 0);
   }
-  expect_damage(verify_ledger(sample().text, std::nullopt), Kind::no_head, 0);
+  const LedgerReading reading = verify_ledger(sample().text, std::nullopt);
+  expect_damage(reading, Kind::no_head, 0);
+  // The line that the message proposes is the head.
+  EXPECT_NE(reading.damage->reason.find("the line " + sample().head.substr(0, sample().head.size() - 1) + " into it."),
+            std::string::npos)
+      << reading.damage->reason;
 }
 
 TEST(LedgerDamageTest, AByteMoreIsNoticedEverywhere) {
