@@ -216,7 +216,10 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
     const Option* option = find(key);
     check(option != nullptr && !option->about_configuration,
           "{}: unknown key: starling {} has no such option. {} starling {} --help=all lists all options.", where,
-          command_, did_you_mean(key, names_of(declarations()), "", "Delete the line."), command_);
+          command_,
+          given("resume") ? "The run is of another command, or the line was added."
+                          : did_you_mean(key, names_of(declarations()), "", "Delete the line."),
+          command_);
     check(seen.insert(key).second, "{}: the key stands twice: either value could be meant. Delete one line.", where);
     const std::string value = fmt::format("{}", fmt::join(values, ","));
     // A default in a file, as --print-config writes most defaults, asks for nothing that other options exclude.

@@ -172,6 +172,9 @@ class Resume(TestCase):
         self.refused(["--resume", "run", "--config", "run/config.ini"], 2, "--resume with --config")
         self.refused(["--resume", "nothing"], 2, "no such directory")
         self.refused(["--resume", "run", "--rounds", "10"], 2, "rounds are not taken back")
+        other = self.run_command(1, ["infer", "--resume", "run"])
+        self.assertEqual(other.code, 2, other)
+        self.assertIn("has no such option. The run is of another command", other.messages()[0])
         self.write("data.csv", "\n".join(csv_rows(4000, seed=2)) + "\n")
         self.refused(["--resume", "run"], 2, "would not be the same")
 
