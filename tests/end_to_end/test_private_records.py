@@ -233,6 +233,8 @@ class LeftOut(TestCase):
             privacy = result.summary()["privacy"]
             self.assertEqual(privacy["dealt_by"], by)
             self.assertEqual("were dealt to clients by" in privacy["statement"], by is not None)
+            fourth = (self.folder / partition.split(":")[0] / "privacy.txt").read_text().split("\n\n")[0]
+            self.assertEqual(f"(they were dealt by {by})" in " ".join(fourth.split()), by is not None, fourth)
 
 
 if __name__ == "__main__":

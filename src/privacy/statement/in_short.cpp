@@ -67,6 +67,7 @@ std::string left_open(const PrivacyReport& report) {
   if (!report.is_private() || claims_nothing(report)) return "everything";
   std::string text = "how many records there are and in which order, sizes and times of messages, who talks to whom";
   if (report.trust.vertical && report.trust.vertical->labels_known_to_all) text += ", the labels";
+  if (!report.dealt_by.empty()) text += ", which client has which record (they were dealt by " + report.dealt_by + ")";
   if (!report.shared_metrics.empty()) text += ", metrics shared without noise (see the statement)";
   return text;
 }

@@ -196,6 +196,9 @@ TEST(InShort, SaysWhoHowMuchFromWhomAndWhatNot) {
   EXPECT_TRUE(says(in_short(report)[2], "not whoever operates rank 0"));
   report.shared_metrics = {"loss.mean"};
   EXPECT_TRUE(says(in_short(report)[3], "metrics shared without noise"));
+  EXPECT_FALSE(says(in_short(report)[3], "dealt"));
+  report.dealt_by = "their labels";
+  EXPECT_TRUE(says(in_short(report)[3], "which client has which record (they were dealt by their labels)"));
 }
 
 TEST(InShort, HasTheNameOfTheUnit) {
