@@ -73,6 +73,17 @@ class Faults(TestCase):
                 for text in expected:
                     self.assertIn(text, result.messages()[0])
 
+    def test_of_features_with_one_name_the_others_have_numbers(self):
+        self.write("t.csv", "a,a,y\n1,2,0\n")
+        for lines, code, expected in ((["a,0,1"], DATA_FAULT, "no constants for feature 1 (of several called 'a': give its number)"),
+                                      (["a,0,1", "a,0,2"], DATA_FAULT, "several features are called 'a', and the name means the first"),
+                                      (["a,0,1", "1,0,2"], 0, "")):
+            with self.subTest(lines=lines):
+                self.write("c.csv", "\n".join([LOW, *lines]) + "\n")
+                result = self.run_alone(["data", "describe", "t.csv", *RANGES])
+                self.assertEqual(result.code, code, result)
+                self.assertIn(expected, result.err)
+
     def test_up_to_twenty_features_without_a_range_are_named(self):
         for count, last in ((20, "'f19'"), (21, "'f19' and 1 more"), (50, "'f19' and 30 more")):
             self.write("t.csv", ",".join(f"f{j}" for j in range(count)) + ",y\n" + "1," * count + "0\n")

@@ -3,6 +3,7 @@
 #include "data/formats/gz_file.hpp"
 #include "data/formats/readers.hpp"
 #include "data/number.hpp"
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -55,12 +56,19 @@ std::string label_called(const RecordReader& source) {
   return source.label_name().empty() ? "label" : source.label_name();
 }
 
+bool is_ambiguous(const std::string& name, const std::vector<std::string>& names) {
+  return std::ranges::count(names, name) > 1;
+}
+
 /// A few of the columns of numbers without a line.
 std::string columns_without_line(const ColumnTable& table, const PublicConstants& source) {
   constexpr std::size_t most = 20;
   std::vector<std::string> missing;
   for (std::size_t j = 0; j < table.features.size(); ++j) {
-    if (!table.features[j] && source.one_hot(j) == nullptr) missing.push_back(shown_column(j, source.columns));
+    if (table.features[j] || source.one_hot(j) != nullptr) continue;
+    const bool ambiguous = !source.columns.empty() && is_ambiguous(source.columns[j], source.columns);
+    missing.push_back(ambiguous ? fmt::format("{} (of several called '{}': give its number)", j, source.columns[j])
+                                : shown_column(j, source.columns));
   }
   const std::size_t more = missing.size() > most ? missing.size() - most : 0;
   missing.resize(missing.size() - more);
@@ -83,6 +91,10 @@ void take_line(const std::string& where, const Record& record, const ColumnTable
                    "{}: column '{}' has a feature of 0 and 1 for each category (--encode onehot:) remove the line",
                    where, excerpt(record.key));
   std::optional<ColumnLine>& line = j ? table.features[*j] : table.label;
+  check<DataError>(
+      !line || !is_ambiguous(record.key, constants.columns),
+      "{}: several features are called '{}', and the name means the first; give the others' numbers, from 0", where,
+      excerpt(record.key));
   check<DataError>(!line, "{}: {} '{}' stands there twice; remove a line", where, j ? "feature" : "the label",
                    excerpt(record.key));
   line = ColumnLine{record.values.empty() ? record.label : record.values[0], record.label};
