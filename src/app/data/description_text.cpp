@@ -115,6 +115,17 @@ void note_counters(const Description& figures, std::vector<std::string>& notes) 
   }
 }
 
+void note_second_labels(const Description& figures, std::vector<std::string>& notes) {
+  for (std::size_t j = 0; j < figures.features; ++j) {
+    const std::string name = name_of(figures, j);
+    if (name != "y" && name != "label") continue;
+    notes.push_back(
+        fmt::format("feature {} is called as a label is, and another column is the label: a model should not see what "
+                    "tells its label (--drop {}, or --label {} if that is the label)",
+                    name, name, name));
+  }
+}
+
 void note_scales(const Description& figures, std::vector<std::string>& notes) {
   const double most = reach(figures);
   if (most > large) {
@@ -271,6 +282,7 @@ std::vector<std::string> notes_on(const DescribedSource& source) {
                                 found.size() == 1 ? "it" : "them"));
   }
   note_counters(figures, notes);
+  note_second_labels(figures, notes);
   note_scales(figures, notes);
   note_labels(figures, notes);
   if (source.has_ids && figures.repeated_keys > 0) {
