@@ -197,6 +197,7 @@ void OmdRun::check_graph(const Graph& graph) {
   if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
     if (const std::string why = why_no_agreement(graph); !why.empty()) notes_.push_back("the topology: " + why);
   }
+  joint_window_ = joint_window_of(graph);
   if (config_.mixing.mixing == Mixing::push_sum) {
     graph.require_sender_sums();
     return;
@@ -207,6 +208,17 @@ void OmdRun::check_graph(const Graph& graph) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }
   notes_.push_back(describe_bias(graph, config_.schedule.any()));
+}
+
+/// Notes that the planned exchanges are fewer than the graph needs to connect all clients.
+void OmdRun::note_short_run() {
+  if (!config_.learns() || !joint_window_ || *joint_window_ == 1) return;
+  const Round exchanges = config_.omd.rounds * config_.mixing.gossip_steps;
+  if (*joint_window_ <= exchanges) return;
+  notes_.push_back(fmt::format(
+      "the topology: its edges connect all clients over {} exchanges, and this run has {} (some client may not hear of "
+      "some other, and models do not agree) play more rounds, raise --gossip-steps, or shorten the phases",
+      *joint_window_, exchanges));
 }
 
 void OmdRun::choose_step_cap() {

@@ -82,6 +82,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::map<Client, Vector> mean_models(const std::vector<Parentage>& parents);
   [[nodiscard]] StartModels read_start();
   void check_graph(const Graph& graph);
+  void note_short_run();
   void open_constraints();
   void check_regret() const;
   void check_canaries(Round rounds) const;
@@ -117,6 +118,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   SettingsByRule settings_{*this};
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;
+  std::optional<Round> joint_window_;            ///< of the graph of --topology, where it is known
   std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run whose clients have changed, until the step cap is chosen
   std::string digest_at_first_;                  ///< of the schedule with the clients that there were at first
   double cap_at_first_ = 1;                      ///< step cap with these

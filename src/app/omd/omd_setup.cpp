@@ -121,6 +121,7 @@ void OmdRun::check_canaries(Round rounds) const {
 }
 
 void OmdRun::agree_on_model() {
+  note_short_run();
   choose_step_cap();
   if (config_.learns()) settings_.choose_correlation(config_.omd.rounds, to_tune());
   if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));

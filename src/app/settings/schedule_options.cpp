@@ -144,6 +144,13 @@ std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptio
   const GraphSample sample(graph);
   const SeparationCheck check = check_departures(sample, departures);
   std::vector<std::string> notes;
+  if (std::all_of(departures.begin(), departures.end(), [](const auto& round) { return round.has_value(); })) {
+    const Round last = **std::max_element(departures.begin(), departures.end());
+    notes.push_back(fmt::format(
+        "--leave: from round {} on no client is left: later rounds change nothing. Let some client stay, or "
+        "end the run by --rounds {}.",
+        last, last));
+  }
   if (check.first) notes.push_back(text_of(*check.first, sample));
   if (check.unknown_from) {
     notes.push_back(

@@ -70,7 +70,9 @@ void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& resu
   if (of_round * static_cast<double>(period) < -resolution) {  // false for NaN too
     const double rounds = std::ceil(std::log(1e-3) / of_round - 1e-9);
     constexpr Round most = std::numeric_limits<Round>::max();
-    result.rounds_to_1e_3 = rounds < static_cast<double>(most) ? std::max<Round>(1, static_cast<Round>(rounds)) : most;
+    const Round at_this_rate = rounds < static_cast<double>(most) ? static_cast<Round>(rounds) : most;
+    // A rate says nothing of the rounds before every client has heard of every other.
+    result.rounds_to_1e_3 = std::max(*result.joint_window, at_this_rate);
   }
 }
 
@@ -109,6 +111,11 @@ std::string why_no_agreement(const Graph& graph) {
   if (graph.rule() != WeightRule::explicit_weights) return "";
   if (graph.clients() > most_clients_analysed || graph.period() == 0) return "";
   return why_no_agreement(analyse(GraphSample(graph)));
+}
+
+std::optional<Round> joint_window_of(const Graph& graph) {
+  if (graph.clients() > most_clients_analysed || graph.period() == 0) return std::nullopt;
+  return joint_window(GraphSample(graph).topology());
 }
 
 TopologyAnalysis analyse(const GraphSample& sample) {

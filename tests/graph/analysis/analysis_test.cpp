@@ -199,6 +199,19 @@ TEST(Analysis, LongPhasesAreNoTrouble) {
   expect_near(analysis.perron, {1.0 / 3, 1.0 / 3, 1.0 / 3});
 }
 
+// A rate of one half would be done in ten rounds, of which client 0 hears nothing in a billion.
+TEST(Analysis, RoundsAreNoFewerThanTheWindow) {
+  const std::string text = "clients 2\nphase 1e9\nedge 0 1\nphase 1\nedge 1 0\n";
+  const TopologyAnalysis analysis = analysis_of(text);
+  EXPECT_NEAR(analysis.contraction, 0.5, 1e-9);
+  EXPECT_EQ(analysis.joint_window, 1'000'000'001);
+  EXPECT_EQ(analysis.rounds_to_1e_3, 1'000'000'001);
+  EXPECT_EQ(joint_window_of(*parse_graph(text, "f.topo")), 1'000'000'001);
+  EXPECT_EQ(joint_window_of(*make_graph("ring", 5, WeightRule::sender)), 1);
+  EXPECT_EQ(joint_window_of(*make_graph("random-matching:rounds=endless", 4, WeightRule::sender)), std::nullopt);
+  EXPECT_EQ(joint_window_of(*make_graph("exponential", most_clients_analysed + 1, WeightRule::sender)), std::nullopt);
+}
+
 // What many rounds leave is below what a double resolves beside one, and yet no round makes disagreement vanish.
 TEST(Analysis, LongPhasesDoNotMakeAveragesExact) {
   const Client many = testing_support::sanitized ? 60 : 600;  // whose dense spectrum takes minutes with sanitizers

@@ -42,7 +42,8 @@ struct TopologyAnalysis {
   /// Tolerance of an iterated contraction, for more than 1,000 clients. On symmetric graphs with a period of one round
   /// some eigenvalue is within it; on others it is an estimate. 0 for dense eigenvalues and for exact averages.
   double contraction_tolerance = 0;
-  /// Rounds until disagreement has fallen by 1e-3 at this rate; none if it does not fall, or if the rate is not known.
+  /// Rounds until disagreement has fallen by 1e-3 at this rate, no fewer than `joint_window`; none if it does not fall,
+  /// or if the rate is not known.
   std::optional<Round> rounds_to_1e_3;
 };
 
@@ -55,6 +56,10 @@ inline constexpr Client most_clients_analysed = 200;
 /// The same of a graph that connects, for a run; empty too for a graph of more than `most_clients_analysed` or without
 /// end.
 [[nodiscard]] std::string why_no_agreement(const Graph& graph);
+
+/// Joint window of a graph, for a run. None of a graph that never connects, of more than `most_clients_analysed` or
+/// without end.
+[[nodiscard]] std::optional<Round> joint_window_of(const Graph& graph);
 
 /// Analyses a topology: dense eigenvalues up to 1,000 clients, Krylov iterations (Spectra) beyond. Throws nothing.
 [[nodiscard]] TopologyAnalysis analyse(const Topology& topology);
