@@ -5,6 +5,7 @@ import inspect
 import json
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import unittest
@@ -23,6 +24,48 @@ def leaves(commands, above=()):
 
 
 ALL = dict(leaves(starling._module.declarations()))
+
+
+class Surroundings(PythonCase):
+    SCRIPT = """
+import ctypes, locale, sys
+import numpy as np
+import starling
+sys.path.append({tests!r})
+from case import records_of
+records = records_of()
+{change}
+starling.omd(records=records, clients=4, partition="iid", mechanism="gaussian", total_epsilon=0.5, delta=1e-5, seed=3, noise_key="seed",
+             progress="off", output={output!r})
+{after}
+"""
+
+    def same_run(self, change, after):
+        """A run after such a change of the process is that without, to the last bit and at the same price."""
+        for output, lines in (("plain", ("", "")), ("changed", (change, after))):
+            self.script(1, self.SCRIPT.format(tests=str(pathlib.Path(__file__).resolve().parent), output=output, change=lines[0], after=lines[1]))
+        plain, changed = starling.load("plain"), starling.load("changed")
+        same_runs(self, plain, changed)
+        self.assertEqual(plain.summary["privacy"]["epsilon"], changed.summary["privacy"]["epsilon"])
+        self.assertEqual(plain.privacy, changed.privacy)
+
+    def test_a_locale_with_commas(self):
+        made = self.folder / "locales" / "de_DE.UTF-8"
+        made.parent.mkdir()
+        try:
+            subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(made)], capture_output=True)
+        except FileNotFoundError:
+            pass
+        if not made.exists():
+            self.skipTest("localedef makes no locale here (package locales)")
+        os.environ["LOCPATH"] = str(made.parent)
+        self.addCleanup(os.environ.pop, "LOCPATH")
+        self.same_run('locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")', 'assert locale.localeconv()["decimal_point"] == ","')
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the number of the rounding mode is that of x86-64")
+    def test_another_rounding(self):
+        upward = 'ctypes.CDLL("libm.so.6").{}etround({})'
+        self.same_run(upward.format("fes", 0x800), f'assert {upward.format("feg", "")} == 0x800')
 
 
 class Functions(PythonCase):

@@ -12,6 +12,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
+#include "starling/core/numerics/standard_numbers.hpp"
 
 namespace starling {
 
@@ -43,6 +44,7 @@ const std::vector<Command>& commands() {
 }
 
 int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table, Call how) {
+  const StandardNumbers standard;
   const std::string name = argv.size() > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
   for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
