@@ -77,8 +77,7 @@ std::string PythonModel::name_of(const char* function) const {
 
 PythonModel::Numbers PythonModel::numbers_of(const py::handle& returned, const std::string& what,
                                              const std::vector<py::ssize_t>& shape) {
-  const py::array any = py::array::ensure(returned);
-  if (!any) throw py::error_already_set();
+  const py::array any(py::reinterpret_borrow<py::object>(returned));
   if (std::string("fiub").find(any.dtype().kind()) == std::string::npos) {
     raise(PyExc_TypeError, fmt::format("{}: an array of {} is no array of real numbers.", what,
                                        py::str(any.dtype()).cast<std::string>()));

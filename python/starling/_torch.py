@@ -24,6 +24,15 @@ def transforms():
         return None
 
 
+def names_of_parameters(module):
+    """{name: first name of the same parameter}, of all places in which parameters stand: layers may share one."""
+    first, names = {}, {}
+    for prefix, each in module.named_modules():
+        for name, parameter in each.named_parameters(prefix, recurse=False):
+            names[name] = first.setdefault(id(parameter), name)
+    return names
+
+
 class TorchModel(Model):
     """A module of PyTorch and its loss. Made by `starling.torch`."""
 
@@ -34,6 +43,7 @@ class TorchModel(Model):
         self._module = copy.deepcopy(module).to(dtype=torch.float64, device="cpu").eval()
         self._loss = loss
         self._parameters = dict(self._module.named_parameters())
+        self._names = names_of_parameters(self._module)
         self._kept_start = self._values_of(self._module) if keep_start else None
         self._transforms = transforms()
         self.classifies = classifies
@@ -68,11 +78,14 @@ class TorchModel(Model):
 
     def _labels(self, y):
         labels = self._torch.tensor(np.array(y))
+        if self.classifies and (labels != labels.long()).any():
+            raise ValueError("starling.torch: a label is no number of a class. Classes are 0, 1, 2, ….")
         return labels.long() if self.classifies else labels
 
     def _loss_of_record(self, call, parameters, x, y):
         """Loss and scores."""
-        scores = call(self._module, parameters, (x.unsqueeze(0),))
+        everywhere = {name: parameters[first] for name, first in self._names.items()}
+        scores = call(self._module, everywhere, (x.unsqueeze(0),))
         scores = scores if self.classifies else scores.reshape(1)
         return self._loss(scores, y.unsqueeze(0)), scores
 
@@ -99,7 +112,7 @@ class TorchModel(Model):
         losses, rows, scores = np.empty(len(x)), np.empty((len(x), self.dimension(0))), []
         own = list(self._parameters.values())
         for i in range(len(x)):
-            loss, own_scores = self._loss_of_record(call, None, x[i], y[i])
+            loss, own_scores = self._loss_of_record(call, parameters, x[i], y[i])
             row = self._torch.autograd.grad(loss, own)
             losses[i], rows[i] = loss.item(), np.concatenate([each.numpy().ravel() for each in row])
             scores.append(own_scores.detach().reshape(1, -1))

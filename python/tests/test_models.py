@@ -336,6 +336,47 @@ class Torch(PythonCase):
         self.assertEqual(set(model.predict(point, x)) - {0, 1}, set())
         self.assertNotEqual(starling.identity(model), "")
 
+    def test_a_parameter_of_two_layers(self):
+        import torch
+
+        class Tied(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.into, self.within, self.out = (torch.nn.Linear(4, n, bias=False) for n in (4, 4, 1))
+                self.within.weight = self.into.weight
+
+            def forward(self, x):
+                return self.out(self.within(torch.tanh(self.into(x))))
+
+        x, y = records_of(6)
+        model = starling.torch(Tied(), lambda score, label: torch.nn.functional.softplus(-label * score).sum())
+        self.assertEqual(model.dimension(4), 20)
+        point, small = model.start(1), 1e-6
+        steps = [model.losses(point + small * unit, x, y) - model.losses(point - small * unit, x, y) for unit in np.eye(20)]
+        for transforms in (starling._torch.transforms(), None):
+            model._transforms = transforms
+            losses, rows, _ = model.gradients(point, x, y)
+            np.testing.assert_allclose(rows, np.transpose(steps) / (2 * small), atol=1e-8)
+            np.testing.assert_allclose(losses, model.losses(point, x, y))
+
+    def test_labels_are_numbers_of_classes(self):
+        import torch
+        x, y = records_of(12)
+        model = starling.torch(torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss(), classifies=True)
+        with self.assertRaisesRegex(ValueError, "no number of a class"):
+            starling.omd(model=model, records=(x, np.where(y > 0, 1, 0.5)), **OPTIONS)
+
+    def test_the_reason_why_an_array_cannot_be_had(self):
+        import torch
+
+        class Attached(own.Logistic):
+            def gradients(self, point, x, y):
+                losses, rows = super().gradients(point, x, y)
+                return losses, torch.tensor(rows, requires_grad=True)
+
+        with self.assertRaisesRegex(RuntimeError, "detach"):
+            starling.omd(model=Attached(), records=records_of(12), **OPTIONS)
+
 
 if __name__ == "__main__":
     unittest.main()
