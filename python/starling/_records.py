@@ -9,22 +9,41 @@ from ._errors import DataError
 NAME, TEST = "records", "test"
 
 
+def array_of(values):
+    """The values as an array. What pandas knows as missing, and what a mask of NumPy hides, is NaN."""
+    if hasattr(values, "iloc"):
+        array = values.to_numpy()
+        return values.to_numpy(dtype=float, na_value=np.nan) if array.dtype == object else array
+    if isinstance(values, np.ma.MaskedArray):
+        return values.astype(float).filled(np.nan)
+    return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+
+
 def as_doubles(values, dimensions, what):
     """The values as float64: themselves where they are, a copy where they are not."""
     if hasattr(values, "toarray"):
         raise DataError(f"{what}: a sparse matrix is not read. Give {what}.toarray(), or a file.")
     try:
-        array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+        array = array_of(values)
+        if array.dtype.kind in "cmM":
+            kinds = {"c": "complex numbers", "m": "durations", "M": "dates"}
+            raise DataError(f"{what}: {kinds[array.dtype.kind]}. Every value must be a real number. Make numbers of them.")
         usable = array.dtype == np.float64 and array.flags.aligned and all(stride % 8 == 0 for stride in array.strides)
-        if np.iscomplexobj(array):
-            raise TypeError("complex numbers")
         array = array if usable else np.array(array, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{what}: {str(error).rstrip('.')}. Every value must be a number. numpy.unique(…, return_inverse=True) makes numbers of "
-                        "texts.") from error
+    except (TypeError, ValueError) as error:  # whose text, and whose traceback, have values of records
+        raise DataError(f"{what}: could not convert all values to numbers. Every value must be a number. "
+                        "numpy.unique(…, return_inverse=True) makes numbers of texts.", shown=f"{what}: {error}") from None
     if array.ndim != dimensions:
         raise DataError(f"{what} has {array.ndim} dimensions, and must have {dimensions}.")
     return array
+
+
+def require_one_order(x, y, what):
+    """Two objects of pandas whose rows have the same index in another order are no records: labels would be those of others."""
+    if not (hasattr(x, "iloc") and hasattr(y, "iloc")) or x.index.equals(y.index):
+        return
+    if len(x) == len(y) and set(x.index) == set(y.index):
+        raise DataError(f"{what}: the rows of X and of y have the same index in another order. Give y.loc[X.index], or arrays.")
 
 
 class TextTable:
@@ -42,10 +61,10 @@ class TextTable:
 
 
 def has_texts(x):
-    """Whether a column of a pandas.DataFrame holds texts."""
-    if not hasattr(x, "to_csv"):
+    """Whether a column of a pandas.DataFrame holds texts, or dates, which are texts in a table."""
+    if not hasattr(x, "to_csv") or not hasattr(x, "columns"):
         return False
-    return any(kind.kind not in "biuf" and any(isinstance(value, str) for value in x.iloc[:, column])
+    return any(kind.kind in "mM" or kind.kind not in "biuf" and any(isinstance(value, str) for value in x.iloc[:, column])
                for column, kind in enumerate(x.dtypes))
 
 
@@ -63,6 +82,7 @@ def table_of(records, what, encode=False):
     """What is offered for an array, a DataFrame or a pair (X, y): (features, labels or None, names of columns), or a TextTable
     for a DataFrame with texts, or whose columns are to be encoded."""
     x, y = records if isinstance(records, tuple) and len(records) == 2 else (records, None)
+    require_one_order(x, y, what)
     if has_texts(x) or encode and hasattr(x, "to_csv"):
         return text_table(x, None if y is None else as_doubles(y, 1, f"{what}: y"), what)
     names = [str(name) for name in x.columns] if hasattr(x, "columns") else []

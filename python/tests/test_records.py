@@ -1,5 +1,6 @@
 """Records from memory give the bits of the program on files; results are read from the run directory."""
 
+import traceback
 import unittest
 
 from case import *
@@ -72,6 +73,55 @@ class Records(PythonCase):
         self.assertIn("nan", caught.exception.shown)
         with self.assertRaisesRegex(starling.UsageError, "records and source"):
             starling.omd(records=(self.x, self.y), source="a.csv", **OPTIONS)
+        for kind, word in (("M8[s]", "dates"), ("m8[s]", "durations")):
+            with self.assertRaisesRegex(starling.DataError, word):
+                starling.omd(records=(np.zeros((240, 4), kind), self.y), **OPTIONS)
+
+    def test_errors_have_no_values_of_records(self):
+        try:
+            starling.omd(records=(self.x, ["93 years"] * 240), **OPTIONS)
+            self.fail("no error")
+        except starling.DataError as error:
+            self.assertNotIn("93", "".join(traceback.format_exception(type(error), error, error.__traceback__)[-1:]) + str(error))
+            self.assertTrue(error.__suppress_context__)
+            self.assertIn("93 years", error.shown)
+
+    def test_what_a_mask_hides_is_missing(self):
+        masked = np.ma.masked_array(self.x, mask=self.x > 0.9)
+        with self.assertRaisesRegex(starling.DataError, "not finite"):
+            starling.omd(records=(masked, self.y), **OPTIONS)
+        same_runs(self, starling.omd(records=(masked, self.y), missing="zero", **OPTIONS, output="masked"),
+                  starling.omd(records=(masked.filled(np.nan), self.y), missing="zero", **OPTIONS, output="nan"))
+
+    @needs("pandas")
+    def test_missing_values_of_pandas(self):
+        import pandas
+        frame = pandas.DataFrame({"a": self.x[:, 0], "b": pandas.array([None, *range(239)], dtype="Int64"), "y": self.y})
+        gaps = frame.astype({"b": float})
+        with self.assertRaisesRegex(starling.DataError, "record 1: column 1"):
+            starling.omd(records=frame, **OPTIONS)
+        same_runs(self, starling.omd(records=frame, missing="zero", **OPTIONS, output="integers"),
+                  starling.omd(records=gaps, missing="zero", **OPTIONS, output="numbers"))
+
+    @needs("pandas")
+    def test_dates_are_dropped_or_refused(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=list("abcd")).assign(y=self.y)
+        dated = frame.assign(day=pandas.date_range("2020-01-01", periods=240))
+        same_runs(self, starling.omd(records=dated, drop="day", **OPTIONS, output="dropped"),
+                  starling.omd(records=frame, **OPTIONS, output="without"))
+        with self.assertRaisesRegex(starling.DataError, "column 'day' is a date"):
+            starling.omd(records=dated, **OPTIONS)
+        with self.assertRaisesRegex(starling.DataError, "1 dimensions"):
+            starling.omd(records=frame["a"], **OPTIONS)
+
+    @needs("pandas")
+    def test_labels_in_another_order_are_refused(self):
+        import pandas
+        frame, labels = pandas.DataFrame(self.x), pandas.Series(self.y)
+        with self.assertRaisesRegex(starling.DataError, "the same index in another order"):
+            starling.omd(records=(frame, labels[::-1]), **OPTIONS)
+        starling.omd(records=(frame, labels.set_axis(labels.index + 1)), **OPTIONS)
 
     @needs("pandas")
     def test_frames_have_names(self):
