@@ -49,7 +49,7 @@ apply_model <- function(model, table) {
 words <- commandArgs(trailingOnly = TRUE)
 if (length(words) != 3) stop("usage: Rscript read_run.R RUN TABLE.csv LABEL")
 run <- words[1]
-table <- read.csv(words[2])
+table <- read.csv(words[2], check.names = FALSE)
 label <- table[[words[3]]]
 
 history <- read.csv(file.path(run, "history.csv"))

@@ -28,9 +28,9 @@ class ReadRun(TestCase):
         return subprocess.run([RSCRIPT, str(SCRIPT), run, "data.csv", "y"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
 
     def test_predicts_what_the_program_predicts(self):
-        self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(400)]) + "\n")
-        self.write("constants.csv", "feature,mean,sd\na,0.1,0.6\nb,0,0.7\nc,0,0.7\n")
-        self.write("ranges.csv", "feature,low,high\na,-0.5,0.6\nb,-0.3,0.7\nc,0,0.7\n")
+        self.write("data.csv", "\n".join(["a,blood pressure,c,y", *csv_rows(400)]) + "\n")
+        self.write("constants.csv", "feature,mean,sd\na,0.1,0.6\nblood pressure,0,0.7\nc,0,0.7\n")
+        self.write("ranges.csv", "feature,low,high\na,-0.5,0.6\nblood pressure,-0.3,0.7\nc,0,0.7\n")
         for run, words in (("standardised", ["--standardise", "constants.csv"]), ("clipped", ["--ranges", "ranges.csv"]), ("scaled", ["--scale", "0.5"])):
             with self.subTest(run):
                 self.learn(run, words)
