@@ -16,6 +16,7 @@ GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", 1, "--clip", 0.5]
 LOGISTIC = r"""
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <starling/plugin.h>
 
 static size_t dimension(void *self, size_t features) {
@@ -24,6 +25,19 @@ static size_t dimension(void *self, size_t features) {
   features = 0;
 #endif
   return features;
+}
+
+static int start(void *self, unsigned long long seed, double *point) {
+  (void)self;
+  (void)seed;
+  point[0] = 0;
+#ifdef STARTS_BEYOND
+  point[3] = 1;
+#endif
+#ifdef STARTS_NOWHERE
+  point[0] = NAN;
+#endif
+  return 0;
 }
 
 static int gradients(void *self, const double *point, const starling_batch *batch, double *losses, double *rows) {
@@ -41,6 +55,9 @@ static int gradients(void *self, const double *point, const starling_batch *batc
 #endif
 #ifdef WRITES_BEYOND
   rows[batch->rows * p] = 1;
+#endif
+#ifdef ENDS
+  exit(0);
 #endif
 #ifdef FAILS
   return 7;
@@ -85,6 +102,7 @@ STARLING_PLUGIN int starling_plugin(unsigned abi, const char *options, starling_
   out->slope = SLOPE;
 #endif
   out->dimension = dimension;
+  out->start = start;
   out->error = error;
   return 0;
 }
@@ -178,6 +196,9 @@ class Plugins(TestCase):
             ("NO_DIMENSION", 2, "has 0 parameters"),
             ("SLOPE=-1", 2, "the slope of its loss is -1"),
             ("WRITES_BEYOND", 5, "beyond the end of the gradients"),
+            ("STARTS_BEYOND", 5, "beyond the end of the start"),
+            ("STARTS_NOWHERE", 2, "starts with numbers that are not finite"),
+            ("ENDS", 5, "the plug-in has ended the process"),
         ]
         for fault, code, words in cases:
             with self.subTest(fault):

@@ -1,14 +1,19 @@
 #include "starling/protocol/own_model/plugin.hpp"
 
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <starling/plugin.h>
+#include <unistd.h>
 #include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
 #include "starling/core/numerics/kept_arithmetic.hpp"
 #include "starling/core/record_error.hpp"
+#include "starling/protocol/own_model/fence.hpp"
 
 namespace starling {
 
@@ -36,6 +41,30 @@ class Library {
   void* handle_;
 };
 
+thread_local int running = 0;  ///< calls of plug-ins
+
+/// A plug-in that ends the process, as STOP of Fortran does, would end a run as if all were well.
+void refuse_to_exit(int status, void* /*none*/) {
+  if (running == 0) return;
+  fmt::print(stderr,
+             "starling: --model: the plug-in has ended the process (exit, or STOP of Fortran). Let it return a "
+             "number other than 0.\n");
+  _exit(status != 0 ? status : static_cast<int>(ExitCode::failure));
+}
+
+/// Marks that code of a plug-in runs.
+class Running {
+ public:
+  Running() {
+    static const bool known = on_exit(refuse_to_exit, nullptr) == 0;
+    static_cast<void>(known);
+    ++running;
+  }
+  ~Running() { --running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+};
+
 class Plugin final : public OwnModel {
  public:
   Plugin(const std::string& path, const std::string& options)
@@ -43,7 +72,7 @@ class Plugin final : public OwnModel {
     const Entry entry = library_.entry("starling_plugin");
     check(entry != nullptr,
           "--model plugin:{}: it has no function starling_plugin. Write one, as starling/plugin.h says.", path);
-    const int code = entry(STARLING_PLUGIN_ABI, options.c_str(), &model_);
+    const int code = entered(entry, path, options);
     if (code != 0) refuse(path, options, code);
     check(model_.dimension != nullptr && model_.gradients != nullptr,
           "--model plugin:{}: its model lacks the function `{}`. Set it in starling_plugin.", path,
@@ -55,20 +84,28 @@ class Plugin final : public OwnModel {
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
-  std::size_t dimension(std::size_t features) override { return model_.dimension(model_.self, features); }
+  std::size_t dimension(std::size_t features) override {
+    const Running plugin;
+    return model_.dimension(model_.self, features);
+  }
 
   std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) override {
     if (model_.start == nullptr) return std::nullopt;
-    Vector point(dimension, 0.0);
+    const Running plugin;
+    Vector point(dimension + fence, std::bit_cast<double>(fence_bits));
+    std::fill_n(point.begin(), dimension, 0.0);
     if (const int code = model_.start(model_.self, seed, point.data()); code != 0) {
       fail<UsageError>("--model: `start` of the plug-in returned {}{}", code, told());
     }
+    require_fence(point, "start");
+    point.resize(dimension);
     return point;
   }
 
   bool gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients,
                  MutableView /*predictions*/) override {
     const starling_batch batch = batch_of(records);
+    const Running plugin;
     require(model_.gradients(model_.self, point.data(), &batch, losses.data(), gradients.data()), "gradients");
     return false;
   }
@@ -78,6 +115,7 @@ class Plugin final : public OwnModel {
 
   void predict(View point, const RecordTable& records, MutableView predictions) override {
     const starling_batch batch = batch_of(records);
+    const Running plugin;
     require(model_.scores(model_.self, point.data(), &batch, predictions.data()), "scores");
   }
 
@@ -101,6 +139,19 @@ class Plugin final : public OwnModel {
     if (code == 0) return;
     const std::string what = fmt::format("--model: `{}` of the plug-in returned {}", function, code);
     throw RecordError(what + ".", what + told());
+  }
+
+  int entered(Entry entry, const std::string& path, const std::string& options) {
+    const Running plugin;
+    try {
+      return entry(STARLING_PLUGIN_ABI, options.c_str(), &model_);
+    } catch (const std::exception& error) {
+      fail<UsageError>("--model plugin:{}: starling_plugin has failed: {}. Look at its options '{}'.", path,
+                       error.what(), options);
+    } catch (...) {
+      fail<UsageError>("--model plugin:{}: starling_plugin has thrown what is no exception. Look at its options '{}'.",
+                       path, options);
+    }
   }
 
   [[noreturn]] void refuse(const std::string& path, const std::string& options, int code) {

@@ -12,6 +12,7 @@
 #include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/record_error.hpp"
 #include "starling/privacy/clip_rows.hpp"
+#include "starling/protocol/own_model/fence.hpp"
 
 namespace starling {
 
@@ -23,10 +24,6 @@ constexpr std::size_t bytes_of_block = std::size_t{32} << 10;
 constexpr std::size_t least_of_block = 4;
 constexpr std::size_t most_parameters = std::size_t{1} << 40;
 
-// Numbers behind what an own model may write.
-constexpr std::size_t fence = 8;
-constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;
-
 constexpr double unwritten = std::bit_cast<double>(fence_bits);
 
 /// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is
@@ -34,16 +31,6 @@ constexpr double unwritten = std::bit_cast<double>(fence_bits);
 MutableView fenced(Vector& numbers, std::size_t size) {
   numbers.assign(size + fence, unwritten);
   return MutableView(numbers).first(size);
-}
-
-void require_fence(const Vector& numbers, const char* what) {
-  const bool whole = std::all_of(numbers.end() - fence, numbers.end(),
-                                 [](double x) { return std::bit_cast<std::uint64_t>(x) == fence_bits; });
-  check<FailureError>(
-      whole,
-      "--model: the own model has written beyond the end of the {} that it was asked for (memory may be "
-      "damaged). Look how many it writes.",
-      what);
 }
 
 /// Adds the rows to `sum` by their factors, in their order, but for those whose factor is 0. With `clear` the rows are
@@ -78,6 +65,26 @@ void ask(const char* what, F f) {
   } catch (const std::exception& error) {
     throw RecordError(fmt::format("--model: the own model failed to give {}.", what),
                       fmt::format("--model: the own model failed to give {}: {}", what, error.what()));
+  } catch (...) {
+    throw RecordError(
+        fmt::format("--model: the own model failed to give {}.", what),
+        fmt::format("--model: the own model failed to give {}: what it has thrown is no exception.", what));
+  }
+}
+
+/// f(), which knows no records: everybody may see its errors.
+template <class F>
+auto ask_before_records(const char* what, F f) {
+  const KeptArithmetic kept;
+  try {
+    return f();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail<UsageError>("--model: the own model failed to give {}: {}. Look at its code.", what, error.what());
+  } catch (...) {
+    fail<UsageError>("--model: the own model failed to give {}: what it has thrown is no exception. Look at its code.",
+                     what);
   }
 }
 
@@ -100,7 +107,7 @@ bool OwnLoss::correct(View /*scores*/, double /*label*/) const {
 RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
     : own_(std::move(own)),
       features_(features),
-      dimension_(own_->dimension(features)),
+      dimension_(ask_before_records("its number of parameters", [&] { return own_->dimension(features); })),
       classifies_(own_->classifies() && own_->predicts()) {
   check(dimension_ > 0 && dimension_ <= most_parameters,
         "--model: the own model has {} parameters for {} features (there must be some) see its function `dimension`",
@@ -109,11 +116,14 @@ RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
 }
 
 std::optional<Vector> RowModel::initial(std::uint64_t seed) const {
-  const KeptArithmetic kept;
-  std::optional<Vector> start = own_->start(seed, dimension_);
+  std::optional<Vector> start = ask_before_records("its start", [&] { return own_->start(seed, dimension_); });
   if (!start) return Vector(dimension_, 0.0);
   check(start->size() == dimension_, "--model: the own model starts with {} numbers and has {} parameters",
         start->size(), dimension_);
+  check(std::ranges::all_of(*start, [this](double x) { return std::abs(x) <= largest_parameter(); }),
+        "--model: the own model starts with numbers that are not finite or beyond {:.3g} (no step leads back) see its "
+        "function `start`",
+        largest_parameter());
   return start;
 }
 

@@ -258,6 +258,24 @@ TEST(RowModel, NoticesWritingBeyondTheEnd) {
               testing::HasSubstr("beyond the end of the losses"));
 }
 
+TEST(RowModel, KeepsWhatIsThrownFromOthers) {
+  RowModel whole = model_with([](const RecordTable&, MutableView, MutableView) { throw 93; });
+  const Batch batch = drawn(4, 3);
+  EXPECT_EQ(message_of<RecordError>([&] {
+              evaluated(whole, {0, 0, 0}, batch, unclipped);
+            }),
+            "--model: the own model failed to give losses and gradients.");
+}
+
+TEST(RowModel, StartsFromFiniteNumbers) {
+  const auto own = std::make_shared<OwnLogistic>();
+  for (const double wrong : {nan_value, std::numeric_limits<double>::infinity(), 1e101}) {
+    own->own_start = Vector{0, wrong, 0};
+    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(RowModel(own, 3).initial(1)); }),
+                testing::HasSubstr("not finite or beyond 1e+100"));
+  }
+}
+
 TEST(RowModel, PredictsWithItsGradientsWhereItCan) {
   const auto own = std::make_shared<OwnLogistic>();
   RowModel model(own, 3);
