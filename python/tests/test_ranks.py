@@ -49,6 +49,37 @@ assert len(mine.predict(x)) == len(x)
             same_runs(self, starling.load(f"built-in-{ranks}"), starling.load("program"))
             same_runs(self, starling.load(f"own-{ranks}"), starling.load("own-1"))
 
+    def test_all_ranks_start_from_the_same_values(self):
+        done = self.script(2, HEAD + """
+class Apart(own.Logistic):
+    identity = "apart"
+    def start(self, seed):
+        return np.full(4, float(starling.rank()))
+for command in (starling.omd, starling.fedavg):
+    options = {name: value for name, value in OPTIONS.items() if command is starling.omd or name not in ("topology", "tuning")}
+    try:
+        command(model=Apart(), records=(x, y), **options)
+    except starling.Error as error:
+        print(type(error).__name__, error)
+""")
+        self.assertEqual(done.stdout.count("UsageError the start of the own model of rank 1 differs from that of rank 0"), 2, done)
+        self.assertEqual(done.stdout.count("PeerError"), 2, done)
+
+    @needs("mpi4py")
+    def test_no_run_follows_the_end_of_mpi(self):
+        for before in ("", "starling.ranks()"):
+            self.script(1, HEAD + f"""
+from mpi4py import MPI
+{before}
+MPI.Finalize()
+try:
+    starling.omd(records=(x, y), **OPTIONS)
+except starling.FailureError as error:
+    assert "MPI has been ended" in str(error), error
+    sys.exit()
+sys.exit("no error")
+""")
+
     def test_each_rank_has_its_own_records(self):
         self.script(2, HEAD + """
 rank = starling.rank()

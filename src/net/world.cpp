@@ -50,6 +50,17 @@ int local_ranks() {
   return std::max(integer_from_environment("SLURM_STEP_TASKS_PER_NODE"), 1);
 }
 
+/// MPI can be started once in a process.
+void require_no_end() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  check<FailureError>(
+      finalized == 0,
+      "MPI has been ended in this process (by MPI_Finalize, which cannot be undone). Run starling before "
+      "that.{}",
+      "");
+}
+
 }  // namespace
 
 int cpus_of_this_host() {
@@ -70,6 +81,7 @@ std::string mpi_version() {
 }
 
 MpiSession::MpiSession() {
+  require_no_end();
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return;
@@ -88,12 +100,14 @@ MpiSession::~MpiSession() {
 }
 
 int MpiSession::rank() const {
+  require_no_end();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
 }
 
 int MpiSession::size() const {
+  require_no_end();
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   return size;

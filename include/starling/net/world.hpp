@@ -13,7 +13,7 @@ namespace starling {
 
 /// MPI in a process that embeds starling: started by the constructor, unless the process has started it, and then
 /// finalized by the destructor, unless the process has finalized it. Both are **collective**. While it lives, a process
-/// may have one World after the other.
+/// may have one World after the other. Throws FailureError where MPI has been finalized.
 ///
 /// Before MPI starts, the constructor asks Open MPI to yield when idle if this host has more ranks than CPUs. Without
 /// yielding, a round among waiting ranks takes milliseconds.

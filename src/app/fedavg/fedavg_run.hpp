@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/run/aggregated_run.hpp"
+#include "app/run/start_models.hpp"
 #include "app/run/tuning/rule_settings.hpp"
 #include "app/run/tuning/settings_by_rule.hpp"
 #include "fedavg_config.hpp"
@@ -27,6 +28,9 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
 
   [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
+  [[nodiscard]] std::string own_start() const override {
+    return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
+  }
   void read_configuration(const std::vector<std::string>& words) override {
     config_ = parse_fedavg_config(words, of_run_);
     words_ = words;

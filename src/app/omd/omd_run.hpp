@@ -45,6 +45,9 @@ class OmdRun final : public LearningRun, private TunedCommand {
   }
 
   [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
+  [[nodiscard]] std::string own_start() const override {
+    return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
+  }
   void read_configuration(const std::vector<std::string>& words) override {
     config_ = parse_omd_config(words, of_run_);
     words_ = words;

@@ -167,11 +167,14 @@ void LearningRun::open_inputs() {
   if (uses_records()) agree_on_data();
   choose_settings();
   choose_configuration();
+  std::string start;
   agreement_.together([&] {
     open_model();
     check_start();
+    start = own_start();
   });
   agreement_.same("code of the model", declare_public(model_identity()));
+  agreement_.same("start of the own model", declare_public(start));
   agree_on_model();
 }
 

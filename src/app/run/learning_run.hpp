@@ -74,6 +74,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
   /// The own model that the run learns; null for a model of starling.
   [[nodiscard]] virtual const OwnModel* own_model() const { return nullptr; }
+  /// SHA-256 of the values from which an own model starts; empty for other models.
+  [[nodiscard]] virtual std::string own_start() const { return ""; }
   /// Releases of a client in a round of the run.
   [[nodiscard]] virtual Round releases_of_round() const { return 1; }
   /// The reason why the run cannot go on without some of its clients, or with more; empty if it can.

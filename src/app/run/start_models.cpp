@@ -1,5 +1,6 @@
 #include "start_models.hpp"
 
+#include "starling/core/digest.hpp"
 #include "starling/files/number_rows.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
@@ -65,6 +66,11 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     models.set(static_cast<std::size_t>(u - first), row);
   }
   return {declare_public(std::move(models)), notes};
+}
+
+std::string own_start_digest(const Model& model, std::uint64_t seed) {
+  const Vector start = model.initial(seed).value_or(Vector());
+  return sha256({reinterpret_cast<const char*>(start.data()), start.size() * sizeof(double)});
 }
 
 }  // namespace starling

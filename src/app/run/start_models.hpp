@@ -8,6 +8,7 @@
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
 #include "starling/mirror/mirror.hpp"
+#include "starling/model/model.hpp"
 
 namespace starling {
 
@@ -24,5 +25,8 @@ struct StartModels {
 /// `dimension` is 0. Throws UsageError, and DataError for a model file that is damaged.
 [[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
                                        Client first, Client count, const std::optional<Vector>& own = std::nullopt);
+
+/// SHA-256 of the values from which the model starts, and of their number.
+[[nodiscard]] std::string own_start_digest(const Model& model, std::uint64_t seed);
 
 }  // namespace starling
