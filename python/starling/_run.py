@@ -80,6 +80,7 @@ class Run:
     @functools.cached_property
     def models(self):
         """The final models: clients × d."""
+        self._text("summary.json")  # until a run ends its file has zeros
         return self.read("final_model")
 
     @functools.cached_property

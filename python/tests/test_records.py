@@ -1,5 +1,6 @@
 """Records from memory give the bits of the program on files; results are read from the run directory."""
 
+import os
 import traceback
 import unittest
 
@@ -216,6 +217,13 @@ class Runs(PythonCase):
         self.assertEqual(run.read("model").shape[1:], (3, 4))
         with self.assertRaisesRegex(starling.DataError, "no data set nothing"):
             run.read("nothing")
+
+    def test_a_run_that_has_not_ended_has_no_final_models(self):
+        os.remove(self.run_.file("summary.json"))
+        for name in ("models", "model", "summary"):
+            with self.assertRaisesRegex(starling.DataError, "the run has not ended"):
+                getattr(starling.load("run"), name)
+        self.assertEqual(starling.load("run").read("model").shape[1:], (3, 4))
 
     @needs("h5py")
     def test_the_native_reader_agrees_with_h5py(self):

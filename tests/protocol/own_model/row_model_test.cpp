@@ -264,7 +264,7 @@ TEST(RowModel, KeepsWhatIsThrownFromOthers) {
   EXPECT_EQ(message_of<RecordError>([&] {
               evaluated(whole, {0, 0, 0}, batch, unclipped);
             }),
-            "--model: the own model failed to give losses and gradients.");
+            "--model: the own model failed to give losses and gradients: what it has thrown is no exception.");
 }
 
 TEST(RowModel, StartsFromFiniteNumbers) {
