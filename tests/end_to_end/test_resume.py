@@ -71,6 +71,17 @@ class Resume(TestCase):
         self.assertEqual(finished.summary()["rounds"], 1200)
         self.assertEqual(tree(self.folder / "run"), before)
 
+    def test_no_statement_of_less_than_was_released(self):
+        """A run that is killed after it went on has no statement but the ledger until it ends."""
+        self.stopped(2, self.USUAL)
+        self.assertTrue((self.folder / "run/privacy.txt").exists())
+        with interrupted("after rename /private/1/checkpoint-:0", signal.SIGKILL):
+            self.run_noted(2, ["--resume", "run"])
+        for name in ("summary.json", "privacy.txt"):
+            self.assertFalse((self.folder / "run" / name).exists(), name)
+        self.good(2, ["--resume", "run"])
+        self.as_usual("run")
+
     @slow
     def test_without_checkpoints_only_a_signal_leaves_one_and_the_end_takes_it_away(self):
         words = [*WORDS, "--rounds", "12000"]

@@ -345,7 +345,7 @@ void RunDirectory::set_configuration(const std::string& configuration, const std
 }
 
 void RunDirectory::forget_results() const {
-  fs::remove(summary_file());
+  for (const std::string& file : {summary_file(), path_ + "/privacy.txt"}) fs::remove(file);
 }
 
 void RunDirectory::write_identity(const RunIdentity& identity, const std::string& state) const {
