@@ -32,10 +32,11 @@ def chosen(table, what):
 
 
 def apply_model(path, x, what=None, client=None, own=None):
-    """Predictions by the model of a run; `own` is its code where it is an own model."""
+    """Predictions by the model of a run; `own` is its code where it is an own model: an object, or plugin:FILE."""
     words = [os.fspath(path), f"--source=memory:{NAME}"]
+    plugin = isinstance(own, str)
     if own is not None:
-        words.append(f"--model=own:{name_of(own)}")
+        words.append(f"--model={own}" if plugin else f"--model=own:{name_of(own)}")
     if client is not None:
         words.append(f"--client={client}")
-    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")}, own)), what)
+    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")}, None if plugin else own)), what)

@@ -7,11 +7,12 @@ from ._records import TextTable
 
 
 class Offer:
-    """What a call keeps in memory for its command: records by their names, and a model."""
+    """What a call keeps in memory for its command: records by their names, and a model. `plugin` is that of a library."""
 
     def __init__(self, records=None, model=None):
         self.records = records or {}
         self.model = model
+        self.plugin = None
 
 
 def run_words(words, offer):

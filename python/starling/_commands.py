@@ -48,6 +48,8 @@ def take_records(command, keywords, offer):
 
 def take_model(keywords, offer):
     model = keywords.get("model")
+    if isinstance(model, str) and model.startswith("plugin:"):
+        offer.plugin = model
     if not hasattr(model, "gradients"):
         return
     offer.model = model
@@ -56,7 +58,7 @@ def take_model(keywords, offer):
 
 def result_of(ended, offer, printed_json):
     if ended["directory"]:
-        return Run(ended["directory"], model=offer.model, code=ended["code"])
+        return Run(ended["directory"], model=offer.plugin if offer.model is None else offer.model, code=ended["code"])
     if printed_json and ended["text"].startswith("{"):
         return json.loads(ended["text"])
     return ended["text"]

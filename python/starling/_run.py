@@ -133,5 +133,6 @@ class Run:
 
 
 def load(path, model=None):
-    """The run of a directory, as `starling.omd` returns it. `model` is its own model, which predicts. Needs no MPI."""
+    """The run of a directory, as `starling.omd` returns it. `model` is its own model, which predicts: an object, or
+    plugin:FILE. Needs no MPI."""
     return Run(path, model)

@@ -1,6 +1,8 @@
 """Models of the user: the same numbers as built-in losses, errors, resuming, the audit, PyTorch."""
 
 import gc
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -54,6 +56,16 @@ class OwnModels(PythonCase):
 
         self.learn(Unnamed(), "unnamed")
         np.testing.assert_array_equal(starling.load("unnamed", model=Unnamed()).predict(self.x), run.predict(self.x))
+
+    @unittest.skipIf(shutil.which("cc") is None, "there is no compiler cc")
+    def test_a_plug_in_is_applied(self):
+        source = SOURCE / "examples" / "plugin" / "poisson.c"
+        subprocess.run(["cc", "-shared", "-fPIC", "-I", SOURCE / "include", source, "-o", "libpoisson.so", "-lm"], check=True)
+        self.y = np.ones(len(self.y))
+        run = self.learn("plugin:./libpoisson.so")
+        expected = np.exp(self.x @ run.model)
+        np.testing.assert_allclose(run.predict(self.x), expected)
+        np.testing.assert_allclose(starling.load("run", model="plugin:./libpoisson.so").predict(self.x), expected)
 
     def test_predictions_with_the_gradients(self):
         class Both(own.Logistic):
