@@ -131,6 +131,8 @@ class Records(PythonCase):
         run = starling.omd(records=frame, label="ill", drop="nobody", **OPTIONS, output="frame")
         same_runs(self, run, self.program("program"))
         turned = frame[["score", "size", "dose", "age"]]
+        scores = [starling.score(run, records=records)["metrics"]["accuracy"] for records in (frame, (turned, self.y))]
+        self.assertEqual(*scores)
         np.testing.assert_array_equal(run.predict(turned), run.predict(frame.drop(columns="nobody")))
         with self.assertRaises(starling.DataError):
             run.predict(turned.drop(columns="age"))

@@ -12,6 +12,7 @@
 #include "starling/core/per_client.hpp"
 #include "starling/core/record_error.hpp"
 #include "starling/data/generators/synthetic.hpp"
+#include "starling/data/memory_records.hpp"
 
 namespace starling {
 
@@ -41,6 +42,11 @@ void prepare_as(const SavedModel& model, ReadSettings& reading) {
     reading.ignore = constants.ignore;
   }
   reading.dimension = constants.features;
+}
+
+/// Whether labels stand in memory beside the features, so that no column has them.
+bool has_labels_beside(const std::string& source) {
+  return is_in_memory(source) && records_in_memory(source).y != nullptr;
 }
 
 }  // namespace
@@ -176,7 +182,9 @@ void ScoredSource::open(ReadSettings reading) {
         reading.source);
   reading.labels = ReadSettings::Labels::required;
   if (!needs_labels_ && reading.label.empty()) reading.labels = ReadSettings::Labels::optional;
-  if (reading.label.empty()) reading.label = label_column(model_.constants.label);
+  if (reading.label.empty() && !has_labels_beside(reading.source)) {
+    reading.label = label_column(model_.constants.label);
+  }
   prepare_as(model_, reading);
   reading.go_on_waiting = [] {
     if (stop_asked()) throw_stopped();
