@@ -56,9 +56,7 @@ void require_no_end() {
   MPI_Finalized(&finalized);
   check<FailureError>(
       finalized == 0,
-      "MPI has been ended in this process (by MPI_Finalize, which cannot be undone). Run starling before "
-      "that.{}",
-      "");
+      "MPI has been ended in this process (by MPI_Finalize, which cannot be undone). Run starling before that.");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void set_streams(const std::locale& streams, const std::string& names) {
 }  // namespace
 
 StandardNumbers::StandardNumbers() : point_(newlocale(LC_NUMERIC_MASK, "C", duplocale(uselocale(nullptr)))) {
-  check<FailureError>(point_ != nullptr, "the locale C cannot be had: memory may be short. Look at the machine.{}", "");
+  check<FailureError>(point_ != nullptr, "the locale C cannot be had: memory may be short. Look at the machine.");
   before_ = uselocale(point_);
   std::fesetenv(FE_DFL_ENV);
   const std::locale streams;

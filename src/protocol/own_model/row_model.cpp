@@ -254,8 +254,7 @@ Score RowModel::score(View parameters, const Batch& batch) {
 void RowModel::predict(View parameters, const Batch& batch, Vector& predictions) {
   check(own_->predicts(),
         "--model: the own model predicts nothing. Write its function for predictions (`scores` of a plug-in, `predict` "
-        "of others).{}",
-        "");
+        "of others).");
   predictions.clear();
   in_chunks(batch, [&](RecordTable records) {
     const Vector no_labels(records.rows, 0.0);
