@@ -103,7 +103,7 @@ class Spend(PrivacyCase):
     def test_every_mechanism_and_every_term_says_what_it_lacks(self):
         for words, expected in (
             ("", ["--mechanism", "--groups"]),
-            ("--mechanism doughnut", ["doughnut", "none, laplace, gaussian, dissertation, pure, approximate"]),
+            ("--mechanism doughnut", ["doughnut", "none, laplace, gaussian, dissertation", ", pure, approximate"]),
             ("--mechanism laplace", ["epsilon, scale"]),
             ("--mechanism laplace --epsilon 1 --scale 2", ["several", "epsilon, scale"]),
             ("--mechanism laplace --mu 1", ["mu of a release has no meaning under laplace"]),

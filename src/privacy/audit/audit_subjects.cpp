@@ -69,19 +69,6 @@ AuditKeys seed_audit_keys(std::uint64_t seed) {
   return [seed](int, std::int64_t) { return NoiseKey::from_seed(seed, 0); };
 }
 
-AuditKeys numbered_audit_keys(std::uint64_t seed) {
-  return [seed](int side, std::int64_t sample) {
-    NoiseKey::Bytes bytes{};
-    const auto write = [&](std::uint64_t value, std::size_t at) {
-      for (std::size_t i = 0; i < sizeof value; ++i) bytes[at + i] = static_cast<unsigned char>(value >> (8 * i));
-    };
-    write(seed, 0);
-    write(static_cast<std::uint64_t>(side), 8);
-    write(static_cast<std::uint64_t>(sample), 16);
-    return NoiseKey(bytes);
-  };
-}
-
 Vector clipped(Vector gradient, const Clip& clip) {
   if (clip.kind == ClipKind::none) return gradient;
   if (clip.kind == ClipKind::component) {

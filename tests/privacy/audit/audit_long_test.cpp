@@ -1,4 +1,5 @@
 // The audit's reference figures and its rate of false alarms, measured.
+#include "numbered_keys.hpp"
 #include "support/testing.hpp"
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 #include "starling/privacy/audit/audit.hpp"
 
+#include "numbered_keys.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
 #include <cmath>

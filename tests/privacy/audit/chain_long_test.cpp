@@ -1,4 +1,5 @@
 // Reference figures of audits of correlated noise, and their rate of false alarms, measured.
+#include "numbered_keys.hpp"
 #include "support/testing.hpp"
 #include <cstdio>
 

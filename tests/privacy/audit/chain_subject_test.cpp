@@ -1,5 +1,6 @@
 #include "starling/privacy/audit/chain_subject.hpp"
 
+#include "numbered_keys.hpp"
 #include "privacy/audit/chain_filter.hpp"
 #include "privacy/audit/chain_in_doubles.hpp"
 #include "support/slow.hpp"

@@ -1,5 +1,6 @@
 #include "starling/privacy/mechanism/feature_histograms.hpp"
 
+#include "privacy/audit/numbered_keys.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <array>

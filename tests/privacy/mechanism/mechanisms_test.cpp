@@ -1,6 +1,8 @@
 /// The conformance tests of mechanisms: instantiated from the table and a toy member, so that a new row needs no new
 /// test.
+#include "privacy/audit/numbered_keys.hpp"
 #include "privacy/ledger/ledger_samples.hpp"
+#include "privacy/rows.hpp"
 #include "support/allocations.hpp"
 #include "support/sanitized.hpp"
 #include "support/slow.hpp"
@@ -165,16 +167,20 @@ INSTANTIATE_TEST_SUITE_P(Table, AnyMechanism, testing::ValuesIn([] {
                          [](const auto& row) { return testing_support::test_name(row.param); });
 
 TEST(MechanismTable, KnowsItsMembersAndNoTestDouble) {
-  EXPECT_EQ(mechanism_table().names(), "none, laplace, gaussian, dissertation");
-  EXPECT_EQ(table().names(), "none, laplace, gaussian, dissertation, toy");
+  const std::string names = mechanism_table().names();
+  EXPECT_TRUE(names.starts_with("none, laplace, gaussian, dissertation")) << names;
+  EXPECT_EQ(names.find("toy"), std::string::npos) << names;
+  EXPECT_EQ(table().names(), names + ", toy");
 }
 
 TEST(MechanismTable, AnswersByCapabilities) {
-  EXPECT_EQ(mechanism_table().names_where(&MechanismRow::divisible), "none, laplace, gaussian");
-  EXPECT_EQ(table().names_where(&MechanismRow::protects), "laplace, gaussian, dissertation, toy");
-  EXPECT_EQ(mechanism_table().first(ChargeKind::unbounded).name, "none");
-  EXPECT_THROW(static_cast<void>(mechanism_table().first(ChargeKind::pure)), FailureError);
-  EXPECT_EQ(message_of<UsageError>([] { static_cast<void>(mechanism_table().row("hope")); }),
+  const MechanismTable known({none_row(), laplace_row(), gaussian_row(), dissertation_row()});
+  EXPECT_EQ(known.names_where(&MechanismRow::divisible), "none, laplace, gaussian");
+  EXPECT_EQ(known.names_where(&MechanismRow::protects), "laplace, gaussian, dissertation");
+  EXPECT_TRUE(table().row("toy").protects());
+  EXPECT_EQ(known.first(ChargeKind::unbounded).name, "none");
+  EXPECT_THROW(static_cast<void>(known.first(ChargeKind::pure)), FailureError);
+  EXPECT_EQ(message_of<UsageError>([&] { static_cast<void>(known.row("hope")); }),
             "unknown mechanism 'hope' (known: none, laplace, gaussian, dissertation). Choose one of them.");
 }
 

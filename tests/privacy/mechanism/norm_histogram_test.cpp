@@ -1,5 +1,6 @@
 #include "starling/privacy/mechanism/norm_histogram.hpp"
 
+#include "privacy/audit/numbered_keys.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <array>

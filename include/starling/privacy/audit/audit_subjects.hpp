@@ -22,8 +22,6 @@ using AuditKeys = std::function<NoiseKey(int side, std::int64_t sample)>;
 [[nodiscard]] AuditKeys random_audit_keys();
 /// The key that `--noise-key seed` gives: the same in every run.
 [[nodiscard]] AuditKeys seed_audit_keys(std::uint64_t seed);
-/// A different key for every run, the same in every audit: for tests that must not depend on luck.
-[[nodiscard]] AuditKeys numbered_audit_keys(std::uint64_t seed);
 
 /// The sums of clipped gradients of two neighbouring batches.
 struct NeighbouringSums {
