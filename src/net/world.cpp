@@ -395,8 +395,7 @@ bool World::go_on_waiting() {
   state_->poll();
   if (state_->step_failed) throw StepAbandoned(ExitCode::failure, "another rank has failed in the same step");
   if (signal_seen != 0 && !state_->heeds_signals) {
-    throw Error(ExitCode::stopped_safely,
-                "stopped by a signal before the first round (nothing has been released) start the run again");
+    throw Error(ExitCode::stopped_safely, state_->early_stop);
   }
   return !state_->stops();
 }
@@ -410,6 +409,10 @@ bool World::is_checkpoint_after(Round t) {
 
 void World::note_signals() {
   state_->catch_signals();
+}
+
+void World::explain_early_stop(std::string text) {
+  state_->early_stop = std::move(text);
 }
 
 bool World::is_signalled() const {

@@ -197,6 +197,31 @@ class Endings(TestCase):
         self.assertIn("stopped by a signal before the first round (nothing has been released)", result.err)
         self.assertFalse((self.folder / "run").exists())
 
+    def test_a_signal_before_a_run_goes_on(self):
+        """What the run released before is not denied: while a new pipe is waited for, and after records are read."""
+        self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
+        os.mkfifo(self.folder / "feed")
+        for source, words in (("data.csv", []), ("feed", ["--format", "csv"])):
+            with self.subTest(source):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                begun = [*words, "--mechanism", "laplace", "--rounds", "30", "--checkpoint-every", "10", "--output", "run"]
+                with interrupted("after rename /checkpoint-10:0"):
+                    job = self.start(1, ["--source", source, *begun])
+                if source == "feed":
+                    (self.folder / "feed").write_text("\n".join(csv_rows(200)) + "\n")
+                job.finish(20)
+                if source == "feed":
+                    job = self.start(1, ["--resume", "run"])
+                    (pid,) = job.pids(1)
+                    time.sleep(1)
+                    os.kill(pid, signal.SIGTERM)
+                else:
+                    with interrupted("after rename /0/ledger.head:0", signal.SIGTERM):
+                        job = self.start(1, ["--resume", "run"])
+                result = job.finish(10)
+                self.assertEqual(result.codes, [STOPPED_SAFELY], result)
+                self.assertIn("stopped by a signal before the run went on (this start has released nothing; what the run released before", result.err)
+
     def test_a_run_that_never_began_can_begin_in_its_directory(self):
         self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
         words = ["--source", "data.csv", "--mechanism", "laplace", "--noise-key", "seed", "--progress", "off", "--metrics", "shared"]

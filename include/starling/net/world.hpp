@@ -60,6 +60,8 @@ class World {
   /// (go_on_waiting). A second SIGINT ends the process at once. In an MpiSession the handlers that the process had
   /// before are restored with the end of this object.
   void note_signals();
+  /// The message of a run that such a signal ends in a wait before its first round: what it has released by then.
+  void explain_early_stop(std::string text);
   /// Whether this rank has received one of these signals.
   [[nodiscard]] bool is_signalled() const;
   /// From now on these signals ask all ranks to stop after one common round (Neighbours::begin_round). While the run is

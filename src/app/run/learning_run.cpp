@@ -135,6 +135,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
     run_id_ = resumption_->run();
     resumption_->require_rounds(common(), why_no_more_rounds());
   });
+  world_.explain_early_stop(early_stop());
 }
 
 /// Names of files are absolute, unless ranks were started in different folders and mean different files by them.
@@ -307,6 +308,7 @@ std::string LearningRun::private_folder_before_rounds() {
 void LearningRun::begin_early_release() {
   end_if_signalled();
   released_early_ = true;
+  world_.explain_early_stop(early_stop());
   mark_begin();
 }
 
@@ -345,16 +347,29 @@ void LearningRun::make_new_directory() {
 void LearningRun::end_if_signalled() {
   agreement_.together([&] {
     if (!world_.is_signalled()) return;
-    throw Error(ExitCode::stopped_safely,
-                released_early_
-                    ? "stopped by a signal before the first round (histograms have been released, as the ledger says) "
-                      "start the run again, with another --output"
-                : directory_ && is_resumable()
-                    ? fmt::format("stopped by a signal before the first round (nothing has been released): starling {} "
-                                  "--resume {} begins the run",
-                                  command_, directory_->path())
-                    : "stopped by a signal before the first round (nothing has been released) start the run again");
+    throw Error(ExitCode::stopped_safely, early_stop());
   });
+}
+
+/// What a run says that a signal ends before its first round: what it has released by then, and how it can go on.
+std::string LearningRun::early_stop() const {
+  if (resumption_) {
+    return fmt::format(
+        "stopped by a signal before the run went on (this start has released nothing; what the run released before "
+        "stays charged): starling {} --resume {} goes on",
+        command_, directory_->path());
+  }
+  if (released_early_) {
+    return "stopped by a signal before the first round (histograms have been released, as the ledger says) start the "
+           "run again, with another --output";
+  }
+  if (directory_ && is_resumable()) {
+    return fmt::format(
+        "stopped by a signal before the first round (nothing has been released): starling {} --resume {} begins the "
+        "run",
+        command_, directory_->path());
+  }
+  return "stopped by a signal before the first round (nothing has been released) start the run again";
 }
 
 }  // namespace starling

@@ -196,6 +196,7 @@ class LearningRun : public RunSteps {
   void begin_in_directory();
   void mark_begin();
   void end_if_signalled();
+  [[nodiscard]] std::string early_stop() const;
 
   void open_records(const DataSettings& data);
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
