@@ -50,7 +50,7 @@ int local_ranks() {
   return std::max(integer_from_environment("SLURM_STEP_TASKS_PER_NODE"), 1);
 }
 
-/// MPI can be started once in a process.
+/// Throws FailureError if MPI has been finalized: a process can start MPI only once.
 void require_no_end() {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -83,8 +83,8 @@ MpiSession::MpiSession() {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return;
-  // Settings that Open MPI reads before it starts. Idle ranks must give their CPU away when ranks outnumber CPUs,
-  // whatever a host file promises; a process that no launcher has started needs no daemon of Open MPI beside it.
+  // Open MPI reads these settings when it starts. Idle ranks must give their CPU away when ranks outnumber CPUs,
+  // whatever a host file promises. A process without a launcher needs no daemon of Open MPI.
   if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   MPI_Init(nullptr, nullptr);

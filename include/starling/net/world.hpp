@@ -13,7 +13,7 @@ namespace starling {
 
 /// MPI in a process that embeds starling: started by the constructor, unless the process has started it, and then
 /// finalized by the destructor, unless the process has finalized it. Both are **collective**. While it lives, a process
-/// may have one World after the other. Throws FailureError where MPI has been finalized.
+/// may have one World after the other. Throws FailureError if MPI has been finalized before.
 ///
 /// Before MPI starts, the constructor asks Open MPI to yield when idle if this host has more ranks than CPUs. Without
 /// yielding, a round among waiting ranks takes milliseconds.
@@ -60,7 +60,7 @@ class World {
   /// (go_on_waiting). A second SIGINT ends the process at once. In an MpiSession the handlers that the process had
   /// before are restored with the end of this object.
   void note_signals();
-  /// The message of a run that such a signal ends in a wait before its first round: what it has released by then.
+  /// Sets the message of an error by which such a signal ends a wait. It says what the run has released so far.
   void explain_early_stop(std::string text);
   /// Whether this rank has received one of these signals.
   [[nodiscard]] bool is_signalled() const;

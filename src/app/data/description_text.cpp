@@ -120,8 +120,8 @@ void note_second_labels(const Description& figures, std::vector<std::string>& no
     const std::string name = name_of(figures, j);
     if (name != "y" && name != "label") continue;
     notes.push_back(
-        fmt::format("feature {} is called as a label is, and another column is the label: a model should not see what "
-                    "tells its label (--drop {}, or --label {} if that is the label)",
+        fmt::format("feature {} is called as a label is, and another column is the label: no feature should give the "
+                    "label away (--drop {}, or --label {} if that is the label)",
                     name, name, name));
   }
 }

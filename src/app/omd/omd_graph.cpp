@@ -210,15 +210,16 @@ void OmdRun::check_graph(const Graph& graph) {
   notes_.push_back(describe_bias(graph, config_.schedule.any()));
 }
 
-/// Notes that the planned exchanges are fewer than the graph needs to connect all clients.
+/// Notes a run with fewer exchanges than the graph needs to connect all clients.
 void OmdRun::note_short_run() {
   if (!config_.learns() || !joint_window_ || *joint_window_ == 1) return;
   const Round exchanges = config_.omd.rounds * config_.mixing.gossip_steps;
   if (*joint_window_ <= exchanges) return;
-  notes_.push_back(fmt::format(
-      "the topology: its edges connect all clients over {} exchanges, and this run has {} (some client may not hear of "
-      "some other, and models do not agree) play more rounds, raise --gossip-steps, or shorten the phases",
-      *joint_window_, exchanges));
+  notes_.push_back(
+      fmt::format("the topology: its edges connect all clients over {} exchanges, and this run has {} (some clients "
+                  "may not hear of others, and models do not agree) play more rounds, raise --gossip-steps, or "
+                  "shorten the phases",
+                  *joint_window_, exchanges));
 }
 
 void OmdRun::choose_step_cap() {

@@ -351,7 +351,7 @@ void LearningRun::end_if_signalled() {
   });
 }
 
-/// What a run says that a signal ends before its first round: what it has released by then, and how it can go on.
+/// Message of a run that a signal ends before its first round: what it has released so far, and how it can go on.
 std::string LearningRun::early_stop() const {
   if (resumption_) {
     return fmt::format(

@@ -82,8 +82,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual std::string why_same_clients() const {
     return "only runs of omd go on without clients or with more (others need what all clients have sent)";
   }
-  /// Adapts the state of a checkpoint to the clients of today. The checkpoint was written before change number `first`
-  /// of the members; this change and all later ones are made up for. **Collective.**
+  /// Adapts the state of a checkpoint to the present clients. The checkpoint lacks change number `first` of the members
+  /// and all later ones. **Collective.**
   virtual void begin_after_changes(std::size_t /*first*/) {}
   /// A sentence with options of the command that help where models diverge. It has no full stop.
   [[nodiscard]] virtual std::string remedies_of_divergence() const {
@@ -109,7 +109,7 @@ class LearningRun : public RunSteps {
   void begin_early_release();
   /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
   void agree_on_data() override;
-  /// Opens streams and test set again after the configuration has got other constants for columns. Rank-local.
+  /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
   void read_again_with_other_constants();
   /// The parts of the run by which its settings are chosen. They are there once the data are open.
   [[nodiscard]] RunToTune to_tune();

@@ -26,7 +26,7 @@ struct StartModels {
 [[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
                                        Client first, Client count, const std::optional<Vector>& own = std::nullopt);
 
-/// SHA-256 of the values from which the model starts, and of their number.
+/// SHA-256 of the bytes of the parameters from which the model starts; of no bytes if the domain chooses them.
 [[nodiscard]] std::string own_start_digest(const Model& model, std::uint64_t seed);
 
 }  // namespace starling

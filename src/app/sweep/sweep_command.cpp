@@ -127,12 +127,13 @@ Sweep sweep_of(const SweepRequest& request) {
   return sweep;
 }
 
-/// How many runs may go on at once; 0 is no bound. One run at a time writes a ledger.
+/// Number of runs at once: `asked`, or 1 for runs that share a ledger; 0: no bound. Throws UsageError.
 std::size_t at_once(const Sweep& sweep, std::size_t asked) {
   const std::string shared = shared_ledger(sweep);
   if (shared.empty()) return asked;
-  check(asked <= 1, "--parallel {}: several runs have the ledger {}, which one run at a time writes. Leave it out.",
-        asked, shared);
+  check(asked <= 1,
+        "--parallel {}: several runs have the ledger {}, which one run at a time writes. Leave --parallel out.", asked,
+        shared);
   return 1;
 }
 

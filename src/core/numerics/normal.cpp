@@ -10,8 +10,8 @@
 namespace starling {
 namespace {
 
-// Boost computes tables of long double before main. Where these have 64 bits, as under valgrind, a value overflows
-// there, and an exception would end the program.
+// Boost computes tables of long double before main. Where a long double has 64 bits, as under valgrind, a value of
+// these tables overflows. Without this policy an exception would end the program.
 using NoException =
     boost::math::policies::policy<boost::math::policies::overflow_error<boost::math::policies::ignore_error>>;
 

@@ -11,7 +11,8 @@ bool has_standard_numbers(const std::locale& streams) {
   return format.decimal_point() == '.' && format.grouping().empty();
 }
 
-/// Sets the locale of streams to come, and leaves that of C functions as it is: the former would set the latter too.
+/// Sets the locale of new streams. The locale of C functions is then set again to `names`, since std::locale::global
+/// changes it too.
 void set_streams(const std::locale& streams, const std::string& names) {
   std::locale::global(streams);
   std::setlocale(LC_ALL, names.c_str());

@@ -1,6 +1,5 @@
 #include "audit_limits.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <boost/math/special_functions/beta.hpp>
@@ -13,7 +12,7 @@ namespace starling {
 
 namespace {
 
-// Where numbers of 80 bits have 64, as under valgrind, Boost's tables overflow before main (core/numerics/normal.cpp).
+// Boost's tables overflow before main where a long double has 64 bits, as in core/numerics/normal.cpp.
 using NoException =
     boost::math::policies::policy<boost::math::policies::overflow_error<boost::math::policies::ignore_error>>;
 

@@ -95,7 +95,7 @@ class Verification {
 
 LedgerDamage without_head(const LedgerReading& reading, bool there) {
   std::string line = write_head({static_cast<std::int64_t>(reading.hashes.size()), reading.head()});
-  line.pop_back();  // its end
+  line.pop_back();  // the newline
   return {
       Kind::no_head, 0,
       fmt::format(

@@ -41,9 +41,10 @@ class Library {
   void* handle_;
 };
 
-thread_local int running = 0;  ///< calls of plug-ins
+thread_local int running = 0;  ///< number of calls of plug-ins that this thread is in
 
-/// A plug-in that ends the process, as STOP of Fortran does, would end a run as if all were well.
+/// Ends the process with an error if a plug-in has called exit. Otherwise exit(0), as by STOP of Fortran, would look
+/// like the end of a good run.
 void refuse_to_exit(int status, void* /*none*/) {
   if (running == 0) return;
   fmt::print(stderr,
@@ -52,7 +53,7 @@ void refuse_to_exit(int status, void* /*none*/) {
   _exit(status != 0 ? status : static_cast<int>(ExitCode::failure));
 }
 
-/// Marks that code of a plug-in runs.
+/// Marks a call of a plug-in.
 class Running {
  public:
   Running() {
@@ -92,8 +93,8 @@ class Plugin final : public OwnModel {
   std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) override {
     if (model_.start == nullptr) return std::nullopt;
     const Running plugin;
-    Vector point(dimension + fence, std::bit_cast<double>(fence_bits));
-    std::fill_n(point.begin(), dimension, 0.0);
+    Vector point(dimension, 0.0);
+    point.resize(dimension + fence, std::bit_cast<double>(fence_bits));
     if (const int code = model_.start(model_.self, seed, point.data()); code != 0) {
       fail<UsageError>("--model: `start` of the plug-in returned {}{}", code, told());
     }
@@ -141,6 +142,7 @@ class Plugin final : public OwnModel {
     throw RecordError(what + ".", what + told());
   }
 
+  /// Code that the plug-in's function starling_plugin returns. Throws UsageError if it throws.
   int entered(Entry entry, const std::string& path, const std::string& options) {
     const Running plugin;
     try {

@@ -72,7 +72,7 @@ void ask(const char* what, F f) {
   }
 }
 
-/// f(), which knows no records: everybody may see its errors.
+/// Result of `f`, which sees no records: its errors may be shown to everybody. Throws UsageError if `f` throws.
 template <class F>
 auto ask_before_records(const char* what, F f) {
   const KeptArithmetic kept;

@@ -10,9 +10,10 @@
 
 namespace starling {
 
-/// While it lives this thread rounds to the nearest number, keeps numbers below 2^-1022, and writes and reads numbers
-/// with a point and no separators of thousands. A program in which starling runs can have set otherwise: noise would
-/// then not be what is proved of it, and "0.5" would be read as 0 where a locale has a comma.
+/// Standard arithmetic and number format of this thread during the life of the object: rounding to the nearest number,
+/// numbers below 2^-1022 kept, a decimal point, and no separators of thousands. The end restores what was before. A
+/// program that embeds starling may have other settings: the proofs about noise would not hold, and "0.5" would be
+/// read as 0 in a locale with decimal commas. Throws FailureError without the locale C.
 class StandardNumbers {
  public:
   StandardNumbers();
@@ -21,10 +22,10 @@ class StandardNumbers {
   StandardNumbers& operator=(const StandardNumbers&) = delete;
 
  private:
-  /// Locales that differ from what starling needs.
+  /// Global locales of the program, kept where streams have another format of numbers.
   struct OfProgram {
     std::locale streams;
-    std::string names;  ///< of C functions
+    std::string names;  ///< of the locale of C functions, for std::setlocale
   };
 
   KeptArithmetic arithmetic_;

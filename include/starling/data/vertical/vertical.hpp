@@ -141,7 +141,7 @@ struct VerticalDataset {
   std::vector<PublicConstants> constants;
   /// Constants by which the labels are prepared, with no columns, on a rank that has read the label source.
   PublicConstants label_constants;
-  /// For one table without names: the number of its features, and their places for each hosted party.
+  /// For one table without names: the number of its features, and for each hosted party the places of its columns.
   std::size_t table_features = 0;
   std::vector<std::vector<std::size_t>> places;
 };

@@ -53,12 +53,12 @@ inline constexpr Client most_clients_analysed = 200;
 /// Why clients never agree, whatever the weights sum to, and what to do; empty if they agree, or if the rate is not
 /// known.
 [[nodiscard]] std::string why_no_agreement(const TopologyAnalysis& analysis);
-/// The same of a graph that connects, for a run; empty too for a graph of more than `most_clients_analysed` or without
-/// end.
+/// The same of a graph that connects, for a run; empty too for a graph of more than `most_clients_analysed` clients or
+/// without end.
 [[nodiscard]] std::string why_no_agreement(const Graph& graph);
 
-/// Joint window of a graph, for a run. None of a graph that never connects, of more than `most_clients_analysed` or
-/// without end.
+/// Joint window of a graph, in rounds; none for a graph that never connects all clients, has more than
+/// `most_clients_analysed` of them, or has no end.
 [[nodiscard]] std::optional<Round> joint_window_of(const Graph& graph);
 
 /// Analyses a topology: dense eigenvalues up to 1,000 clients, Krylov iterations (Spectra) beyond. Throws nothing.

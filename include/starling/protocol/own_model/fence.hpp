@@ -1,8 +1,9 @@
-/// Numbers behind what an own model may write, which show whether it has written further.
+/// Numbers behind a buffer that an own model fills. They show whether it has written beyond the end.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "starling/core/check.hpp"
@@ -10,10 +11,10 @@
 
 namespace starling {
 
-constexpr std::size_t fence = 8;
-constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;
+inline constexpr std::size_t fence = 8;                          ///< numbers of a fence
+inline constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;  ///< bits of each: a NaN that arithmetic does not give
 
-/// Throws FailureError unless the last numbers are a fence.
+/// Throws FailureError unless the last numbers of a buffer are a fence. `what` names the content of the buffer.
 inline void require_fence(const Vector& numbers, const char* what) {
   const bool whole = std::all_of(numbers.end() - fence, numbers.end(),
                                  [](double x) { return std::bit_cast<std::uint64_t>(x) == fence_bits; });
