@@ -145,8 +145,8 @@ class Documents(unittest.TestCase):
         self.assertEqual(found, [])
 
     def test_diffs_of_how_to_pages_fit_the_files_that_they_edit(self):
-        """Lines that a diff keeps or removes stand in its file, in this order. The file is the one of its head `--- a/`, else the one
-        named last before the diff."""
+        """The lines that a diff keeps or removes stand in its file, in the same order. The line `--- a/` names the file, else the text
+        before the diff names it last."""
         wrong, seen = [], 0
         for page in sorted((SOURCE / "docs" / "how-to").glob("*.md")):
             before = ""

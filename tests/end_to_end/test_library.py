@@ -96,7 +96,7 @@ int main(int, char** argv) {
   const std::string graph = session.command({"topology", "check", argv[2]});
   if (first) std::printf("graph %d\n", graph.empty() != first);
   if (!first) return 0;
-  std::remove((folder + "-stopped/summary.json").c_str());  // as long as a run goes on
+  std::remove((folder + "-stopped/summary.json").c_str());  // absent while a run goes on
   std::printf("going on %d\n", code([&] { rest.models(); }));
 }
 """

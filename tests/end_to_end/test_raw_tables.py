@@ -73,7 +73,7 @@ class Faults(TestCase):
                 for text in expected:
                     self.assertIn(text, result.messages()[0])
 
-    def test_of_features_with_one_name_the_others_have_numbers(self):
+    def test_features_with_one_name_are_told_apart_by_their_numbers(self):
         self.write("t.csv", "a,a,y\n1,2,0\n")
         for lines, code, expected in ((["a,0,1"], DATA_FAULT, "no constants for feature 1 (of several called 'a': give its number)"),
                                       (["a,0,1", "a,0,2"], DATA_FAULT, "several features are called 'a', and the name means the first"),

@@ -71,8 +71,8 @@ class Resume(TestCase):
         self.assertEqual(finished.summary()["rounds"], 1200)
         self.assertEqual(tree(self.folder / "run"), before)
 
-    def test_no_statement_of_less_than_was_released(self):
-        """A run that is killed after it went on has no statement but the ledger until it ends."""
+    def test_a_run_that_goes_on_has_no_statement_until_it_ends(self):
+        """The statement of its first part would state less than was released."""
         self.stopped(2, self.USUAL)
         self.assertTrue((self.folder / "run/privacy.txt").exists())
         with interrupted("after rename /private/1/checkpoint-:0", signal.SIGKILL):

@@ -95,14 +95,14 @@ class Schedules(TestCase):
                     self.assertIn("2 components (client 1; clients 3, 4)", result.err)
                 self.assertEqual("components" in result.err, told)
 
-    def test_that_nobody_is_left_is_told_before_the_run(self):
+    def test_a_run_that_all_clients_leave_is_noted_beforehand(self):
         for name, lines, told in (("all", "".join(f"{u},{u + 1}\n" for u in range(5)), True), ("four", "0,3\n1,3\n2,3\n3,3\n", False)):
             with self.subTest(name):
                 self.write("leave.csv", lines)
                 result = self.good(1, [*self.words(B3, 5, 50, "--leave", "leave.csv"), "--output", name])
                 self.assertEqual("--leave: from round 5 on no client is left" in result.err, told, result.err)
 
-    def test_a_run_shorter_than_its_graph_needs_to_connect_is_told_before_the_run(self):
+    def test_a_run_too_short_to_connect_all_clients_is_noted_beforehand(self):
         self.write("g.topo", topology(3, [(20, [(0, 1)]), (1, [(1, 2), (2, 0)])]))
         learn = ["--topology", "g.topo", "--clients", 3, "--source", "synthetic:drift:informative=1", "--mechanism", "none"]
         for rounds, more, told in ((20, [], True), (21, [], False), (7, ["--gossip-steps", 3], False)):

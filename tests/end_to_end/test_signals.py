@@ -198,7 +198,7 @@ class Endings(TestCase):
         self.assertFalse((self.folder / "run").exists())
 
     def test_a_signal_before_a_run_goes_on(self):
-        """What the run released before is not denied: while a new pipe is waited for, and after records are read."""
+        """The message does not deny earlier releases, whether the signal comes in a wait for a pipe or after records are read."""
         self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
         os.mkfifo(self.folder / "feed")
         for source, words in (("data.csv", []), ("feed", ["--format", "csv"])):

@@ -140,7 +140,7 @@ class Prices(SweepCase):
         self.assertEqual(result.code, 0, result)
         self.assertRegex(result.out, r"(?m)^Price +\S*book-{client}: a record has paid epsilon 6; ")
 
-    def test_runs_of_one_ledger_go_one_after_the_other(self):
+    def test_runs_that_share_a_ledger_go_one_after_the_other(self):
         self.write("data.csv", "\n".join(csv_rows(40)) + "\n")
         self.spec("source = data.csv\nmechanism = laplace\nepsilon = 1 | 2\nledger = book-{client}\n")
         self.assertRegex(self.sweep("--parallel", "2", code=USAGE).err, "^starling: --parallel 2: several runs have the ledger .*book-{client}")

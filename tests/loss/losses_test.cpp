@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Table, AnyLoss, testing::ValuesIn(extended_examples()),
                          [](const auto& row) { return testing_support::test_name(row.param.spec); });
 
 // Lists of messages and help texts come from the losses themselves.
-// A loss that the table gets later has properties of its own.
+// The test leaves out losses that it does not know.
 TEST(LossTable, TellsMembersByTheirProperties) {
   const auto names = [](bool (*hold)(const Loss&)) {
     const Table<Loss> found = losses_that(hold);

@@ -6,7 +6,7 @@
 
 namespace starling::normal_test {
 
-TEST(Normal, Tables) {
+TEST(Normal, HasTheValuesOfTables) {
   EXPECT_NEAR(normal_cdf(-1), 0.15865525393145707, 1e-16);
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-15);
   EXPECT_NEAR(two_sided_normal_quantile(0.95), 1.959963984540054, 1e-15);

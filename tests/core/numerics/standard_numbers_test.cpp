@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-/// Numbers as German texts have them.
+/// German format of numbers: 12.345,5.
 class Commas : public std::numpunct<char> {
  protected:
   [[nodiscard]] char do_decimal_point() const override { return ','; }

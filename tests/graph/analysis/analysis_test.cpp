@@ -199,7 +199,7 @@ TEST(Analysis, LongPhasesAreNoTrouble) {
   expect_near(analysis.perron, {1.0 / 3, 1.0 / 3, 1.0 / 3});
 }
 
-// A rate of one half would be done in ten rounds, of which client 0 hears nothing in a billion.
+// At a contraction of one half ten rounds would do, but client 0 hears nothing for a billion rounds.
 TEST(Analysis, RoundsAreNoFewerThanTheWindow) {
   const std::string text = "clients 2\nphase 1e9\nedge 0 1\nphase 1\nedge 1 0\n";
   const TopologyAnalysis analysis = analysis_of(text);

@@ -11,7 +11,7 @@
 
 namespace starling::testing_support {
 
-/// Those of `numbers` that the family takes. Most families take all numbers; the others are named here.
+/// The members of `numbers` that the family takes. Families that do not take all numbers are named here.
 inline std::vector<Client> taken(const std::string& family, std::initializer_list<Client> numbers) {
   std::vector<Client> result;
   for (const Client n : numbers) {

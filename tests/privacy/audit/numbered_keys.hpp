@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// A different key for every run, the same in every audit, so that tests do not depend on luck.
+/// Keys that differ by side and sample, and are the same in every audit with this seed: tests do not depend on luck.
 inline AuditKeys numbered_audit_keys(std::uint64_t seed) {
   return [seed](int side, std::int64_t sample) {
     NoiseKey::Bytes bytes{};

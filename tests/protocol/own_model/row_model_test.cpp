@@ -258,7 +258,7 @@ TEST(RowModel, NoticesWritingBeyondTheEnd) {
               testing::HasSubstr("beyond the end of the losses"));
 }
 
-TEST(RowModel, KeepsWhatIsThrownFromOthers) {
+TEST(RowModel, HidesThrownValuesThatAreNoExceptions) {
   RowModel whole = model_with([](const RecordTable&, MutableView, MutableView) { throw 93; });
   const Batch batch = drawn(4, 3);
   EXPECT_EQ(message_of<RecordError>([&] {
