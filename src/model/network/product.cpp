@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "starling/core/memory/huge_pages.hpp"
+
 namespace starling {
 
 namespace {
