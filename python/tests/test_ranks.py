@@ -68,6 +68,35 @@ for command in (starling.omd, starling.fedavg):
             self.assertIn("UsageError the start of the own model of rank 1 differs from that of rank 0", first)
             self.assertIn("PeerError", second)
 
+    def test_own_models_of_all_ranks_say_the_same(self):
+        self.script(2, HEAD + '''
+del OPTIONS["tuning"], OPTIONS["epsilon"]
+later = starling.rank()
+class Dimension(own.Logistic):
+    def dimension(self, features):
+        return features + later
+class Slope(own.Logistic):
+    slope = 0.5 if later else None
+class Classifies(own.Logistic):
+    classifies = bool(later)
+class Predict(starling.Model):
+    gradients = own.Logistic.gradients
+    if later: predict = own.Logistic.predict
+class Code(own.Logistic):
+    def __init__(self): self.rank = later
+for kind, what in ((Dimension, "dimension"), (Slope, "slope"), (Classifies, "member `classifies`"), (Predict, "function `predict`"),
+                   (Code, "code")):
+    for command in (starling.omd, starling.fedavg):
+        options = {name: value for name, value in OPTIONS.items() if command is starling.omd or name != "topology"}
+        try:
+            command(model=kind(), records=(x, y), total_epsilon=4, **options)
+            sys.exit(f"{what}: no error")
+        except starling.UsageError as error:
+            assert not later and str(error).startswith(f"the {what} of the own model of rank 1 differs from that of rank 0"), error
+        except starling.PeerError:
+            assert later
+''')
+
     @needs("mpi4py")
     def test_no_run_follows_the_end_of_mpi(self):
         for before in ("", "starling.ranks()"):

@@ -44,7 +44,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
     return LearningRun::digest_of_inputs() + digest_at_first_ + digest_of(cap_at_first_);
   }
 
-  [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
+  [[nodiscard]] OwnModel* own_model() const override { return config_.model.own.get(); }
   [[nodiscard]] std::string own_start() const override {
     return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
   }

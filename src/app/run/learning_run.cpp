@@ -166,6 +166,7 @@ void LearningRun::open_inputs() {
   agreement_.same("topology", declare_public(graph_digest()));
   agreement_.together([&] { open_data(); });
   if (uses_records()) agree_on_data();
+  agree_on_own_model();
   choose_settings();
   choose_configuration();
   std::string start;
@@ -174,9 +175,26 @@ void LearningRun::open_inputs() {
     check_start();
     start = own_start();
   });
-  agreement_.same("code of the model", declare_public(model_identity()));
   agreement_.same("start of the own model", declare_public(start));
   agree_on_model();
+}
+
+/// The tuning, and all after it, is collective only among ranks whose own models say the same of themselves.
+/// **Collective.**
+void LearningRun::agree_on_own_model() {
+  if (own_model() == nullptr) return;
+  std::vector<std::pair<std::string, std::string>> facts;
+  agreement_.together([&] {
+    const std::optional<double> slope = own_model()->slope();
+    facts = {{"dimension", fmt::format("{}", own_model()->dimension(dataset_.shape.features))},
+             {"slope", slope ? fmt::format("{}", *slope) : ""},
+             {"member `classifies`", own_model()->classifies() ? "true" : "false"},
+             {"function `predict`", own_model()->predicts() ? "there" : ""},
+             {"code", model_identity()}};
+  });
+  for (const auto& [what, value] : facts) {
+    agreement_.same(fmt::format("{} of the own model", what), declare_public(value));
+  }
 }
 
 /// Chooses the checkpoint of a resumed run, before its directory or a ledger changes. **Collective.**

@@ -73,7 +73,7 @@ class LearningRun : public RunSteps {
   /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
   /// The own model that the run learns; null for a model of starling.
-  [[nodiscard]] virtual const OwnModel* own_model() const { return nullptr; }
+  [[nodiscard]] virtual OwnModel* own_model() const { return nullptr; }
   /// SHA-256 of the values from which an own model starts; empty for other models.
   [[nodiscard]] virtual std::string own_start() const { return ""; }
   /// Releases of a client in a round of the run.
@@ -188,6 +188,7 @@ class LearningRun : public RunSteps {
   void configure(const std::vector<std::string>& words);
   void choose_configuration();
   void open_inputs();
+  void agree_on_own_model();
   void prepare();
   void open_privacy();
   void leave_nothing() const;
