@@ -1,6 +1,7 @@
 /// The native half of the Python package: commands of the program in this process, and data sets of HDF5 files.
 #include "app/console/version.hpp"
 #include "app/embed/embedded.hpp"
+#include "app/run/launch.hpp"
 #include "declarations.hpp"
 #include "model.hpp"
 #include <atomic>
@@ -121,26 +122,60 @@ void run_without_gil(const std::vector<std::string>& words, Outcome& outcome) {
   }
 }
 
-/// Runs a command with the words of the program's command line. `records` are known as memory:NAME and the model as
-/// own:NAME meanwhile.
+/// Ends a command on all ranks, which this one cannot begin. Starts no MPI for a process that is alone.
+void end_on_all_ranks(const std::vector<std::string>& words, const Error& error) {
+  if (!runs_on_all_ranks(words) || (!session && launched_ranks() < 2)) return;
+  const py::gil_scoped_release waiting;
+  end_embedded(started_session(), error);
+}
+
+/// The same for an error of Python.
+void end_before_begin(const std::vector<std::string>& words, int code, const std::string& message) {
+  try {
+    const OnlyCommand only;
+    end_on_all_ranks(words, Error(static_cast<ExitCode>(code), message));
+  } catch (const Error&) {  // within another command, which ends by the error
+  }
+}
+
+using NamedModel = std::tuple<std::string, py::object, std::string>;  // name, object, identity
+
+/// What Python offers: records are known as memory:NAME and the model as own:NAME while the object lives.
+class Offered {
+ public:
+  Offered(const std::map<std::string, Records>& records, const std::optional<NamedModel>& model) {
+    for (const auto& [name, each] : records) {
+      records_.push_back(std::make_unique<OfferedRecords>(name, memory_of(each)));
+    }
+    if (!model) return;
+    own_ = std::make_shared<PythonModel>(std::get<1>(*model), std::get<2>(*model));
+    model_.emplace(std::get<0>(*model), own_);
+  }
+
+  [[nodiscard]] py::object raised() const { return own_ ? own_->raised() : py::none(); }
+
+ private:
+  std::vector<std::unique_ptr<OfferedRecords>> records_;
+  std::shared_ptr<PythonModel> own_;
+  std::optional<OfferedModel> model_;
+};
+
+/// Runs a command with the words of the program's command line.
 py::dict run(const std::vector<std::string>& words, const std::map<std::string, Records>& records,
-             const std::optional<std::tuple<std::string, py::object, std::string>>& model) {
+             const std::optional<NamedModel>& model) {
   Outcome outcome;
   py::object raised = py::none();
   try {
     const OnlyCommand only;
-    std::vector<std::unique_ptr<OfferedRecords>> offered;
-    for (const auto& [name, each] : records) {
-      offered.push_back(std::make_unique<OfferedRecords>(name, memory_of(each)));
-    }
-    std::shared_ptr<PythonModel> own;
-    std::optional<OfferedModel> offered_model;
-    if (model) {
-      own = std::make_shared<PythonModel>(std::get<1>(*model), std::get<2>(*model));
-      offered_model.emplace(std::get<0>(*model), own);
+    std::optional<Offered> offered;
+    try {
+      offered.emplace(records, model);
+    } catch (const Error& error) {
+      end_on_all_ranks(words, error);
+      throw;
     }
     run_without_gil(words, outcome);
-    if (own) raised = own->raised();
+    raised = offered->raised();
   } catch (const Error& error) {
     note_failure(error, outcome);
   }
@@ -177,6 +212,7 @@ PYBIND11_MODULE(_starling, module) {
   module.doc() = "The native half of starling: see the package starling.";
   module.def("declarations", &declarations);
   module.def("run", &run, py::arg("words"), py::arg("records"), py::arg("model"));
+  module.def("end_before_begin", &end_before_begin, py::arg("words"), py::arg("code"), py::arg("message"));
   module.def("read_dataset", &read_dataset, py::arg("path"), py::arg("name"));
   module.def("version", &version);
   module.def("rank", [] { return started_session().rank(); });

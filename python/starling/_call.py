@@ -1,6 +1,6 @@
 """One call of a command in this process."""
 
-from ._errors import error_of
+from ._errors import DataError, Error, error_of
 from ._model import identity, name_of
 from ._native import native
 from ._records import TextTable
@@ -11,17 +11,26 @@ class Offer:
 
     def __init__(self, records=None, model=None):
         self.records = records or {}
-        self.model = model
         self.plugin = None
+        self.take_model(model)
+
+    def take_model(self, model):
+        self.model = model
+        self.named_model = None if model is None else (name_of(model), model, identity(model))
+
+
+def end_before_begin(words, error):
+    """Ends a command that an error keeps this rank from beginning: other ranks, which run it, would wait for this one."""
+    known = isinstance(error, Error)
+    code, text = (error.code, str(error)) if known else (DataError.code, "a Python exception came before the command began.")
+    native().end_before_begin(words, code, text)  # other ranks get no text of an exception: it may have values of records
 
 
 def run_words(words, offer):
     """Runs the command with the words of the program's command line; returns how it ended. Raises the exception of an own
     model, or an error of starling."""
-    model = offer.model
-    offered = None if model is None else (name_of(model), model, identity(model))
     records = {name: (each.path, None, []) if isinstance(each, TextTable) else each for name, each in offer.records.items()}
-    ended = native().run(words, records, offered)
+    ended = native().run(words, records, offer.named_model)
     error = error_of(ended)
     if ended["raised"] is not None and error is not None:
         raise ended["raised"] from error

@@ -8,7 +8,7 @@ import tempfile
 import textwrap
 import types
 
-from ._call import Offer, run_words
+from ._call import Offer, end_before_begin, run_words
 from ._errors import UsageError
 from ._model import name_of
 from ._records import TEST, offered_records, table_of
@@ -52,7 +52,7 @@ def take_model(keywords, offer):
         offer.plugin = model
     if not hasattr(model, "gradients"):
         return
-    offer.model = model
+    offer.take_model(model)
     keywords["model"] = None if keywords.get("resume") is not None else f"own:{name_of(model)}"
 
 
@@ -64,8 +64,8 @@ def result_of(ended, offer, printed_json):
     return ended["text"]
 
 
-def call(command, path, positional, keywords):
-    """Runs a command with these arguments. Returns a Run, an object of JSON, or what the program prints."""
+def prepared(command, path, positional, keywords):
+    """(words of the command line, offer, whether JSON is printed)."""
     function = "starling." + ".".join(path)
     keywords = dict(keywords)
     offer = Offer()
@@ -79,8 +79,18 @@ def call(command, path, positional, keywords):
     printed_json = has_option(command, "json") and keywords.get("json", path not in TEXTS) is not False
     if has_option(command, "json"):
         keywords["json"] = printed_json
-    ended = run_words([*path, *words_of(command, function, positional, keywords)], offer)
-    return result_of(ended, offer, printed_json)
+    return [*path, *words_of(command, function, positional, keywords)], offer, printed_json
+
+
+def call(command, path, positional, keywords):
+    """Runs a command with these arguments. Returns a Run, an object of JSON, or what the program prints."""
+    try:
+        words, offer, printed_json = prepared(command, path, positional, keywords)
+    except Exception as error:
+        if not keywords.get("help") and not keywords.get("print_config"):
+            end_before_begin([*path, "--parties"] if keywords.get("parties") is not None else list(path), error)
+        raise
+    return result_of(run_words(words, offer), offer, printed_json)
 
 
 EXTRA = {"records": "records in memory: X, (X, y), or a list with one of these for each client",

@@ -146,6 +146,41 @@ except starling.PeerError as error:
         self.assertEqual(sorted(done.stdout.split("\n")[:-1]), ["own 2", "peer 0", "peer 1", "peer 3", *(f"usage {k}" for k in range(4))],
                          done.stderr)
 
+    def test_errors_of_one_rank_before_its_command_begins(self):
+        done = self.script(3, HEAD + '''
+def fails(name, call):
+    try:
+        call()
+    except Exception as error:
+        print(f"{name} {starling.rank()} {type(error).__name__} {error}\\n", end="", flush=True)
+here = starling.rank() == 1
+class Told(own.Logistic):
+    def identity(self):
+        if here: raise OverflowError("secret")
+        return "told"
+texts = x.astype(object)
+texts[3, 0] = "secret"
+fails("text", lambda: starling.omd(records=(texts if here else x, y), **OPTIONS))
+fails("empty", lambda: starling.omd(records=(x[:, :0] if here else x, y), **OPTIONS))
+fails("test", lambda: starling.fedavg(records=(x, y), test=(x, y[1:] if here else y), clients=4, mechanism="none"))
+fails("identity", lambda: starling.omd(model=Told(), records=(x, y), **OPTIONS))
+fails("keyword", lambda: starling.omd(records=(x, y), **OPTIONS, **({"nonsense": 1} if here else {})))
+fails("all", lambda: starling.omd(records=(x, y), nonsense=1, **OPTIONS))
+starling.omd(records=(x, y), **OPTIONS, output="run")
+''')
+        lines = sorted(done.stdout.split("\n")[:-1])
+        self.assertEqual(len(lines), 18, lines)
+        for name, kind in (("text", "DataError"), ("empty", "UsageError"), ("test", "DataError"), ("identity", "OverflowError"),
+                           ("keyword", "UsageError")):
+            peer, own, other = (line for line in lines if line.startswith(name))
+            self.assertTrue(own.startswith(f"{name} 1 {kind}"), own)
+            for line, rank in ((peer, 0), (other, 2)):
+                self.assertTrue(line.startswith(f"{name} {rank} PeerError"), line)
+                self.assertNotIn("secret", line)
+        for rank in range(3):
+            self.assertIn(f"all {rank} UsageError starling.omd has no keyword 'nonsense'.", done.stdout)
+        self.assertTrue(starling.load("run").summary)
+
     def test_an_uncaught_error_of_one_rank_ends_all(self):
         began = time.monotonic()
         done = self.script(2, HEAD + "starling.rank()\nif starling.rank() == 1: raise ValueError('alone')\n"

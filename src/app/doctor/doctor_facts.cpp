@@ -1,6 +1,7 @@
 #include "doctor_facts.hpp"
 
 #include "app/console/version.hpp"
+#include "app/run/launch.hpp"
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -55,14 +56,6 @@ std::string problem_of(const Action& action) {
     return error.what();
   }
   return "";
-}
-
-/// Ranks that the launcher has started together with this one.
-int launched_ranks() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);
-  }
-  return 0;
 }
 
 std::vector<int> allowed_cpus() {

@@ -2,7 +2,9 @@
 
 #include "app/console/print.hpp"
 #include "app/program.hpp"
+#include "app/run/launch.hpp"
 #include <algorithm>
+#include <exception>
 
 namespace starling {
 
@@ -10,6 +12,13 @@ EmbeddedResult run_embedded(const MpiSession& session, const std::vector<std::st
   EmbeddedResult result;
   run_embedded(session.rank() == 0, words, result);
   return result;
+}
+
+void end_embedded(const MpiSession& /*session*/, const Error& error) {
+  try {
+    static_cast<void>(run_on_all_ranks([&](World&) -> ExitCode { throw error; }, Errors::thrown));
+  } catch (const std::exception&) {  // the caller knows, and throws what it has
+  }
 }
 
 bool runs_on_all_ranks(const std::vector<std::string>& words) {

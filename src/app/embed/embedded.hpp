@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/check.hpp"
 #include "starling/net/world.hpp"
 
 namespace starling {
@@ -29,5 +30,9 @@ struct EmbeddedResult {
 /// The same; `speaks` says whether this process prints, or runs what one process runs. `result` has the directory also
 /// where an error ends the run.
 void run_embedded(bool speaks, const std::vector<std::string>& words, EmbeddedResult& result);
+
+/// Ends a command that the other ranks run by run_embedded, or end likewise, since this rank cannot begin it: they
+/// throw PeerError. Throws nothing: the caller does. **Collective.**
+void end_embedded(const MpiSession& session, const Error& error);
 
 }  // namespace starling

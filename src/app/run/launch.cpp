@@ -1,6 +1,7 @@
 #include "launch.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -26,6 +27,13 @@ int end_by(World& world, ExitCode code, const std::string& message, Errors error
 }
 
 }  // namespace
+
+int launched_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);
+  }
+  return 0;
+}
 
 int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors) {
   World world;

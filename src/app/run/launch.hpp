@@ -12,4 +12,7 @@ namespace starling {
 /// others are told and end with the same code. `errors` says whether one of them prints the message or all throw.
 [[nodiscard]] int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors);
 
+/// Ranks that the launcher has started together with this one; 0 if it says nothing.
+[[nodiscard]] int launched_ranks();
+
 }  // namespace starling
