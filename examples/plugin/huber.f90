@@ -20,6 +20,7 @@ module huber
     type(c_funptr) :: dimension, start, gradients, scores, error, destroy
     type(c_ptr) :: self
     integer(c_int) :: classifies
+    real(c_double) :: slope
   end type
 
 contains
@@ -74,7 +75,7 @@ contains
     starling_plugin = 1
     if (abi /= abi_of_header) return
     model = model_t(c_funloc(dimension_of), c_null_funptr, c_funloc(gradients), c_funloc(scores), &
-                    c_null_funptr, c_null_funptr, c_null_ptr, 0)
+                    c_null_funptr, c_null_funptr, c_null_ptr, 0, 0.0_c_double)
     starling_plugin = 0
   end function
 

@@ -1,6 +1,7 @@
 """Models of a user from shared libraries: `--model plugin:FILE`."""
 
 import math
+import re
 import shutil
 import subprocess
 import unittest
@@ -327,6 +328,15 @@ class Plugins(TestCase):
         linear = self.summary([*words, "--intercept", "--output", "linear"])["accuracy"]
         self.assertGreater(own, 0.9)
         self.assertLess(linear, 0.65)
+
+    def test_the_model_of_fortran_has_all_members(self):
+        def members(name, begin, end, pattern):
+            text = (SOURCE / name).read_text().split(begin)[1].split(end)[0]
+            return re.findall(pattern, re.sub(r"/\*.*?\*/", "", text, flags=re.S))
+
+        fortran = members("examples/plugin/huber.f90", "type, bind(c) :: model_t", "end type", r"(?:::|,) *(\w+)")
+        header = members("include/starling/plugin.h", "typedef struct starling_model {", "} starling_model;", r"\(\*(\w+)\)\(|(\w+);")
+        self.assertEqual(fortran, ["".join(names) for names in header])
 
     def test_fortran(self):
         self.example("huber.f90", "libhuber.so", compiler("gfortran"))
