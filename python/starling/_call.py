@@ -1,7 +1,7 @@
 """One call of a command in this process."""
 
 from ._errors import DataError, Error, error_of
-from ._model import identity, name_of
+from ._model import identity, name_of, require_object
 from ._native import native
 from ._records import TextTable
 
@@ -15,6 +15,7 @@ class Offer:
         self.take_model(model)
 
     def take_model(self, model):
+        require_object(model)
         self.model = model
         self.named_model = None if model is None else (name_of(model), model, identity(model))
 

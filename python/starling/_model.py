@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 
+from ._errors import UsageError
+
 
 class Model:
     """A model of your own: losses of records and their gradients, for `starling.omd(model=...)`.
@@ -113,6 +115,12 @@ def identity(model):
         return digest_of_model(model)
     except Unknown:
         return ""
+
+
+def require_object(model):
+    """Raises UsageError for a class in place of an object."""
+    if isinstance(model, type):
+        raise UsageError(f"model={model.__name__}: it is a class, and must be an object of it. Give {model.__name__}(…).")
 
 
 def name_of(model):

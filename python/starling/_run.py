@@ -8,6 +8,7 @@ import numpy as np
 
 from ._apply import apply_model
 from ._errors import DataError, UsageError
+from ._model import require_object
 from ._native import native
 from ._tables import as_table, read_columns
 
@@ -135,4 +136,5 @@ class Run:
 def load(path, model=None):
     """The run of a directory, as `starling.omd` returns it. `model` is its own model, which predicts: an object, or
     plugin:FILE. Needs no MPI."""
+    require_object(model)
     return Run(path, model)

@@ -49,6 +49,10 @@ class OwnModels(PythonCase):
             self.assertEqual(mine[key], built_in[key])
         with self.assertRaisesRegex(starling.UsageError, "was learned with other code"):
             starling.load("own", model=own.Poisson()).predict(self.x)
+        for call in (lambda: starling.load("own", model=own.Logistic), lambda: self.learn(own.Logistic),
+                     lambda: starling.score(run, model=own.Logistic, records=(self.x, self.y))):
+            with self.assertRaisesRegex(starling.UsageError, r"model=Logistic: it is a class, .* Give Logistic\(…\)"):
+                call()
 
         class Unnamed(own.Logistic):
             def __init__(self):
