@@ -44,7 +44,7 @@ class OnlyCommand {
 };
 
 /// Features (float64, records × columns), labels (float64, or None) and names of columns; or the path of a table of
-/// text, None and nothing.
+/// text, None, and nothing or the column of labels that were given beside the features.
 using Records = std::tuple<py::object, py::object, std::vector<std::string>>;
 
 std::ptrdiff_t in_doubles(py::ssize_t bytes) {
@@ -61,6 +61,7 @@ MemoryRecords memory_of(const Records& records) {
   MemoryRecords memory;
   if (py::isinstance<py::str>(features)) {
     memory.table = features.cast<std::string>();
+    memory.labels_beside = !names.empty();
     return memory;
   }
   const auto x = features.cast<py::array>();

@@ -49,7 +49,9 @@ def require_one_order(x, y, what):
 class TextTable:
     """A pandas.DataFrame as a table of text: a CSV file in memory, which nobody else can open and which ends with the object."""
 
-    def __init__(self, frame):
+    def __init__(self, frame, labels=None):
+        self.columns_beside = [] if labels is None else ["y"]
+        frame = frame if labels is None else frame.assign(y=labels)
         bools = {name: "Int64" for name, kind in frame.dtypes.items() if kind.name in ("bool", "boolean")}
         self._file = os.fdopen(os.memfd_create("records"), "w", encoding="utf-8", newline="")
         (frame.astype(bools) if bools else frame).to_csv(self._file, index=False)
@@ -69,13 +71,11 @@ def has_texts(x):
 
 
 def text_table(x, y, what):
-    if y is None:
-        return TextTable(x)
-    if len(x) != len(y):
+    if y is not None and len(x) != len(y):
         raise DataError(f"{what}: {len(x)} rows of X and {len(y)} labels. Each record has one label.")
-    if any(str(name).lower() in ("y", "label") for name in x.columns):
+    if y is not None and any(str(name).lower() in ("y", "label") for name in x.columns):
         raise DataError(f"{what}: X has texts, and a column y or label beside the labels y. Give one DataFrame with all columns, and label=.")
-    return TextTable(x.assign(y=y))
+    return TextTable(x, y)
 
 
 def table_of(records, what, encode=False):

@@ -163,6 +163,9 @@ class Records(PythonCase):
         np.testing.assert_array_equal(pair.models, starling.load("encoded").models)
         coded = frame.drop(columns=["ill", "patient"])
         self.assertEqual(starling.score(pair, records=(coded, self.y))["metrics"]["accuracy"], np.mean(pair.predict(coded) == self.y))
+        encoded = starling.load("encoded")  # whose label is called ill
+        self.assertEqual(starling.score(encoded, records=(coded, self.y))["metrics"]["accuracy"],
+                         starling.score(encoded, records=frame)["metrics"]["accuracy"])
         part = dict(records=frame, **cases["encoded"], checkpoint_every=10)
         starling.omd(**part, **OPTIONS, rounds=30, output="part")
         again = starling.omd(resume="part", records=frame, rounds=pair.summary["rounds"])

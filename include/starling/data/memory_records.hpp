@@ -25,6 +25,7 @@ struct MemoryRecords {
   std::shared_ptr<const void> owner = nullptr;  ///< keeps the memory
   /// Path of a file of CSV with a line of names, which may be one in memory (memfd_create); in place of all numbers.
   std::string table = "";
+  bool labels_beside = false;  ///< whether labels were given beside the features of a table, whose column y has them
 
   [[nodiscard]] double at(std::size_t record, std::size_t column) const {
     return x[static_cast<std::ptrdiff_t>(record) * x_row + static_cast<std::ptrdiff_t>(column) * x_column];

@@ -44,9 +44,11 @@ void prepare_as(const SavedModel& model, ReadSettings& reading) {
   reading.dimension = constants.features;
 }
 
-/// Whether labels stand in memory beside the features, so that no column has them.
+/// Whether labels were given in memory beside the features, so that no column has the name of the run's label.
 bool has_labels_beside(const std::string& source) {
-  return is_in_memory(source) && records_in_memory(source).y != nullptr;
+  if (!is_in_memory(source)) return false;
+  const MemoryRecords& records = records_in_memory(source);
+  return records.y != nullptr || records.labels_beside;
 }
 
 }  // namespace
