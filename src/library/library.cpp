@@ -203,7 +203,7 @@ Run Session::run(const std::string& command, const Options& options) {
   std::map<std::string, std::string> texts = given.texts;
   std::vector<std::unique_ptr<OfferedRecords>> records;
   std::optional<OfferedModel> model;
-  return translated([&] {
+  const auto offer = [&] {
     for (std::size_t u = 0; u < given.sources.size(); ++u) {
       if (given.by_client && given.sources[u].columns == 0) continue;  // of another rank's client
       const std::string name = given.by_client ? fmt::format("records-{}", u) : "records";
@@ -218,6 +218,14 @@ Run Session::run(const std::string& command, const Options& options) {
     if (given.model) {
       model.emplace(given.model_name, std::make_shared<AdoptedModel>(given.model));
       texts["model"] = "own:" + given.model_name;
+    }
+  };
+  return translated([&] {
+    try {
+      offer();
+    } catch (const inside::Error& error) {
+      if (runs_on_all_ranks({command})) end_embedded(state_->mpi, error);
+      throw;
     }
     std::vector<std::string> words{command};
     for (const auto& [name, text] : texts) {

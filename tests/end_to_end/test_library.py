@@ -72,6 +72,10 @@ int main(int, char** argv) {
   const std::string folder = argv[1];
   const int usage = code([&] { session.run("omd", starling::Options(options).set("stpe", 1)); });
   if (first) std::printf("usage %d\n", usage);
+  starling::Records wrong(records);
+  if (session.rank() == session.size() - 1) wrong.columns = 0;
+  const int before = code([&] { session.run("omd", starling::Options(options).records(wrong)); });
+  if (first) std::printf("before %d\n", before);
   const double kept = y[5];
   y[5] = y[5] / 0.0;
   const int data = code([&] { session.run("omd", options); });
@@ -173,6 +177,7 @@ class Library(unittest.TestCase):
             mpirun = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", ranks]
             told = self.done([*mpirun, built / "mine", f"twice-{ranks}", SOURCE / "topologies" / "unbalanced-5.topo"]).splitlines()
             self.assertIn("usage 2", told)
+            self.assertIn("before 2", told)
             self.assertIn("data 3", told)
             self.assertIn("equal 1", told)
             self.assertIn("stopped 1", told)
