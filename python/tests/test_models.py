@@ -224,6 +224,18 @@ class OwnModels(PythonCase):
         run = self.learn(Hostile())
         self.assertTrue(np.isfinite(run.models).all())
 
+    def test_losses_that_are_no_numbers_are_named(self):
+        class Lost(own.Logistic):
+            def losses(self, point, x, y):
+                return np.full(len(x), np.nan)
+
+            def predict(self, point, x):
+                return np.full(len(x), np.nan)
+
+        text = starling.report(self.learn(Lost(), test=(self.x, self.y)))
+        self.assertRegex(text, r"test loss +not finite: some losses or predictions on --test are no numbers\n +accuracy +0\.00 %")
+        self.assertNotIn("above the inf", text)
+
     def test_the_audit(self):
         run = self.learn(own.Logistic(), audit=True, epsilon=4)
         self.assertIn("audit", " ".join(run.summary["privacy"]) + " ".join(run.summary))

@@ -17,7 +17,7 @@ constexpr double largest_usual_norm = 1e6;
 
 /// Whether a mean loss exceeds another that is positive by more than chance, or is not finite.
 bool is_above(double loss, double start, double factor) {
-  if (std::isnan(start) || start <= 0) return false;
+  if (!std::isfinite(start) || start <= 0) return false;
   return std::isinf(loss) || loss > factor * start;
 }
 

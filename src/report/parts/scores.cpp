@@ -1,5 +1,6 @@
 // Losses, accuracies and other scores of predictions.
 #include "parts.hpp"
+#include <cmath>
 
 #include "starling/report/prediction_report.hpp"
 
@@ -102,7 +103,12 @@ std::string score_rows(const SummaryView& summary) {
                         shown(summary.number("loss.last"), "{:.6f}"));
   std::string text = table_row("loss", loss);
   const bool tested = summary.has("metrics.test_loss");
-  if (tested) text += table_row("test loss", shown(summary.number("metrics.test_loss"), "{:.6f}"));
+  if (tested) {
+    const double test = summary.number("metrics.test_loss");
+    text +=
+        table_row("test loss", std::isfinite(test) ? fmt::format("{:.6f}", test)
+                                                   : "not finite: some losses or predictions on --test are no numbers");
+  }
   text += vertical_metric_rows(summary);
   return text + accuracy_rows(summary, tested) + metric_rows(summary, "metrics.test");
 }
