@@ -140,6 +140,9 @@ class Words(MessageCase):
         self.assertEqual(self.run_alone([*RUN, "--source", "d.csv", "--output", "run"]).code, DONE)
         self.refused(USAGE, ["'run', 'foo'", "--csv takes history or models"], ["report", "run", "--csv", "foo"])
         self.refused(USAGE, ["no run is named"], ["report", "--json"])
+        twice = self.refused(USAGE, ["'run' is named twice", "Name it once"], ["report", "run", "run"])
+        self.assertNotIn("--csv", self.run_alone(["report", "run", "run"]).err)
+        self.refused(USAGE, ["'run' is named twice", "--csv takes history or models"], ["report", "run", "--csv", "run"])
 
     def test_contradictions(self):
         learn = ["omd", "--source", "d.csv", "--progress", "off"]

@@ -156,9 +156,8 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   for (const std::string& run : request.runs) {
     std::error_code error;
     check(places.insert(std::filesystem::weakly_canonical(run, error).string()).second,
-          "'{}' is named twice: a run is compared with others. Name it once; --csv takes history or models, --pictures "
-          "on or off.",
-          run);
+          "'{}' is named twice: a run is compared with others. Name it once{}.", run,
+          request.csv.empty() ? "" : "; --csv takes history or models");
   }
   const bool several = request.runs.size() > 1;
   check(several || (request.comparison.by.empty() && request.comparison.metrics.empty() &&
