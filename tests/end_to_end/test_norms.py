@@ -228,6 +228,8 @@ class Norms(TestCase):
     def test_a_budget_counts_it_and_may_forbid_it(self):
         enough = self.good(1, [*self.mu, "--budget", 1.5, "--budget-unit", "record", "--ledger", "one", "--output", "run-1"])
         self.assertEqual(len(norms_of(enough)), 1)
+        self.assertRegex(enough.err, "--budget 1.5 for a record: releases in the ledger, with those of this run so far, have spent "
+                                     "epsilon = 0.[0-9]+, so that the rest of the run may come to")
         # Two such runs come to mu = 0.42, epsilon = 1.66: under a budget of 1.64 there is no round that norms would be for.
         words = [*self.mu, "--budget-unit", "record", "--ledger", "one"]
         refused = self.run_ranks(1, [*words, "--budget", 1.64, "--output", "run-2"])

@@ -219,6 +219,7 @@ void LearningRun::open_privacy() {
   }
   RunFacts facts;
   agreement_.together([&] { facts = privacy_facts(); });
+  facts.released_early = released_early_;
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
   if (resumption_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();

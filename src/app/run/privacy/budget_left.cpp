@@ -54,15 +54,15 @@ BudgetLeft BudgetLeft::parse(const std::string& text) {
   return result;
 }
 
-std::string BudgetLeft::in_words(bool taken_up) const {
-  return taken_up ? fmt::format(
-                        "releases in the ledger, with those of this run so far, have spent epsilon = {:.6g}, so "
-                        "that the rest of the run may come to {:.6g}",
-                        spent, left)
-                  : fmt::format(
-                        "earlier releases in the ledger have spent epsilon = {:.6g}, so that this run may come to "
-                        "{:.6g}",
-                        spent, left);
+std::string BudgetLeft::in_words(bool has_released) const {
+  return has_released ? fmt::format(
+                            "releases in the ledger, with those of this run so far, have spent epsilon = {:.6g}, so "
+                            "that the rest of the run may come to {:.6g}",
+                            spent, left)
+                      : fmt::format(
+                            "earlier releases in the ledger have spent epsilon = {:.6g}, so that this run may come to "
+                            "{:.6g}",
+                            spent, left);
 }
 
 }  // namespace starling

@@ -26,8 +26,8 @@ struct BudgetLeft {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static BudgetLeft parse(const std::string& text);
   /// A clause such as "earlier releases in the ledger have spent epsilon = 2, so that this run may come to 0.5". For a
-  /// run that is taken up, the clause is about the rest of the run.
-  [[nodiscard]] std::string in_words(bool taken_up) const;
+  /// run that has released something, the clause is about the rest of the run.
+  [[nodiscard]] std::string in_words(bool has_released) const;
 };
 
 }  // namespace starling

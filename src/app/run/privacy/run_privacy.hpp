@@ -38,6 +38,7 @@ struct RunFacts {
   /// The share of the price that a histogram of norms has had before the first round (PriceShare), beside that of
   /// histograms of features (PrivacyOptions::feature_share); 0: there is none.
   double norm_share = 0;
+  bool released_early = false;      ///< this start has released histograms, or has taken up their release
   bool norm_labels = false;         ///< whether it counts the magnitudes of labels too
   std::int64_t histogram_uses = 1;  ///< of a record in gradients by which these were priced: --epochs
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).

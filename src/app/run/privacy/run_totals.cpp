@@ -48,7 +48,7 @@ std::string RunPrivacy::what_is_left() const {
   return fmt::format(
       "--budget {:.6g} for {}: {}", left_->budget,
       options_.budget_of_client ? "all records of a client" : fmt::format("a {}", name_of(protection_->unit())),
-      left_->in_words(taken_up_));
+      left_->in_words(taken_up_ || facts_.released_early));
 }
 
 /// A run whose total is known beforehand does not begin where it could not come to its end.
