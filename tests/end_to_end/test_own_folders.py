@@ -122,6 +122,20 @@ class OwnFolders(TestCase):
         self.assertEqual(sorted(path.name for path in a.iterdir()), ["0"])
         self.same_as_whole()
 
+    def test_folders_of_an_earlier_state(self):
+        """Restored from before the folders were made anew for other ranks, they are there, and none of the run's."""
+        self.begun_on("a", "b")
+        self.keep()
+        self.assertNotEqual(self.play(["omd", "--resume", "run"], ["a", "b", "b"], "checkpoint:1").code, 0)
+        shutil.rmtree(self.folder / "disks")
+        shutil.copytree(self.folder / "kept/disks", self.folder / "disks")
+        here = f"{self.folder}/disk/run"
+        earlier = f"is of an earlier state of the run, before its private folders were made anew for other ranks or clients"
+        self.refused(["omd", "--resume", "run"], ["a", "b", "b"], "the private folder of rank 0 is not on a (it was last",
+                     f"'{here}/0' on a (checkpoint of round", earlier)
+        self.refused(["omd", "--resume", "run"], ["a", "b"], "the private folder of rank 0 is not on any of these hosts (it was last",
+                     f"'{here}/0' on a (checkpoint of round", earlier)
+
     LOST = ["--lost", "missing", "--rewire", "exponential"]
     JOIN = ["--join", "2"]
 

@@ -231,24 +231,27 @@ void PrivatePlace::mark_next(const std::string& folder) const {
   if (own_) write(folder + "/" + mark_name, next_token_ + "\n", S_IRUSR | S_IWUSR);
 }
 
-/// This rank's view, for all: a line for each folder that it sees.
-std::string PrivatePlace::look(const Index& index, int ranks) {
-  std::string seen;
+/// This rank's view, for all: a line for each folder that it sees; and for each in such a place with another token.
+PrivatePlace::View PrivatePlace::look(const Index& index, int ranks) {
+  View view;
   for (int r = 0; r < ranks; ++r) {
     std::vector<std::string> places{folder_here(r)};
     const auto at = static_cast<std::size_t>(r);
     if (at < index.folders.size() && index.folders[at].path != places.front()) places.push_back(index.folders[at].path);
     for (const std::string& place : places) {
-      if (!has_token(place, token_)) continue;
-      found_.emplace(r, place);
-      seen += Sight::of(r, host_, place).text();
+      const bool is_current = has_token(place, token_);
+      if (is_current) found_.emplace(r, place);
+      if (is_current || fs::exists(place + "/" + mark_name)) {
+        (is_current ? view.folders : view.others) += Sight::of(r, host_, place).text();
+      }
     }
   }
-  return seen;
+  return view;
 }
 
 /// Each rank sees its own folder; where clients move, each folder is on some host.
-void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sight>& all, bool move) const {
+void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sight>& all,
+                           const std::vector<Sight>& others, bool move) const {
   std::set<int> seen;
   for (const Sight& sight : all) seen.insert(sight.rank);
   for (int r = move ? 0 : rank_; r < (move ? ranks : rank_ + 1); ++r) {
@@ -256,10 +259,19 @@ void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sigh
     const auto at = static_cast<std::size_t>(r);
     const bool known = at < index.folders.size();
     const std::string last = known ? fmt::format("'{}' on {}", index.folders[at].path, index.folders[at].host) : "lost";
-    throw UsageError(
-        fmt::format("--resume '{}': the private folder of rank {} is not on {} (it was last {}). Start {} "
-                    "there, or copy the folder to '{}/{}'.",
-                    run_, r, move ? "any of these hosts" : host_, last, move ? "a rank" : "that rank", path_, r));
+    const auto other = std::find_if(others.begin(), others.end(), [&](const Sight& sight) {
+      return sight.rank == r && (move || sight.host == host_);
+    });
+    const std::string of_other = other == others.end() ? ""
+                                                       : fmt::format(
+                                                             "; {} is of an earlier state of the run, before its "
+                                                             "private folders were made anew for other ranks or "
+                                                             "clients, or of another run",
+                                                             other->shown());
+    throw UsageError(fmt::format(
+        "--resume '{}': the private folder of rank {} is not on {} (it was last {}{}). Start "
+        "{} there, or copy the folder to '{}/{}'.",
+        run_, r, move ? "any of these hosts" : host_, last, of_other, move ? "a rank" : "that rank", path_, r));
   }
 }
 
@@ -319,13 +331,15 @@ void PrivatePlace::find(Agreement& agreement, int ranks, const std::string& toke
     take_next_here();
     remove_earlier_here();
   });
-  std::string seen;
-  agreement.together([&] { seen = look(index, ranks); });
-  const std::vector<Sight> all = note_places(agreement, seen);
+  View view;
+  agreement.together([&] { view = look(index, ranks); });
+  const std::vector<Sight> all = note_places(agreement, view.folders);
+  const std::vector<std::string> others = agreement.all_gather(declare_public(view.others));
   agreement.together([&] { refuse_copies(run_, all); });
   const bool move = change || ranks != agreement.ranks();
   agreement.together([&] {
-    if (change != Membership::Change::Kind::loss) require(index, ranks, all, move);
+    if (change != Membership::Change::Kind::loss)
+      require(index, ranks, all, Sight::in(fmt::format("{}", fmt::join(others, ""))), move);
   });
   all_see_own_ = ranks == agreement.ranks() && agreement.all(declare_public(sees(rank_)));
 }

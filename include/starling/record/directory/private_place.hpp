@@ -93,12 +93,17 @@ class PrivatePlace {
   friend std::vector<std::string> private_folders_of(const std::string& run);
   struct Index;  ///< what private-folders says
   struct Sight;  ///< a private folder that a host sees
+  struct View {
+    std::string folders;  ///< those of the run as it is now
+    std::string others;   ///< those with another token
+  };
   [[nodiscard]] Index take_index(Agreement& agreement);
   [[nodiscard]] static bool has_token(const std::string& folder, const std::string& token);
   [[nodiscard]] std::string folder_here(int rank) const { return fmt::format("{}/{}", path_, rank); }
-  [[nodiscard]] std::string look(const Index& index, int ranks);
+  [[nodiscard]] View look(const Index& index, int ranks);
   static void refuse_copies(const std::string& run, const std::vector<Sight>& sights);
-  void require(const Index& index, int ranks, const std::vector<Sight>& all, bool move) const;
+  void require(const Index& index, int ranks, const std::vector<Sight>& all, const std::vector<Sight>& others,
+               bool move) const;
   [[nodiscard]] std::vector<Sight> note_places(Agreement& agreement, const std::string& seen);
   void in_turns(Agreement& agreement, const std::function<void()>& f) const;
   void take_next_here() const;
