@@ -110,6 +110,15 @@ class ChangingClients(TestCase):
     def resume(self, *words, ranks=1, fault=None):
         return self.play(["omd", "--resume", "run", *map(str, words)], ranks, fault)
 
+    def say_that_clients_have_changed(self, *change):
+        """A signal right behind the step that counts."""
+        with interrupted("after rename /run-id:0", signal.SIGTERM):
+            result = self.resume(*change)
+        self.assertEqual(result.code, 75, result)
+        self.assertIn("Its clients have changed already: starling omd --resume run goes on with them, without " + change[0], result.err)
+        self.assertIn("-after", (self.folder / "run/run-id").read_text())
+        self.good_resume()
+
     def good_resume(self, *words, ranks=1):
         result = self.resume(*words, ranks=ranks)
         self.assertEqual(result.code, 0, result)

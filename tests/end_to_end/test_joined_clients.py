@@ -90,6 +90,10 @@ class JoinedClients(ChangingClients):
             self.good_resume(*([] if are_in else JOIN), ranks=1 if fault.startswith("renamed") else 3)
             self.assertEqual(self.results(), whole, fault)
 
+    def test_a_signal_says_that_they_are_in(self):
+        self.begin(PRIVATE)
+        self.say_that_clients_have_changed(*JOIN)
+
     def test_ledgers_of_new_clients_begin_where_they_join_and_charges_stay(self):
         self.begin(PRIVATE)
         before = self.charges()

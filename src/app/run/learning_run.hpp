@@ -198,6 +198,8 @@ class LearningRun : public RunSteps {
   void mark_begin();
   void end_if_signalled();
   [[nodiscard]] std::string early_stop() const;
+  enum class ClientChange { ahead, under_way, done };
+  [[nodiscard]] std::string early_stop_of_resumed(ClientChange change) const;
 
   void open_records(const DataSettings& data);
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;

@@ -147,7 +147,9 @@ void Resumption::make_other_folders(const FolderRegrouping& regrouping, const La
   next.members = change_.members;
   next.rewired = rewired;
   if (change_.moves) next.determined_by.clear();  // the keys of others determine the releases
+  const bool others = next.members.changes().size() != directory_.identity().members.changes().size();
   directory_.take_next_folders(agreement_, next);
+  has_changed_clients_ = others;
   if (before == agreement_.ranks()) return;
   notes_.push_back(fmt::format("the run goes on with {} ranks, after {}: results do not depend on their number",
                                agreement_.ranks(), before));

@@ -43,6 +43,8 @@ class Resumption {
   /// before, or are others, then makes the private folders of these. **Collective.** Throws UsageError, DataError.
   void choose_checkpoint(const Layout& layout, bool plays, const std::string& rewired,
                          const std::string& why_as_many_ranks);
+  /// Whether this start has changed the clients in the run's directory: later starts have the new ones.
+  [[nodiscard]] bool has_changed_clients() const { return has_changed_clients_; }
   /// Requires that `now`, which determines the releases, is as it was after the last change of clients. **Collective.**
   void settle_determination(const std::string& now);
   /// Begins with `rounds` rounds in all, from the checkpoint or anew. **Collective.** Throws UsageError.
@@ -62,6 +64,7 @@ class Resumption {
   std::vector<std::string>& notes_;
   std::string run_;
   MemberChange change_;  ///< of this start; none by default
+  bool has_changed_clients_ = false;
   std::optional<Round> from_;
 };
 
