@@ -198,11 +198,9 @@ starling_job() {
     exit 2
   fi
 
-  # Killed while it started, before its first round: there is nothing to go on with, but it may have released histograms.
-  if [[ -e $SCRATCH/$name && ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/history.csv ]]; then
-    aside=$SCRATCH/$name.unbegun-$(date +%s)
-    mv -- "$SCRATCH/$name" "$aside"
-    say "the run begins anew: it ended before its first round. What it released by then is charged in $aside/private/*/ledger"
+  # Killed while its directory was made.
+  if [[ -e $SCRATCH/$name && -z $(find "$SCRATCH/$name" -mindepth 1 ! -name run-is-beginning -print -quit) ]]; then
+    mv -- "$SCRATCH/$name" "$SCRATCH/$name.unbegun-$(date +%s)"
   fi
 
   if [[ ! -e $SCRATCH/$name ]]; then
@@ -210,7 +208,11 @@ starling_job() {
     keep_defaults "${options[@]}" -- "$@"
     options=(${kept[@]+"${kept[@]}"})
     words+=("${options[@]}" "$@" --output "$SCRATCH/$name")
-  elif [[ ! -e $SCRATCH/$name/run-id ]]; then
+  elif [[ ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/run-is-beginning && ! -e $SCRATCH/$name/history.csv ]]; then
+    say "$SCRATCH/$name cannot go on: it may have released histograms before its first round, and has lost them (a new" \
+        "start would pay for them again). $SCRATCH/$name/private/*/ledger says what is charged. To pay again, submit a new job"
+    exit 2
+  elif [[ ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/run-is-beginning ]]; then
     say "$SCRATCH/$name is there, and its run is of a kind that cannot be resumed (running again would spend privacy" \
         "again) if you want that, submit a new job"
     exit 2

@@ -189,19 +189,37 @@ class Batch(InitCase):
         words = self.folder / "words"
         (tools / "srun").write_text(f'#!/bin/sh\necho "$@" >> "{words}"\nshift 2\nexec "{MPIRUN}" --oversubscribe -n 3 "$@"\n')
         (tools / "srun").chmod(0o755)
-        start = dict(environment(), PATH=f"{tools}:{os.environ['PATH']}", SLURM_JOB_ID="7")
-        (self.folder / "run-7/private/0").mkdir(parents=True)
-        (self.folder / "run-7/config.ini").write_text("of a job that was killed before its first round")
+        start = dict(PATH=f"{tools}:{os.environ['PATH']}")
+
+        def job(number, code=0, fault=None):
+            with interrupted(fault):
+                done = subprocess.run(["bash", str(script)], cwd="/", env={**environment(), **start, "SLURM_JOB_ID": str(number)},
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode == 0, code == 0, done)
+            return done
+
+        (self.folder / "run-7").mkdir()
+        (self.folder / "run-7/run-is-beginning").touch()  # killed while it was made
         for _ in range(2):
-            done = subprocess.run(["bash", str(script)], cwd="/", env=start, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, timeout=PATIENCE)
-            self.assertEqual(done.returncode, 0, done)
+            job(7)
         first, second = words.read_text().splitlines()
         self.assertTrue(first.startswith("--mpi=pmix --kill-on-bad-exit=0 "), first)
         self.assertTrue(first.endswith(" omd --config run.ini --output run-7"), first)
         self.assertTrue(second.endswith(" omd --resume run-7"), second)
         self.assertTrue((self.folder / "run-7" / "model.h5").exists())
-        self.assertEqual(len(list(self.folder.glob("run-7.unbegun-*/private/0"))), 1)
+        self.assertEqual(len(list(self.folder.glob("run-7.unbegun-*"))), 1)
+        # Killed before its histograms, a run begins in its directory; after them nothing is paid again unasked.
+        job(8, 137, "after rename /config.ini:0")
+        self.assertIn("it begins now", job(8).stderr)
+        job(9, 137, "after write /private/0/ledger:3")
+        before = tree(self.folder / "run-9")
+        again = job(9, USAGE)
+        self.assertEqual(again.returncode, USAGE)
+        self.assertIn("run-9 cannot go on: it may have released histograms before its first round", again.stderr)
+        self.assertIn("run-9/private/*/ledger says what is charged. To pay again, submit a new job.", again.stderr)
+        self.assertEqual(tree(self.folder / "run-9"), before)
+        self.assertEqual(len(words.read_text().splitlines()), 5)
+        self.assertEqual(list(self.folder.glob("run-9.unbegun-*")), [])
 
 
 HAS_TOML = "none" not in re.search(r"toml\+\+ +(.*)", subprocess.run([STARLING, "--version"], env=environment(), text=True,

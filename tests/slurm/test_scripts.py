@@ -268,6 +268,31 @@ class Around(TestCase):
         self.assertIn(f"{self.scratch}/run-omd-{JOB} is there, and its run is of a kind that cannot be resumed", result.err)
         self.assertEqual((tree(self.scratch / f"run-omd-{JOB}"), tree(self.results / f"run-omd-{JOB}")), before)
 
+    def test_what_has_released_histograms_is_not_begun_again(self):
+        """Nor is anything paid twice where nothing was released: such a run begins in its directory."""
+        words = ["--mechanism", "gaussian", "--total-epsilon", "1", "--tuning", "auto", "--rounds", "10", "--progress", "off", "--source",
+                 self.write("data.csv", "\n".join(csv_rows(500)) + "\n"), "--clients", "5", "--partition", "iid"]
+        run = self.scratch / f"run-omd-{JOB}"
+        with interrupted("before rename /run-id:0"):
+            self.run_job(words, 5)
+        self.assertFalse((run / "run-id").exists())
+        before = tree(run)
+        again = self.run_job(words, 2, SLURM_RESTART_COUNT="1")
+        self.assertIn(f"{run} cannot go on: it may have released histograms before its first round", again.err)
+        self.assertEqual(tree(run), before)
+        self.assertEqual(list(self.scratch.glob("*.unbegun-*")), [])
+        for kind in ([], ["--async"]):
+            with self.subTest(kind):
+                shutil.rmtree(run)
+                shutil.rmtree(self.results)
+                (run / "private/0").mkdir(parents=True)
+                more = [*WORDS, "--rounds", "20", *kind]
+                self.run_job(more, SLURM_JOB_ID="1")
+                (run / "config.ini").write_text((self.scratch / "run-omd-1/config.ini").read_text().replace("run-omd-1", run.name))
+                (run / "run-is-beginning").touch()
+                self.assertIn("it begins now", self.run_job(more, SLURM_RESTART_COUNT="1").err)
+                shutil.rmtree(self.scratch / "run-omd-1")
+
 
 if __name__ == "__main__":
     unittest.main()

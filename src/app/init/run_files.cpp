@@ -86,14 +86,17 @@ launch=(srun --mpi=pmix --kill-on-bad-exit=0)
 set -euo pipefail
 )";
 constexpr std::string_view script_end = R"(run=run-$SLURM_JOB_ID
-# Killed while it started, before its first round: there is nothing to go on with, but it may have released histograms.
-if [[ -e $run && ! -e $run/run-id && ! -e $run/history.csv ]]; then
+words=(omd --config run.ini --output "$run")
+if [[ -e $run/run-id || (-e $run/run-is-beginning && -e $run/config.ini) ]]; then
+  words=(omd --resume "$run")  # begins the run if it was killed before it released anything
+elif [[ -e $run/config.ini ]]; then
+  echo "$run cannot go on: it may have released histograms before its first round, and has lost them (a new start" \
+    "would pay for them again). $run/private/*/ledger says what is charged. To pay again, submit a new job." >&2
+  exit 2
+elif [[ -e $run ]]; then  # it ended while it was made
   aside=$run.unbegun-$(date +%s)
   mv -- "$run" "$aside"
-  echo "the run begins anew. What it released before its first round is charged in $aside/private/*/ledger" >&2
 fi
-words=(omd --config run.ini --output "$run")
-if [[ -e $run/run-id ]]; then words=(omd --resume "$run"); fi
 
 # SIGUSR1 comes to this script before the time limit. It is passed on until the launcher has started and heard it.
 warned=no

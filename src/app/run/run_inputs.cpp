@@ -203,7 +203,7 @@ std::string LearningRun::why_not_resumable() const {
 void LearningRun::require_resumable() const {
   const std::string why_not = why_not_resumable();
   if (why_not.empty()) return;
-  check(!common().resume, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
+  check(!resumption_, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
         why_not);
   check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
 }
