@@ -35,7 +35,8 @@ import sys
 import tempfile
 import time
 
-from launch_parts import SHORTEST_INTERVAL, Hosts, RunFolder, UsageError, Words, as_option, best_interval, checkpoint_cost, overhead
+from launch_parts import (SHORTEST_INTERVAL, Hosts, RunFolder, UsageError, Words, as_option, best_interval, checkpoint_cost,
+                          ended_with_its_parent, overhead)
 
 DONE, USAGE, DATA, BUDGET, FAILURE, STOPPED_SAFELY = 0, 2, 3, 4, 5, 75
 FINAL = (DONE, USAGE, DATA, BUDGET)
@@ -156,13 +157,10 @@ class Launch:
     def play(self, stop):
         """Starts until there is nothing more to start; the exit code."""
         wait = self.options.backoff
+        self.await_others(stop)
         while True:
             if self.story["attempts"]:
-                released = self.run.has_released_early()
-                place = self.run.put_aside()
-                if released:
-                    say("the run begins anew: it ended before its first round. What it released by then is charged in "
-                        "{}/private/*/ledger".format(place))
+                self.run.put_aside()
             attempt = self.attempt(stop)
             code = attempt["exit_code"]
             if code == STOPPED_SAFELY and self.planned and not stop.asked:
@@ -190,15 +188,29 @@ class Launch:
             if stop.asked:
                 return self.end("stopped by a signal", STOPPED_SAFELY, stop)
 
+    def await_others(self, stop):
+        """Waits for ranks of a launcher that was killed: they end soon after it."""
+        end = time.monotonic() + HANGS
+        if self.run.is_held():
+            say("a process holds '{}': its end is waited for, up to {:.0f} s".format(self.run.path, HANGS))
+        while self.run.is_held() and time.monotonic() < end and not stop.asked:
+            time.sleep(0.1)
+
     def why_the_end(self, attempt, stop):
         """Why there is no other attempt; None if there is to be one."""
         code = attempt["exit_code"]
+        if code == USAGE and self.run.is_held():
+            return "another process plays the run: wait for its end, or end it, and give the same command again"
         if code in FINAL:
             return {DONE: "done"}.get(code, "ended by exit code {}, which no restart mends".format(code))
         if stop.asked or (code == STOPPED_SAFELY and not self.options.through_preemption):
             return "stopped by a signal"
         if self.final:
             return "failed by exit code {}, and a run with {} cannot be resumed".format(code, self.final)
+        if self.run.has_released_early():
+            return ("given up: failed by exit code {} before its first round, and may have released histograms, which are lost (a new "
+                    "start would pay for them again). {}/private/*/ledger says what is charged. To pay again, name another --output"
+                    .format(code, self.run.path))
         if self.restarts >= self.options.restarts:
             return "given up: failed by exit code {} after {} restarts".format(code, self.restarts)
         return None
@@ -219,7 +231,8 @@ class Launch:
                    "rounds_replayed": max(0, attempts[-1].get("reached", 0) - at) if attempts else 0}
         began = time.monotonic()
         try:
-            stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal())
+            stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal(),
+                                          preexec_fn=ended_with_its_parent())
         except OSError as error:
             raise UsageError("cannot start '{}': {}. Is it installed, and on PATH?".format(attempt["words"][0], error.strerror))
         attempts.append(attempt)

@@ -1,5 +1,7 @@
 """What jobs/launch.py looks at: the command line, the hosts, the run directory, and what a checkpoint costs there."""
 
+import ctypes
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -18,6 +20,25 @@ HOSTS_OF = {"mpirun": ("-H", "-host", "--host", "-hostfile", "--hostfile", "-mac
 # Options of the first start that count on a restart; whether each has a value.
 TAKEN_ALONG = {"--json": False, "--json-models": False, "--verbose": False, "--progress": True, "--watchdog": True,
                "--ledger-block": True}
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def ended_with_its_parent():
+    """What a child does before it runs its program, so that it gets SIGTERM when this process dies, even by SIGKILL; None where
+    the system cannot do that."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if not prctl:
+        return None
+    parent = os.getpid()
+
+    def in_child():
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return in_child
 
 
 class UsageError(Exception):
@@ -47,6 +68,22 @@ class RunFolder:
             length = 0
         return self.newest_checkpoint()[0], length
 
+    def is_held(self):
+        """Whether a process plays the run."""
+        try:
+            folder = os.open(str(self.path), os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+        except BlockingIOError:
+            return True
+        except OSError:  # the disk has no locks
+            return False
+        finally:
+            os.close(folder)
+
     def is_finished(self):
         if (self.path / "run-id").exists():
             return (self.path / "run-id").read_text().split()[-1:] == ["finished"]
@@ -64,12 +101,9 @@ class RunFolder:
         return (self.path / "config.ini").exists() and not self.has_released_early()
 
     def put_aside(self):
-        """Moves away a folder that was made for a run and holds no round of it: starling wants an empty one. Returns where to."""
-        if not self.has_released_early() and (not self.is_beginning() or self.can_be_resumed() or self.has_begun()):
-            return None
-        place = "{}.unbegun-{}".format(self.path, int(time.time()))
-        self.path.rename(place)
-        return place
+        """Moves away a folder that was being made for a run when it ended: starling wants an empty one."""
+        if self.is_beginning() and not self.can_be_resumed() and not self.has_begun():
+            self.path.rename("{}.unbegun-{}".format(self.path, int(time.time())))
 
     def private_folders(self):
         """Those of all ranks. Where hosts have their own, this host may not see all."""

@@ -1,5 +1,7 @@
 """jobs/launch.py: runs that fail are started again, and end as if nothing had happened; and what it does not start again."""
 
+import fcntl
+import pathlib
 import unittest
 
 import kills
@@ -49,6 +51,13 @@ exec {mpirun} --oversubscribe -n "$tasks" "$@"
 FAKE_SCONTROL = "#!/bin/sh\nprintf 'n1\\nn2\\nn3\\n'\n"
 
 
+def is_running(pid):
+    try:
+        return bool(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
 class LaunchCase(TestCase):
     whole = None
 
@@ -59,6 +68,12 @@ class LaunchCase(TestCase):
                    STARLING, "omd", *words, "--output", "run"], self.folder, log)
         self.addCleanup(job.close)
         return job
+
+    def same_again(self, job):
+        """The same command as the job's, running."""
+        again = Job([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--", *self.story()["words"]], self.folder, job.log)
+        self.addCleanup(again.close)
+        return again
 
     def finished(self, job, code=0):
         result = job.finish()
@@ -143,11 +158,11 @@ class Restarts(LaunchCase):
                 f'export LD_PRELOAD={os.environ["STARLING_INTERRUPTION"]} INTERRUPTION="after rename /config.ini 1 signal 9"; }}\n')
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(200)]) + "\n")
         words = ["--source", "data.csv", "--partition", "iid", "--mechanism", "gaussian", "--mu", "1", "--tuning", "auto", "--progress", "off"]
-        result = self.finished(self.start([], words, script=NOTE_SCRIPT.replace("echo $$", once + "echo $$", 1)))
-        place, = self.folder.glob("run.unbegun-*")
-        self.assertIn(f"charged in run.unbegun-{place.name.rpartition('-')[2]}/private/*/ledger", result.err)
-        self.assertIn(":norms", (place / "private/0/ledger").read_text())
-        self.assertAlmostEqual(json.loads((self.folder / "run/summary.json").read_text())["privacy"]["mu"], 1, delta=1e-9)
+        result = self.finished(self.start([], words, script=NOTE_SCRIPT.replace("echo $$", once + "echo $$", 1)), 5)
+        self.assertIn("given up: failed by exit code 137 before its first round, and may have released histograms", result.err)
+        self.assertIn("run/private/*/ledger says what is charged. To pay again, name another --output", result.err)
+        self.assertEqual((self.folder / "run/private/0/ledger").read_text().count('"kind":"open"'), 1)
+        self.assertEqual(list(self.folder.glob("run.unbegun-*")), [])
 
     def test_the_same_round_twice_is_given_up(self):
         """Rank 1 may write no file of more than 8 MB, and ends each time in the round, some after the 500th, that needs more."""
@@ -206,12 +221,42 @@ class Signals(LaunchCase):
                 self.assertIn("launch: stopped by a signal", result.err)
                 summary = json.loads((self.folder / "run/summary.json").read_text())
                 self.assertIn("stopped by a signal", " ".join(summary["notes"]))
-        words = self.story()["words"]
-        again = Job([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--", *words], self.folder, job.log)
-        self.addCleanup(again.close)
-        self.finished(again)
+        self.finished(self.same_again(job))
         self.as_usual()
         self.assertEqual([each["exit_code"] for each in self.story()["attempts"]], [STOPPED_SAFELY, 0])
+
+    def test_ranks_end_with_a_launcher_that_is_killed(self):
+        job = self.start([], USUAL)
+        wait_until(lambda: self.newest() > 0 or job.process.poll() is not None, "there is a checkpoint")
+        pids = job.pids(2)
+        job.process.kill()
+        wait_until(lambda: not any(map(is_running, pids)), "the ranks have ended")
+        job.finish()
+        self.finished(self.same_again(job))
+        self.as_usual()
+
+    def test_a_run_that_another_process_plays_is_waited_for(self):
+        first = self.start([], WORDS)
+        self.finished(first)
+        folder = os.open(self.folder / "run", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        job = self.same_again(first)
+        time.sleep(1)
+        self.assertIsNone(job.process.poll())
+        fcntl.flock(folder, fcntl.LOCK_UN)
+        self.assertIn("launch: a process holds 'run': its end is waited for, up to 30 s\n", self.finished(job).err)
+
+    @slow
+    def test_a_run_that_another_process_plays_for_long(self):
+        first = self.start([], WORDS)
+        self.finished(first)
+        folder = os.open(self.folder / "run", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        result = self.finished(self.same_again(first), USAGE)
+        self.assertIn("launch: another process plays the run: wait for its end, or end it, and give the same command again;", result.err)
+        self.assertNotIn("which no restart mends", result.err)
 
     def test_a_signal_before_a_restart(self):
         job = self.start(["--backoff", "60"], USUAL)
