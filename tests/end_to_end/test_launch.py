@@ -226,14 +226,18 @@ class Signals(LaunchCase):
         self.assertEqual([each["exit_code"] for each in self.story()["attempts"]], [STOPPED_SAFELY, 0])
 
     def test_ranks_end_with_a_launcher_that_is_killed(self):
-        job = self.start([], USUAL)
+        words = [*USUAL[:-4], "--rounds", "1e9", "--checkpoint-every", "100"]
+        job = self.start([], words)
         wait_until(lambda: self.newest() > 0 or job.process.poll() is not None, "there is a checkpoint")
         pids = job.pids(2)
         job.process.kill()
         wait_until(lambda: not any(map(is_running, pids)), "the ranks have ended")
         job.finish()
-        self.finished(self.same_again(job))
-        self.as_usual()
+        before = self.newest()
+        again = self.same_again(job)
+        wait_until(lambda: self.newest() > before or again.process.poll() is not None, "the run goes on")
+        again.process.send_signal(signal.SIGTERM)
+        self.finished(again, STOPPED_SAFELY)
 
     def test_a_run_that_another_process_plays_is_waited_for(self):
         first = self.start([], WORDS)
