@@ -126,4 +126,4 @@ if [[ -z ${TMPDIR:-} && -w /dev/shm && $(df --output=avail -B1M /dev/shm | tail 
 fi
 # More at a time than there are CPUs: many wait, for watchdogs or for mpirun. Those that take the time of
 # what they do run alone.
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j $(($(nproc) + 2)) "${selection[@]}" "${passed_on[@]}"
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j $(($(nproc) + 4)) "${selection[@]}" "${passed_on[@]}"
