@@ -123,14 +123,14 @@ void run_without_gil(const std::vector<std::string>& words, Outcome& outcome) {
   }
 }
 
-/// Ends a command on all ranks, which this one cannot begin. Starts no MPI for a process that is alone.
+/// Ends a command on all ranks because this rank cannot begin it. A process that is alone starts no MPI for that.
 void end_on_all_ranks(const std::vector<std::string>& words, const Error& error) {
   if (!runs_on_all_ranks(words) || (!session && launched_ranks() < 2)) return;
   const py::gil_scoped_release waiting;
   end_embedded(started_session(), error);
 }
 
-/// The same for an error of Python.
+/// Ends a command on all ranks because Python raised an error before it began on this rank.
 void end_before_begin(const std::vector<std::string>& words, int code, const std::string& message) {
   try {
     const OnlyCommand only;
@@ -141,7 +141,8 @@ void end_before_begin(const std::vector<std::string>& words, int code, const std
 
 using NamedModel = std::tuple<std::string, py::object, std::string>;  // name, object, identity
 
-/// What Python offers: records are known as memory:NAME and the model as own:NAME while the object lives.
+/// Records and an own model that Python gives to a command. They are known as memory:NAME and own:NAME while the object
+/// lives.
 class Offered {
  public:
   Offered(const std::map<std::string, Records>& records, const std::optional<NamedModel>& model) {

@@ -239,13 +239,17 @@ class Signals(LaunchCase):
         again.process.send_signal(signal.SIGTERM)
         self.finished(again, STOPPED_SAFELY)
 
-    def test_a_run_that_another_process_plays_is_waited_for(self):
+    def started_while_held(self):
+        """(the same command as that of a run which this process holds, the run's open folder)."""
         first = self.start([], WORDS)
         self.finished(first)
         folder = os.open(self.folder / "run", os.O_RDONLY)
         self.addCleanup(os.close, folder)
         fcntl.flock(folder, fcntl.LOCK_EX)
-        job = self.same_again(first)
+        return self.same_again(first), folder
+
+    def test_a_run_that_another_process_plays_is_waited_for(self):
+        job, folder = self.started_while_held()
         time.sleep(1)
         self.assertIsNone(job.process.poll())
         fcntl.flock(folder, fcntl.LOCK_UN)
@@ -253,12 +257,7 @@ class Signals(LaunchCase):
 
     @slow
     def test_a_run_that_another_process_plays_for_long(self):
-        first = self.start([], WORDS)
-        self.finished(first)
-        folder = os.open(self.folder / "run", os.O_RDONLY)
-        self.addCleanup(os.close, folder)
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        result = self.finished(self.same_again(first), USAGE)
+        result = self.finished(self.started_while_held()[0], USAGE)
         self.assertIn("launch: another process plays the run: wait for its end, or end it, and give the same command again;", result.err)
         self.assertNotIn("which no restart mends", result.err)
 

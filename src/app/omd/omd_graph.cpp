@@ -197,7 +197,8 @@ void OmdRun::check_graph(const Graph& graph) {
   if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
     if (const std::string why = why_no_agreement(graph); !why.empty()) notes_.push_back("the topology: " + why);
   }
-  joint_window_ = joint_window_of(graph);
+  // A joint window is no longer than the period.
+  if (config_.rounds.value_or(1) < graph.period()) joint_window_ = joint_window_of(graph);
   if (config_.mixing.mixing == Mixing::push_sum) {
     graph.require_sender_sums();
     return;

@@ -121,7 +121,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   SettingsByRule settings_{*this};
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;
-  std::optional<Round> joint_window_;            ///< of the graph of --topology, where it is known
+  std::optional<Round> joint_window_;            ///< of the graph, where the run may be shorter
   std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run whose clients have changed, until the step cap is chosen
   std::string digest_at_first_;                  ///< of the schedule with the clients that there were at first
   double cap_at_first_ = 1;                      ///< step cap with these

@@ -8,7 +8,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
 namespace starling {

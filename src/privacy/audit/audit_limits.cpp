@@ -2,19 +2,13 @@
 
 #include <cmath>
 
-#include <boost/math/special_functions/beta.hpp>
-
 #include "starling/core/check.hpp"
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 #include "starling/privacy/audit/audit.hpp"
 
 namespace starling {
 
 namespace {
-
-// Boost's tables overflow before main where a long double has 64 bits, as in core/numerics/normal.cpp.
-using NoException =
-    boost::math::policies::policy<boost::math::policies::overflow_error<boost::math::policies::ignore_error>>;
 
 void check_counts(std::int64_t count, std::int64_t trials, double error) {
   check(trials >= 1 && count >= 0 && count <= trials, "{} successes in {} trials (must be 0 to the trials)", count,
@@ -27,15 +21,13 @@ void check_counts(std::int64_t count, std::int64_t trials, double error) {
 double clopper_pearson_lower(std::int64_t count, std::int64_t trials, double error) {
   check_counts(count, trials, error);
   if (count == 0) return 0;
-  return boost::math::ibeta_inv(static_cast<double>(count), static_cast<double>(trials - count) + 1, error,
-                                NoException());
+  return beta_quantile(static_cast<double>(count), static_cast<double>(trials - count) + 1, error);
 }
 
 double clopper_pearson_upper(std::int64_t count, std::int64_t trials, double error) {
   check_counts(count, trials, error);
   if (count == trials) return 1;
-  return boost::math::ibetac_inv(static_cast<double>(count) + 1, static_cast<double>(trials - count), error,
-                                 NoException());
+  return upper_beta_quantile(static_cast<double>(count) + 1, static_cast<double>(trials - count), error);
 }
 
 EventLimits exact_limits(std::int64_t likely, std::int64_t unlikely, std::int64_t trials, double error) {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "starling/core/check.hpp"
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 
 namespace starling {
 

@@ -1,5 +1,6 @@
 #include "starling/protocol/own_model/plugin.hpp"
 
+#include "fence.hpp"
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +14,6 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/numerics/kept_arithmetic.hpp"
 #include "starling/core/record_error.hpp"
-#include "starling/protocol/own_model/fence.hpp"
 
 namespace starling {
 

@@ -1,5 +1,6 @@
 #include "starling/protocol/own_model/row_model.hpp"
 
+#include "fence.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,7 +13,6 @@
 #include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/record_error.hpp"
 #include "starling/privacy/clip_rows.hpp"
-#include "starling/protocol/own_model/fence.hpp"
 
 namespace starling {
 

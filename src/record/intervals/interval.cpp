@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 
 namespace starling {
 

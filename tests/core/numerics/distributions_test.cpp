@@ -1,10 +1,10 @@
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
-namespace starling::normal_test {
+namespace starling::distributions_test {
 
 TEST(Normal, HasTheValuesOfTables) {
   EXPECT_NEAR(normal_cdf(-1), 0.15865525393145707, 1e-16);
@@ -21,4 +21,10 @@ TEST(Normal, QuantilesInvertProbabilities) {
   EXPECT_EQ(normal_quantile(1), std::numeric_limits<double>::infinity());
 }
 
-}  // namespace starling::normal_test
+TEST(Beta, QuantilesOfKnownDistributions) {
+  EXPECT_NEAR(beta_quantile(2, 1, 0.25), 0.5, 1e-15);         // x² up to x
+  EXPECT_NEAR(upper_beta_quantile(1, 3, 0.001), 0.9, 1e-14);  // (1 − x)³ beyond x
+  EXPECT_NEAR(beta_quantile(5, 8, 0.3), upper_beta_quantile(5, 8, 0.7), 1e-14);
+}
+
+}  // namespace starling::distributions_test

@@ -1,4 +1,4 @@
-/// The standard normal distribution.
+/// The standard normal distribution, and quantiles of beta distributions.
 #pragma once
 
 namespace starling {
@@ -9,5 +9,9 @@ namespace starling {
 [[nodiscard]] double normal_quantile(double probability);
 /// The point z such that a standard normal number lies between −z and z with probability `level`, 0 < level < 1.
 [[nodiscard]] double two_sided_normal_quantile(double level);
+/// The point below which a number of the beta distribution (a, b) lies with `probability`; a, b > 0.
+[[nodiscard]] double beta_quantile(double a, double b, double probability);
+/// The point above which it lies with `probability`.
+[[nodiscard]] double upper_beta_quantile(double a, double b, double probability);
 
 }  // namespace starling

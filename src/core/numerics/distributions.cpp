@@ -1,10 +1,11 @@
-#include "starling/core/numerics/normal.hpp"
+#include "starling/core/numerics/distributions.hpp"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include <boost/math/policies/policy.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 
 namespace starling {
@@ -29,6 +30,14 @@ double normal_quantile(double probability) {
 
 double two_sided_normal_quantile(double level) {
   return std::numbers::sqrt2 * boost::math::erf_inv(level, NoException());
+}
+
+double beta_quantile(double a, double b, double probability) {
+  return boost::math::ibeta_inv(a, b, probability, NoException());
+}
+
+double upper_beta_quantile(double a, double b, double probability) {
+  return boost::math::ibetac_inv(a, b, probability, NoException());
 }
 
 }  // namespace starling
