@@ -14,6 +14,7 @@
 #include "starling/net/world.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/protocol/aggregated/plug_in_sums.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/figures/effective_weights.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "starling/protocol/constraints/composite_model.hpp"
 #include "starling/protocol/constraints/energy_schedule.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling {
 

@@ -204,7 +204,7 @@ RunState state_of(const std::string& run, double silence) {
       return RunState::running;
     case Holding::free:
       return RunState::silent;
-    case Holding::unknown:
+    case Holding::no_locks:
       break;
   }
   return silence < patience ? RunState::running : RunState::silent;

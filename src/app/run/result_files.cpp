@@ -5,6 +5,7 @@
 #include <string>
 
 #include "starling/core/per_client.hpp"
+#include "starling/report/figures/figure.hpp"
 #include "starling/report/pictures/picture.hpp"
 #include "starling/report/run_file.hpp"
 #include "starling/report/view/summary_view.hpp"

@@ -11,6 +11,7 @@
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/record/figures/divergence.hpp"
 #include "starling/record/model_file/model_metrics.hpp"
+#include "starling/report/run_file.hpp"
 
 namespace starling {
 

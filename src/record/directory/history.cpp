@@ -156,7 +156,7 @@ Holding holding_of(const std::string& path) {
   const Descriptor file(path, O_RDONLY);
   struct flock lock = whole_file();
   // Asks only: no lock is taken that the run could meet.
-  if (file.get() < 0 || ::fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return Holding::unknown;
+  if (file.get() < 0 || ::fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return Holding::no_locks;
   return lock.l_type == F_UNLCK ? Holding::free : Holding::held;
 }
 

@@ -114,23 +114,23 @@ PublicConstants SavedModel::table_constants() const {
   PublicConstants all = constants;
   if (kind != Kind::vertical) return all;
   const bool have_names = all_have_names(parties);
-  for (const SavedModel& party : parties) {
-    check(party.constants.description == ReadSettings::Features::raw,
+  for (const SavedModel& each : parties) {
+    check(each.constants.description == ReadSettings::Features::raw,
           "party {} has pictures, which one table cannot have beside other columns. Give a file of each party by "
           "--parties.",
-          party.party);
+          each.party);
     check(
-        party.constants.made_features().size() == party.constants.features,
+        each.constants.made_features().size() == each.constants.features,
         "party {} has columns that become several features, which one table cannot have yet. Give a file of each party "
         "by --parties.",
-        party.party);
-    if (have_names) add_names(party, all.columns);
-    add_categories(party, all.categories);
-    add_by_place(party, party.constants.standardisation, all.standardisation);
-    add_by_place(party, party.constants.fill, all.fill);
-    all.clipped = party.constants.clipped;
-    all.missing = party.constants.missing;
-    all.scale = party.constants.scale;
+        each.party);
+    if (have_names) add_names(each, all.columns);
+    add_categories(each, all.categories);
+    add_by_place(each, each.constants.standardisation, all.standardisation);
+    add_by_place(each, each.constants.fill, all.fill);
+    all.clipped = each.constants.clipped;
+    all.missing = each.constants.missing;
+    all.scale = each.constants.scale;
   }
   return all;
 }

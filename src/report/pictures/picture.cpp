@@ -15,8 +15,6 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t most_drawn_clients = 10;
-
 constexpr double least_step = 1.1;  ///< between the rounds of two points of a progressive curve, as a factor
 
 /// A progressive figure over spans of rounds. A line that comes shortly after the one before tells of few records, so

@@ -137,7 +137,7 @@ TEST(History, ToldOfOneRoundInTwoLinesIsOneLine) {
 TEST(History, IsHeldAsLongAsItIsWritten) {
   const TemporaryFolder folder;
   const std::string path = folder / "history.csv";
-  EXPECT_EQ(holding_of(path), Holding::unknown);
+  EXPECT_EQ(holding_of(path), Holding::no_locks);
   std::optional<HistoryFile> file;
   file.emplace(path);
   EXPECT_EQ(holding_of(path), Holding::held);

@@ -30,7 +30,9 @@ struct FedAvgSettings : StepSchedule {
   double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
 
   /// Length of a local step, counted from 0 over the run, in round t >= 0. `zero_at` counts local steps.
-  [[nodiscard]] double length(Round t, Round step) const { return zero_at > 0 ? step_at(step) : power_step_at(t); }
+  [[nodiscard]] double length(Round t, Round local_step) const {
+    return zero_at > 0 ? step_at(local_step) : power_step_at(t);
+  }
 };
 
 /// Federated averaging of the clients of all ranks. Construct, then call run() once.

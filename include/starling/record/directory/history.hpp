@@ -103,8 +103,8 @@ class HistoryFile final : public HistoryWriter {
 /// The same with one line for each round: what several lines know of it together.
 [[nodiscard]] std::vector<NetworkFigures> one_line_each(const std::vector<NetworkFigures>& history);
 
-/// Whether a run holds the lock of this history. `unknown` where the file system has no locks.
-enum class Holding { held, free, unknown };
+/// Whether a run holds the lock of this history; `no_locks` where the file system has none.
+enum class Holding { held, free, no_locks };
 [[nodiscard]] Holding holding_of(const std::string& path);
 
 }  // namespace starling

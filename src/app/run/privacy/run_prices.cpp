@@ -8,6 +8,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/spending.hpp"
+#include "starling/privacy/statement/statement.hpp"
 
 namespace starling {
 
