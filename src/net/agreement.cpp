@@ -307,6 +307,7 @@ std::optional<std::vector<Vector>> Agreement::collect(const std::vector<int>& ra
     check<FailureError>(clock.seconds() <= state.watchdog,
                         "a rank's report did not come within {} s (it is silent) see whether all ranks still run",
                         state.watchdog);
+    clock.rest();
   }
   std::vector<Vector> result;
   for (const int r : ranks) {

@@ -61,6 +61,7 @@ void World::State::await_appointments() {
                       "rank is silent); see which rank of the job has died",
                       round_ + 1, watchdog));
     }
+    clock.rest();
   }
 }
 

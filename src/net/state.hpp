@@ -1,6 +1,7 @@
 // Internals of the net module: the communicators, the control channel and the waits that poll it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -85,6 +87,15 @@ class PatienceClock {
   }
   /// Whether a step was that long.
   [[nodiscard]] bool suspended() const { return suspended_; }
+  /// Leaves the processor to others for a small part of the time waited so far, after a wait that is longer than a
+  /// round that only exchanges messages. What is awaited is noticed at most that part later.
+  void rest() const {
+    constexpr double short_wait = 5e-3;
+    constexpr double part = 1.0 / 16;
+    constexpr double longest_rest = 1e-3;
+    if (waited_ < short_wait) return;
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(part * waited_, longest_rest)));
+  }
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
-#include <thread>
 #include <unistd.h>
 
 namespace starling {
@@ -138,6 +137,7 @@ World::State::~State() {
   while (!(outbox_.empty() && (failed || sent_reports.empty())) && clock.seconds() < 2) {
     drop_delivered(outbox_);
     drop_delivered(sent_reports);
+    clock.rest();
   }
   MPI_Cancel(&inbox_request_);
   MPI_Request_free(&inbox_request_);
@@ -290,7 +290,10 @@ bool World::State::is_nearest_to_the_cause() {
     int arrived = 0;
     MPI_Status status;
     MPI_Test(&inbox_request_, &arrived, &status);
-    if (arrived == 0) continue;
+    if (arrived == 0) {
+      clock.rest();
+      continue;
+    }
     const Notice notice = inbox_;
     post_inbox();
     if (notice.kind != NoticeKind::failure) continue;
@@ -334,6 +337,7 @@ void World::State::keep_waiting(PatienceClock& clock, double patience, const std
                     "--watchdog",
                     awaited(), waited));
   }
+  clock.rest();
 }
 
 void World::State::wait_collective(MPI_Request request, const char* what) {
@@ -345,13 +349,13 @@ void World::State::wait_collective(MPI_Request request, const char* what) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0 || spins % 64 != 0) continue;
     poll();
-    if (clock.seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(200));
     if (clock.seconds() > patience) {
       throw FailureError(
           fmt::format("{}: other ranks did not take part for {} s (dead, stopped or still busy) see "
                       "whether they still run, or raise --watchdog",
                       what, patience));
     }
+    clock.rest();
   }
 }
 

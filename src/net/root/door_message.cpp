@@ -47,6 +47,7 @@ std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
                       "--watchdog",
                       awaited(), waited));
     }
+    clock.rest();
   }
   int length = 0;
   MPI_Get_count(&status, MPI_BYTE, &length);
