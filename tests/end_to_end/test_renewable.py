@@ -368,6 +368,23 @@ class Regression(RenewableCase):
             error = numpy.sqrt(spread * numpy.diag(numpy.linalg.inv(x.T @ x)))
             self.assertLess(numpy.abs(errors_of(summary) / error - 1).max(), 1e-8)
 
+    def test_a_penalty_is_no_residual(self):
+        """The dispersion is the mean square of residuals at the penalised estimate, from whatever start."""
+        generator = numpy.random.default_rng(13)
+        x = numpy.column_stack([generator.standard_normal((120, 2)), numpy.ones(120)])
+        y = x @ [2, -1, 3] + 0.5 * generator.standard_normal(120)
+        self.csv("data.csv", [",".join(map(repr, map(float, [*row[:-1], label]))) for row, label in zip(x, y)])
+        for start, penalty, batch in (("zero", "full", 120), ("zero", "slopes", 30), ("safe", "slopes", 30)):
+            with self.subTest(start=start, penalty=penalty):
+                summary = self.summary(["--source", "data.csv", "--clients", "1", "--batch", batch, "--loss", "squared", "--l2", "0.2",
+                                        "--penalty", penalty, "--start", start, *OPEN], f"{start}-{penalty}")
+                curvature = x.T @ x + 24 * numpy.diag([1, 1, penalty == "full"])
+                best = numpy.linalg.solve(curvature, x.T @ y)
+                numpy.testing.assert_allclose(summary["final_model"], best, rtol=1e-10)
+                spread = ((y - x @ best) ** 2).sum() / (120 - 3)
+                error = numpy.sqrt(spread * numpy.diag(numpy.linalg.inv(curvature)))
+                numpy.testing.assert_allclose(errors_of(summary), error, rtol=1e-9)
+
 
 class BadInput(RenewableCase):
     """A right answer or a clear error, never a silent wrong one."""

@@ -135,14 +135,13 @@ void OnlineRenewable::add_batch(BlockCurvature j, View total) {
 void OnlineRenewable::take_step(View total, View gradient, View step) {
   const MessageLayout at = places();
   RenewableState& state = *state_;
+  // For squared losses this is the minimum of the objective over all records so far (recursive least squares).
+  state.objective += total[at.loss()] + penalty_value(theta_.value(), total[at.records()]) - dot(gradient, step) / 2;
   theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
   check<DataError>(std::isfinite(norm2(theta_.value())),
                    "batch {}: the model is not finite: the features are too large. Scale them, or raise --l2.",
                    done_ + 1);
   state.theta = theta_.value();
-  // For squared losses without a penalty this is the sum of squares over all records so far at θ_b (recursive least
-  // squares).
-  state.residual += total[at.loss()] - dot(gradient, step) / 2;
   if (done_ > 0) state.later += Score{total[at.loss()], 0, static_cast<std::int64_t>(total[at.records()])};
 }
 
@@ -180,7 +179,8 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
         free > 0,
         "{}: {} records for {} coefficients leave no degree of freedom for the dispersion. Take more records.", where,
         state.records, model_.dimension());
-    scale(2 * state.residual / free, variances);
+    const double residual = state.objective - penalty_value(state.theta, state.records);
+    scale(2 * std::max(residual, 0.0) / free, variances);
   }
   return variances;
 }

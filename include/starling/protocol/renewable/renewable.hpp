@@ -27,12 +27,12 @@ struct RenewableSettings {
 struct RenewableState {
   Vector theta;
   BlockCurvature j;
-  double records = 0;         ///< N_b
-  double residual = 0;        ///< Σ over batches of the loss at the model before the step, less the gain of the step
-  Score later = {};           ///< losses of the batches since the last search, each at the model before its step
+  double records = 0;    ///< N_b
+  double objective = 0;  ///< Σ over batches of F at the model before the step, penalty included, less the step's gain
+  Score later = {};      ///< losses of the batches since the last search, each at the model before its step
   std::int64_t searches = 0;  ///< batches whose step gave way to a search
   Vector slopes = {};         ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty without settings.with_slopes
-  void persist(Snapshot& snapshot) { snapshot(theta, j, records, residual, later, searches, slopes); }
+  void persist(Snapshot& snapshot) { snapshot(theta, j, records, objective, later, searches, slopes); }
 };
 
 /// The common part of the variants: settings and penalty.
