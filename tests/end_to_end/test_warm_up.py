@@ -37,6 +37,13 @@ class WarmUp(TestCase):
         given = self.summary_of(1, [*self.words, "--tuning", "auto", "--batch", "2", "--step", "0.5"], "given")
         self.assertEqual({each["option"] for each in given["tuning"]["chosen"]}, {"warmup-share", "step-offset", "noise-correlation"})
 
+    def test_a_long_batch_has_all_its_digits(self):
+        """One that is rounded up leaves fewer rounds than --rounds asks for: of 3,000 rounds of 10,006 records the run had 2,999."""
+        words = ["infer", "--source", "synthetic:linear:p=1,n=2027400", "--clients", "1", *GAUSSIAN, "--rounds", "150", "--intervals", "none",
+                 "--tuning", "auto"]
+        chosen = self.summary_of(1, words, "run")["tuning"]["chosen"]
+        self.assertEqual([each["value"] for each in chosen if each["option"] == "batch"], ["13516"])
+
     @fewer
     def test_same_bits_on_any_number_of_ranks(self):
         ring = self.write("t.topo", topology(4, [(1, [(0, 1), (1, 2), (2, 3), (3, 0)])]))

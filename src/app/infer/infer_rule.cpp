@@ -89,8 +89,8 @@ std::pair<double, std::string> step_by_rule(const InferRuleFacts& facts, double 
 std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {
   const InferConfig& config = facts.config;
   std::vector<TunedValue> values;
-  const auto choose = [&](const char* option, double value, std::string reason) {
-    if (!config.given(option)) values.push_back({option, fmt::format("{:.4g}", value), std::move(reason)});
+  const auto choose = [&](const char* option, std::string value, std::string reason) {
+    if (!config.given(option)) values.push_back({option, std::move(value), std::move(reason)});
   };
   const std::optional<std::int64_t>& records = facts.records;
   const bool may_warm_up = !config.plug_in && config.bias == BiasChoice::keep && !facts.shape.sparse &&
@@ -103,21 +103,21 @@ std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {
   const Round steps = config.rounds.value_or(records ? (*records + batch - 1) / batch : facts.endless);
   const bool warms_up = may_warm_up && steps * 9 >= 10 * least_steps_each * coefficients_of(facts);
   const double share = config.given("warmup-share") ? config.warmup_share : warms_up ? usual_warmup_share : 0;
-  choose("batch", static_cast<double>(batch),
+  choose("batch", fmt::format("{}", batch),
          records ? fmt::format("{} records of the client with most, in {} steps: noise of a step falls with the batch",
                                *records, steps)
                  : "nobody knows how many records there will be");
-  choose("warmup-share", share,
+  choose("warmup-share", fmt::format("{:.4g}", share),
          warms_up      ? "coordinates in which steps have one length"
          : may_warm_up ? "too few steps would be left"
                        : "what else was asked for, or the kind of records, excludes it");
   // Steps begin after the warm-up, whose number is an offset then.
   const double begin = share > 0 ? share * static_cast<double>(steps) : static_cast<double>(steps) / 10;
   const double end = (share > 0 ? 1 : 1.1) * static_cast<double>(steps);
-  choose("step-offset", share > 0 ? 0 : std::floor(begin),
+  choose("step-offset", share > 0 ? "0" : fmt::format("{:.0f}", std::floor(begin)),
          share > 0 ? "the rounds of the warm-up come before" : "a tenth of the steps");
   const auto [step, reason] = step_by_rule(facts, begin, end, batch);
-  choose("step", step, reason);
+  choose("step", fmt::format("{:.4g}", step), reason);
   if (may_correlate_by_rule(config)) {
     values.push_back({"noise-correlation", "blt:2", "the average has little of noise that later steps take back"});
   }
