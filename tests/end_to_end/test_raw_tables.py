@@ -291,6 +291,27 @@ class Profiles(TestCase):
             result = self.run_alone(["omd", "--source", "t.csv", *common, *words, "--output", output])
             self.assertEqual(result.code, 0, result)
 
+    def test_columns_far_from_zero(self):
+        """Their means differ from those of the records by a hundredth of a deviation at most, and their ranges are hardly wider."""
+        columns = {"seconds": [1_700_000_000 + 37 * i % 1009 for i in range(200)], "weight": [123456789 + i % 7 / 4 for i in range(200)],
+                   "below": [-1e9 - i % 13 for i in range(200)], "same": [1e9] * 200}
+        lines = [",".join(map(repr, row)) + f",{i % 2}" for i, row in enumerate(zip(*columns.values()))]
+        self.write("t.csv", ",".join(columns) + ",y\n" + "\n".join(lines) + "\n")
+        self.assertEqual(self.profile("t.csv", "--output", "d").code, 0)
+        found = {name: {row[0]: [float(word) for word in row[1:]] for row in self.rows(f"d/{name}.csv")[1:]}
+                 for name in ("ranges", "standardise", "missing")}
+        for name, values in columns.items():
+            mean, middle = sum(values) / 200, sorted(values)[99:101]
+            deviation = (sum((x - mean) ** 2 for x in values) / 200) ** 0.5 or 1
+            low, high = found["ranges"][name]
+            self.assertTrue(low <= min(values) and max(values) <= high, name)
+            self.assertLess(high - low, 1.3 * (max(values) - min(values)) + 3, name)
+            self.assertAlmostEqual(found["standardise"][name][0], mean, delta=deviation / 100, msg=name)
+            self.assertAlmostEqual(found["missing"][name][0], sum(middle) / 2, delta=deviation / 100, msg=name)
+        for name in ("ranges", "standardise"):
+            result = self.run_alone(["omd", "--source", "t.csv", f"--{name}", f"d/{name}.csv", *OPEN, "--output", name])
+            self.assertEqual(result.code, 0, result)
+
     def test_the_label_of_a_regression_and_columns_without_names(self):
         self.write("t.csv", "".join(f"{i % 3},{i % 7 - 3},{i * 1.5}\n" for i in range(60)))
         self.assertEqual(self.profile("t.csv", "--output", "d").code, 0)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "starling/data/description/profile.hpp"
 #include "starling/data/preparation/column_variation.hpp"
 #include "starling/files/text_files.hpp"
 
@@ -78,7 +79,8 @@ std::string ColumnCheck::write_proposal(const std::string& folder, const std::st
     const std::string name = of_label                  ? (label.empty() ? "label" : label)
                              : j < shape_.names.size() ? shape_.names[j]
                                                        : fmt::format("{}", j);
-    text += fmt::format("{},{:.6g},{:.6g}\n", csv_text(name), proposed_[j].mean, proposed_[j].deviation);
+    const auto& [mean, deviation] = proposed_[j];
+    text += fmt::format("{},{},{:.6g}\n", csv_text(name), text_of_constant(mean, deviation), deviation);
   }
   write_text(folder + "/standardise.csv", text);
   return fmt::format(

@@ -85,22 +85,28 @@ std::vector<ColumnProfile> columns_of(const ColumnNames& names, const ReadSettin
   return columns;
 }
 
-/// The number rounded to two digits, away from the range's inside.
-double outwards(double value, bool up) {
+/// Unit of the second digit of a number.
+double second_digit(double value) {
+  return std::pow(10, std::floor(std::log10(std::abs(value))) - 1);
+}
+
+/// The number rounded to two digits of its own or of the range's width, away from the range's inside.
+double outwards(double value, double width, bool up) {
   if (value == 0) return 0;
-  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 1);
+  const double unit = std::min(second_digit(value), width > 0 ? second_digit(width) : second_digit(value));
   const double rounded = (up ? std::ceil(value / unit) : std::floor(value / unit)) * unit;
   return std::isfinite(rounded) ? rounded : value;
 }
 
 std::string range_line(const std::string& key, const Moments& moments) {
-  double low = outwards(moments.min(), false);
-  double high = outwards(moments.max(), true);
+  const double width = moments.max() - moments.min();
+  double low = outwards(moments.min(), width, false);
+  double high = outwards(moments.max(), width, true);
   if (low >= high) {
     low -= 1;
     high += 1;
   }
-  return fmt::format("{},{:.6g},{:.6g}\n", key, low, high);
+  return fmt::format("{},{:.15g},{:.15g}\n", key, low, high);
 }
 
 /// Whether a column of numbers has lines in tables of numbers.
@@ -178,6 +184,12 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   return profile;
 }
 
+std::string text_of_constant(double value, double deviation) {
+  const double more = value == 0 ? 0 : 3 + std::ceil(std::log10(std::abs(value) / deviation));
+  const auto digits = static_cast<int>(std::clamp(more, 6.0, 17.0));
+  return fmt::format("{:.{}g}", value, digits);
+}
+
 std::vector<DraftTable> draft_tables(const TableProfile& profile) {
   std::string ranges;
   std::string standardise;
@@ -189,10 +201,11 @@ std::vector<DraftTable> draft_tables(const TableProfile& profile) {
     const std::string key = csv_text(profile.has_names ? column.name : number);
     if (column.use == ColumnProfile::Use::feature) ++feature;
     if (!is_quantity(column)) continue;
-    const double deviation = column.moments.deviation();
+    const double deviation = column.moments.deviation() > 0 ? column.moments.deviation() : 1;
+    const auto constant = [deviation](double value) { return text_of_constant(value, deviation); };
     ranges += range_line(key, column.moments);
-    standardise += fmt::format("{},{:.6g},{:.6g}\n", key, column.moments.mean(), deviation > 0 ? deviation : 1);
-    if (!is_label) missing += fmt::format("{},{:.6g}\n", key, column.sample.quantile(0.5));
+    standardise += fmt::format("{},{},{:.6g}\n", key, constant(column.moments.mean()), deviation);
+    if (!is_label) missing += fmt::format("{},{}\n", key, constant(column.sample.quantile(0.5)));
   }
   std::vector<DraftTable> drafts{
       {"ranges.csv", "--ranges", "feature,low,high\n" + ranges},

@@ -72,6 +72,10 @@ struct TableProfile {
 [[nodiscard]] TableProfile profile_table(const std::string& path, const ReadSettings& settings,
                                          const std::function<void()>& tick);
 
+/// A constant of a column, for a draft: six significant digits, or as many more as leave an error of at most 1/200 of
+/// the column's deviation, which is above 0.
+[[nodiscard]] std::string text_of_constant(double value, double deviation);
+
 /// A file of constants that a profile proposes.
 struct DraftTable {
   std::string file;    ///< name without a folder
@@ -80,8 +84,9 @@ struct DraftTable {
 };
 
 /// Drafts of the tables for --ranges, --standardise, --missing constant: and --encode onehot:. Ranges are rounded
-/// outwards to two digits. Columns of text with categories are in the last alone. A label has lines if it is a text, or
-/// a number with more than 20 values. Tables without lines are left out.
+/// outwards to two digits of their ends, or of their width where that is finer. Columns of text with categories are in
+/// the last alone. A label has lines if it is a text, or a number with more than 20 values. Tables without lines are
+/// left out.
 [[nodiscard]] std::vector<DraftTable> draft_tables(const TableProfile& profile);
 
 /// Whether a column of text has so many texts that it is left out of the drafts.
