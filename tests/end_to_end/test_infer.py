@@ -497,6 +497,15 @@ class OwnUnits(InferCase):
         self.summary([*words, *NOISY], "private")
         self.assertFalse((self.folder / "private" / "standardise.csv").exists())
 
+    def test_constants_of_a_time_in_seconds(self):
+        """Its deviation is a ten-millionth of its mean, and each client has its own quarter of the time."""
+        time, other = 1.7e9 + numpy.arange(800) / 2, numpy.random.default_rng(3).normal(0, 1, 800)
+        path = self.csv("time.csv", [",".join(map(repr, map(float, row))) for row in zip(time, other, other)], "time,other,y")
+        self.summary(["--source", path, "--clients", "4", *OPEN], "time")
+        row = self.table("time/standardise.csv")[0]
+        self.assertAlmostEqual(float(row["mean"]), time.mean(), delta=time.std() / 100)
+        self.assertAlmostEqual(float(row["sd"]) / time.std(), 1, delta=1e-4)
+
 
 class BadInput(InferCase):
     def refused(self, code, words, *patterns):

@@ -14,17 +14,49 @@ namespace {
 /// A column whose mean or deviation is beyond this, or whose deviation is below its inverse, is far from standardised.
 constexpr double far = 10;
 
-/// Adds a batch to a client's sums of all columns, the label last: 1, then value and square of each.
-void add_scales(MutableView sums, const Batch& batch, std::size_t features) {
+/// A column whose variance is below this share of its squared mean varies by roundings only.
+constexpr double least_variance = 1e-26;
+
+/// Adds a batch to a client's moments of all columns, the label last: the number of records, then of each column the
+/// mean and the sum of squares about it, in the manner of Welford.
+void add_scales(MutableView moments, const Batch& batch, std::size_t features) {
   const auto add = [&](std::size_t column, double value) {
-    sums[1 + 2 * column] += value;
-    sums[2 + 2 * column] += value * value;
+    double& mean = moments[1 + 2 * column];
+    const double apart = value - mean;
+    mean += apart / moments[0];
+    moments[2 + 2 * column] += apart * (value - mean);
   };
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    sums[0] += 1;
+    moments[0] += 1;
     for (std::size_t j = 0; j < features; ++j) add(j, batch.row(i).values[j]);
     add(features, batch.label(i));
   }
+}
+
+/// The number of all clients' records, then the mean and the mean square about it of each column. **Collective.**
+Vector scales_of_all(Agreement& agreement, const Released<Columns>& moments) {
+  const auto with_each = [&](const auto& change) {
+    return post_process(
+        [&](const Columns& all) {
+          Columns changed = all;
+          for (std::size_t k = 0; k < changed.size(); ++k) change(changed[k]);
+          return changed;
+        },
+        moments);
+  };
+  Vector result = agreement.ordered_sum(with_each([](MutableView own) {
+    for (std::size_t at = 1; at < own.size(); at += 2) own[at] *= own[0];
+  }));
+  const double records = result[0];
+  for (std::size_t at = 1; at < result.size(); at += 2) result[at] /= records;
+  const Vector squares = agreement.ordered_sum(with_each([&](MutableView own) {
+    for (std::size_t at = 1; at < own.size(); at += 2) {
+      const double apart = own[at] - result[at];
+      own[at + 1] += own[0] * apart * apart;
+    }
+  }));
+  for (std::size_t at = 2; at < result.size(); at += 2) result[at] = squares[at] / records;
+  return result;
 }
 
 }  // namespace
@@ -57,16 +89,16 @@ std::vector<std::size_t> ColumnCheck::look(const std::vector<std::unique_ptr<Str
 
 void ColumnCheck::propose(Agreement& agreement, bool with_label) {
   if (!agreement.all(declare_public(watches_scales_))) return;
-  const Vector sums = agreement.ordered_sum(sums_);
+  const Vector scales = scales_of_all(agreement, sums_);
   const auto deviates = [](const Standardisation& each) {
     return each.deviation > far || each.deviation < 1 / far || std::abs(each.mean) > far;
   };
   const std::size_t columns = shape_.features + (with_label ? 1 : 0);
   for (std::size_t j = 0; j < columns; ++j) {
-    const double mean = sums[1 + 2 * j] / sums[0];
-    const double variance = sums[2 + 2 * j] / sums[0] - mean * mean;
-    proposed_.push_back(variance > 1e-12 * mean * mean ? Standardisation{mean, std::sqrt(variance)}
-                                                       : Standardisation{});
+    const double mean = scales[1 + 2 * j];
+    const double variance = scales[2 + 2 * j];
+    const bool varies = variance > least_variance * mean * mean;
+    proposed_.push_back(varies ? Standardisation{mean, std::sqrt(variance)} : Standardisation{});
   }
   if (std::none_of(proposed_.begin(), proposed_.end(), deviates)) proposed_.clear();
 }
