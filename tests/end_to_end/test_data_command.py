@@ -436,6 +436,13 @@ class Describe(DataCase):
         self.assertIsNone(found["repeated_ids"])
         self.assertEqual(len(found["notes"]), 1)
 
+    def test_norms_whose_squares_are_no_doubles(self):
+        self.write("a.csv", "3e200,4e200,1\n0,0,0\n-3e-200,4e-200,1\n")
+        found = self.figures("a.csv")["row_l2"]
+        self.assertAlmostEqual(found["max"] / 5e200, 1, delta=1e-12)
+        self.assertAlmostEqual(found["median"] / 5e-200, 1, delta=0.01)
+        self.assertEqual(found["min"], 0)
+
     def test_the_digest_of_a_long_file(self):
         text = "1,0.25,1\n" * 400_000
         self.write("a.csv", text)

@@ -18,6 +18,17 @@ void check_features(std::size_t features, const RecordReader& reader) {
                    features, Description::most_features);
 }
 
+/// The Euclidean norm of numbers, whose sum of squares may be beyond the range of doubles.
+double euclidean_norm(View values, double squares) {
+  if (squares > 1e-280 && squares < 1e300) return std::sqrt(squares);
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  if (largest == 0) return 0;
+  double sum = 0;
+  for (const double value : values) sum += value / largest * (value / largest);
+  return largest * std::sqrt(sum);
+}
+
 }  // namespace
 
 void Moments::add(double value) {
@@ -137,7 +148,7 @@ void Describer::add(const Row& row, double label) {
     squares += value * value;
   }
   result_.l1.add(l1);
-  result_.l2.add(std::sqrt(squares));
+  result_.l2.add(euclidean_norm(row.values, squares));
   add_label(label);
 }
 
