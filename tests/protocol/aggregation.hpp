@@ -116,9 +116,8 @@ class Path final : public Observer {
 
 /// `none` for whole messages.
 inline std::unique_ptr<Mechanism> publisher(const CurvedModel& model, bool with_slopes) {
-  ReleaseSettings settings;
-  settings.clip = std::numeric_limits<double>::infinity();
-  settings.dimension = MessageLayout{model.dimension(), model.triangles(), with_slopes}.size();
+  const ReleaseSettings settings{.clip = std::numeric_limits<double>::infinity(),
+                                 .dimension = MessageLayout{model.dimension(), model.triangles(), with_slopes}.size()};
   return mechanism_table().make("none", settings);
 }
 

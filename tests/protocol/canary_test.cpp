@@ -41,10 +41,7 @@ TEST(CanaryMechanism, NotesWhatWasReleased) {
   LinearModel model(*loss, 2, false);
   CanaryLog log;
   CanaryModel canary(model, 1, NoiseKey::from_seed(1, 0), log);
-  ReleaseSettings settings;
-  settings.dimension = 2;
-  settings.batch = 2;
-  settings.run_id = "test";
+  const ReleaseSettings settings{.batch = 2, .dimension = 2, .run_id = "test"};
   const auto laplace = mechanism_table().make("laplace", settings);
   CanaryMechanism mechanism(*laplace, 1, log);
   EXPECT_EQ(mechanism.charge(1), laplace->charge(1));
@@ -68,12 +65,11 @@ TEST(CanaryMechanism, NotesAllReleasesUnderCorrelatedNoise) {
   LinearModel model(*loss, 2, false);
   CanaryLog log;
   CanaryModel canary(model, 1, NoiseKey::from_seed(1, 0), log);
-  ReleaseSettings settings;
-  settings.dimension = 2;
-  settings.batch = 2;
-  settings.price = PriceRange::of(0.5);
-  settings.run_id = "test";
-  settings.correlation = best_correlation(8, 1);
+  const ReleaseSettings settings{.price = PriceRange::of(0.5),
+                                 .batch = 2,
+                                 .dimension = 2,
+                                 .run_id = "test",
+                                 .correlation = best_correlation(8, 1)};
   const auto gaussian = mechanism_table().make("gaussian", settings);
   CanaryMechanism mechanism(*gaussian, 1, log);
 

@@ -80,9 +80,7 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
   const MixingChannel door(world(), layout, schedule, settings, map->state_size(d));
 
   QuadraticModel model(d, settings.work);
-  ReleaseSettings release;
-  release.clip = std::numeric_limits<double>::infinity();
-  release.dimension = d;
+  const ReleaseSettings release{.clip = std::numeric_limits<double>::infinity(), .dimension = d};
   const auto mechanism = mechanism_table().make("none", release);
   Accounts accounts(*mechanism, Prices::parse("1", "price", settings.rounds, schedule.clients(), 0, 1), settings.rounds,
                     first, std::vector<ServedRounds>(count));

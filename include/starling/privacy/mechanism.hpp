@@ -48,13 +48,13 @@ struct PriceRange {
 
 /// The public settings of a run's releases.
 struct ReleaseSettings {
-  PriceRange price;
+  PriceRange price = {};
   double clip = 1;  ///< C, norm bound of one record's gradient; infinite: no clipping (only without noise)
   PrivacyUnit unit = PrivacyUnit::record;
   std::size_t batch = 1;      ///< m, public: the divisor of every sum, also of smaller batches
   std::size_t dimension = 1;  ///< d
   Round rounds = 1;           ///< T, for mechanisms whose row says `depends_on_rounds`
-  std::string run_id;
+  std::string run_id = {};
   /// The sensitivity of a sum in clips: 2, or √2 where the contributions of any two records have a non-negative inner
   /// product (only Gaussian noise, and not unit component; proof in privacy/noise/grid.hpp).
   double replacement = 2;
@@ -62,7 +62,7 @@ struct ReleaseSettings {
   bool persons_in_slots = false;
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
   /// The correlation of a client's noise over the rounds; none: the noise is independent. Only for Gaussian noise.
-  std::optional<NoiseCorrelation> correlation;
+  std::optional<NoiseCorrelation> correlation = {};
 };
 
 /// Access to secrets for mechanisms: opens a Secret, makes a Released.

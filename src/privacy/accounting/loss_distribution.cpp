@@ -70,11 +70,10 @@ Lattice lattice_for(const Losses& losses, const Window& window, Real lambda, dou
   const Real range = window.top - window.bottom;
   const std::size_t most = losses.classes.size() < many_classes ? most_points : most_points_of_many;
   const Real points = std::clamp(range / wanted * 1.3L, static_cast<Real>(fewest_points), static_cast<Real>(most));
-  Lattice lattice;
-  lattice.points = std::min(most, std::bit_ceil(static_cast<std::size_t>(points)));
-  lattice.lambda = lambda;
-  lattice.theta = window.theta;
-  lattice.negligible = delta * 1e-9;
+  Lattice lattice{.points = std::min(most, std::bit_ceil(static_cast<std::size_t>(points))),
+                  .lambda = lambda,
+                  .theta = window.theta,
+                  .negligible = delta * 1e-9};
   const Real least = range / static_cast<Real>(lattice.points - 4);
   lattice.width = aligned(losses, least * 1.3L);
   if (static_cast<Real>(lattice.width) < least) lattice.width = static_cast<double>(least * (1 + 1e-12L));

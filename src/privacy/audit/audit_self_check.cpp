@@ -11,12 +11,7 @@ constexpr double price_of_checks = 1;
 
 /// Two dimensions: the inputs differ in the first coordinate, and a fault may show in the other.
 ReleaseSettings small_settings(const SelfCheckPlan& plan) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(price_of_checks);
-  settings.dimension = 2;
-  settings.run_id = "audit";
-  settings.correlation = plan.correlation;
-  return settings;
+  return {.price = PriceRange::of(price_of_checks), .dimension = 2, .run_id = "audit", .correlation = plan.correlation};
 }
 
 /// The subject with the input of side 0 on both sides.
@@ -29,10 +24,7 @@ AuditSubject without_difference(AuditSubject subject) {
 }
 
 AuditSettings of_samples(std::int64_t samples, const AuditTick& tick) {
-  AuditSettings settings;
-  settings.samples = samples;
-  settings.tick = tick;
-  return settings;
+  return {.samples = samples, .tick = tick};
 }
 
 AuditSelfCheck check_null(const AuditSubject& subject, const Charge& claim, const AuditSettings& settings) {

@@ -54,13 +54,7 @@ TEST(Fourier, KeepsItsErrorBound) {
 }
 
 Lattice some_lattice(double width, Real lambda) {
-  Lattice lattice;
-  lattice.width = width;
-  lattice.points = 1U << 14;
-  lattice.lambda = lambda;
-  lattice.theta = 0.5L;
-  lattice.negligible = 1e-40;
-  return lattice;
+  return {.width = width, .points = 1U << 14, .lambda = lambda, .theta = 0.5L, .negligible = 1e-40};
 }
 
 /// Moments at λ = 0 and λ = −1 are the whole masses under P and Q, and the split keeps both: E e^(λL) can be looked up

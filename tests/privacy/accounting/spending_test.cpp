@@ -12,12 +12,7 @@
 namespace starling::spending_test {
 
 std::unique_ptr<Mechanism> mechanism_of(const std::string& name, PrivacyUnit unit = PrivacyUnit::record) {
-  ReleaseSettings settings;
-  settings.price = {0.125, 2};
-  settings.unit = unit;
-  settings.batch = 4;
-  settings.dimension = 9;
-  settings.run_id = "test";
+  const ReleaseSettings settings{.price = {0.125, 2}, .unit = unit, .batch = 4, .dimension = 9, .run_id = "test"};
   return mechanism_table().make(name, settings);
 }
 
@@ -146,10 +141,7 @@ TEST(ClientLosses, AreComposedAtTheDeltaThatIsAsked) {
 }
 
 TEST(ClientLosses, HaveNoFigureForAGroupOfApproximateCharges) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(0.1);
-  settings.rounds = 50;
-  settings.dimension = 2;
+  const ReleaseSettings settings{.price = PriceRange::of(0.1), .dimension = 2, .rounds = 50};
   const auto mechanism = mechanism_table().make("dissertation", settings);
   Spending spending;
   spending.add(0.1, 0);

@@ -10,15 +10,10 @@ namespace starling::audit_long_test {
 
 AuditResult audit_first_pair(const std::string& name, double epsilon, const Charge& claim, std::int64_t samples,
                              std::uint64_t seed) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(epsilon);
-  settings.rounds = 5;
-  settings.run_id = "test";
+  const ReleaseSettings settings{.price = PriceRange::of(epsilon), .rounds = 5, .run_id = "test"};
   const auto mechanism = mechanism_table().make(name, settings);
-  AuditSettings of_audit;
-  of_audit.samples = samples;
   return audit(release_subject(*mechanism, epsilon, neighbouring_sums(*mechanism).front(), numbered_audit_keys(seed)),
-               claim, of_audit);
+               claim, {.samples = samples});
 }
 
 void show(const char* what, const AuditResult& result) {

@@ -34,12 +34,6 @@ TEST(ClopperPearson, RefusesWhatIsNoCount) {
   EXPECT_NE(message_of<UsageError>([] { static_cast<void>(clopper_pearson_upper(1, 5, 0)); }), "");
 }
 
-AuditSettings of_samples(std::int64_t samples) {
-  AuditSettings settings;
-  settings.samples = samples;
-  return settings;
-}
-
 using Draw = std::function<double(int side, AddressedRandom& random)>;
 
 /// One double per observation; all observations are addressed by the seed, so a test passes always or never.
@@ -55,13 +49,7 @@ AuditSubject synthetic(std::uint64_t seed, Draw draw) {
 }
 
 ReleaseSettings release_settings(double epsilon, std::size_t d = 1, std::size_t m = 1) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(epsilon);
-  settings.dimension = d;
-  settings.batch = m;
-  settings.rounds = 5;
-  settings.run_id = "test";
-  return settings;
+  return {.price = PriceRange::of(epsilon), .batch = m, .dimension = d, .rounds = 5, .run_id = "test"};
 }
 
 double price_of(const Mechanism& mechanism) {
@@ -71,13 +59,13 @@ double price_of(const Mechanism& mechanism) {
 AuditResult audit_release(Mechanism& mechanism, std::size_t pair, std::uint64_t seed, std::int64_t samples) {
   return audit(
       release_subject(mechanism, price_of(mechanism), neighbouring_sums(mechanism).at(pair), numbered_audit_keys(seed)),
-      mechanism.charge(price_of(mechanism)), of_samples(samples));
+      mechanism.charge(price_of(mechanism)), {.samples = samples});
 }
 
 // A bound above 0 at 95 % would have a probability below 0.05 before the seed was chosen.
 TEST(Audit, SeesNothingWhereThereIsNothing) {
   const auto subject = synthetic(1, [](int, AddressedRandom& random) { return random.normal(); });
-  const AuditResult result = audit(subject, Charge::pure(0.1), of_samples(50000));
+  const AuditResult result = audit(subject, Charge::pure(0.1), {.samples = 50000});
   EXPECT_EQ(result.epsilon_lower_bound, 0) << result.event();
   EXPECT_FALSE(result.refuted);
 }
@@ -87,17 +75,17 @@ TEST(Audit, FindsTheLossOfRandomisedResponse) {
   const auto subject = synthetic(2, [](int side, AddressedRandom& random) {
     return random.uniform() < std::exp(1) / (1 + std::exp(1)) ? side : 1 - side;
   });
-  const AuditResult result = audit(subject, Charge::pure(1), of_samples(100000));
+  const AuditResult result = audit(subject, Charge::pure(1), {.samples = 100000});
   EXPECT_GT(result.epsilon_lower_bound, 0.97);
   EXPECT_LT(result.epsilon_lower_bound, 1);
   EXPECT_FALSE(result.refuted);
-  EXPECT_TRUE(audit(subject, Charge::pure(0.9), of_samples(100000)).refuted);
+  EXPECT_TRUE(audit(subject, Charge::pure(0.9), {.samples = 100000}).refuted);
 }
 
 TEST(Audit, FindsAnAtomThatLeaks) {
   const auto subject = synthetic(
       3, [](int side, AddressedRandom& random) { return random.uniform() < 0.001 ? 0.25 + side : random.normal(); });
-  const AuditResult result = audit(subject, Charge::pure(0.1), of_samples(100000));
+  const AuditResult result = audit(subject, Charge::pure(0.1), {.samples = 100000});
   EXPECT_TRUE(result.refuted);
   EXPECT_GT(result.epsilon_lower_bound, 2);
   EXPECT_NE(result.event().find("exactly"), std::string::npos) << result.event();
@@ -109,7 +97,7 @@ TEST(Audit, FindsALeakInTheLowBits) {
     const double value = random.normal();
     return side == 0 ? value : static_cast<double>(static_cast<float>(value));
   });
-  const AuditResult result = audit(subject, Charge::pure(0.1), of_samples(10000));
+  const AuditResult result = audit(subject, Charge::pure(0.1), {.samples = 10000});
   EXPECT_TRUE(result.refuted);
   EXPECT_NE(result.event().find("bit"), std::string::npos) << result.event();
 }
@@ -117,27 +105,27 @@ TEST(Audit, FindsALeakInTheLowBits) {
 TEST(Audit, AllowsForDelta) {
   const auto subject =
       synthetic(5, [](int side, AddressedRandom& random) { return random.uniform() < 0.01 ? 5.0 + side : 0.0; });
-  EXPECT_TRUE(audit(subject, Charge::pure(0.5), of_samples(20000)).refuted);
-  EXPECT_FALSE(audit(subject, Charge::approximate(0.5, 0.02), of_samples(20000)).refuted);
-  EXPECT_TRUE(audit(subject, Charge::approximate(0.5, 0.005), of_samples(20000)).refuted);
+  EXPECT_TRUE(audit(subject, Charge::pure(0.5), {.samples = 20000}).refuted);
+  EXPECT_FALSE(audit(subject, Charge::approximate(0.5, 0.02), {.samples = 20000}).refuted);
+  EXPECT_TRUE(audit(subject, Charge::approximate(0.5, 0.005), {.samples = 20000}).refuted);
 }
 
 TEST(Audit, JudgesGaussianClaimsByMu) {
   const auto subject = synthetic(6, [](int side, AddressedRandom& random) {
     return side + std::ldexp(std::nearbyint(std::ldexp(random.normal(), 30)), -30);
   });
-  const AuditResult result = audit(subject, Charge::gaussian(1), of_samples(100000));
+  const AuditResult result = audit(subject, Charge::gaussian(1), {.samples = 100000});
   EXPECT_GT(result.mu_lower_bound, 0.97);
   EXPECT_LT(result.mu_lower_bound, 1) << result.event();
   EXPECT_FALSE(result.refuted);
   EXPECT_NEAR(result.epsilon_claimed, 4.377, 0.01);  // at δ = 1e-5
-  EXPECT_TRUE(audit(subject, Charge::gaussian(0.9), of_samples(100000)).refuted);
+  EXPECT_TRUE(audit(subject, Charge::gaussian(0.9), {.samples = 100000}).refuted);
 }
 
 // Mironov 2012: what is added to a double in floating point shows in its last bits.
 TEST(Audit, FindsThatNoiseOfDoublesLeaks) {
   const auto subject = synthetic(6, [](int side, AddressedRandom& random) { return side + random.normal(); });
-  const AuditResult result = audit(subject, Charge::gaussian(1), of_samples(100000));
+  const AuditResult result = audit(subject, Charge::gaussian(1), {.samples = 100000});
   EXPECT_TRUE(result.refuted);
   EXPECT_NE(result.event().find("bit"), std::string::npos) << result.event();
 }
@@ -145,7 +133,7 @@ TEST(Audit, FindsThatNoiseOfDoublesLeaks) {
 TEST(Audit, RefusesTooFewSamples) {
   const auto subject = synthetic(7, [](int, AddressedRandom& random) { return random.normal(); });
   EXPECT_NE(message_of<UsageError>([&] {
-              static_cast<void>(audit(subject, Charge::pure(1), of_samples(10)));
+              static_cast<void>(audit(subject, Charge::pure(1), {.samples = 10}));
             }).find("samples=10"),
             std::string::npos);
 }
@@ -156,7 +144,7 @@ TEST(AuditOfReleases, HonestLaplaceRecoversItsClaim) {
   const AuditResult result = audit_release(*mechanism, 0, 1, 100000);
   EXPECT_FALSE(result.refuted);
   EXPECT_GT(result.epsilon_lower_bound, 0.95);
-  EXPECT_GT(expected_bound(mechanism->charge(1), of_samples(100000)), 0.95);
+  EXPECT_GT(expected_bound(mechanism->charge(1), {.samples = 100000}), 0.95);
 }
 
 TEST(AuditOfReleases, EveryLayoutOfTheDifferenceIsHonest) {
@@ -185,7 +173,7 @@ TEST(AuditOfReleases, TheDissertationsMechanismIsRefuted) {
   const auto mechanism = mechanism_table().make("dissertation", release_settings(0.1));
   const AuditResult result =
       audit(release_subject(*mechanism, 0.1, neighbouring_sums(*mechanism).front(), numbered_audit_keys(4)),
-            Charge::pure(0.1), of_samples(100000));
+            Charge::pure(0.1), {.samples = 100000});
   EXPECT_TRUE(result.refuted);
   EXPECT_GT(result.epsilon_lower_bound, 6);
 }
@@ -194,7 +182,7 @@ TEST(AuditOfReleases, AKeyFromASeedIsCaught) {
   const auto mechanism = mechanism_table().make("laplace", release_settings(0.1));
   const AuditResult result =
       audit(release_subject(*mechanism, 0.1, neighbouring_sums(*mechanism).front(), seed_audit_keys(1)),
-            mechanism->charge(0.1), of_samples(1000));
+            mechanism->charge(0.1), {.samples = 1000});
   EXPECT_TRUE(result.refuted);
 }
 
@@ -263,32 +251,32 @@ TEST_P(AuditOfParts, APairedReleaseCostsItsPrice) {
   if (GetParam() != std::string("laplace") && !slow()) GTEST_SKIP() << "slow: the round of three has it";
   const SecondPart part{.what = "part", .clip = 2, .dimension = 1, .share = 0.3};
   PairedMechanism honest(GetParam(), release_settings(1), part);
-  const AuditResult result = audit(paired_subject(honest, 1, 7), honest.charge(1), of_samples(50000));
+  const AuditResult result = audit(paired_subject(honest, 1, 7), honest.charge(1), {.samples = 50000});
   EXPECT_FALSE(result.refuted) << result.event();
   EXPECT_GT(share_recovered(result), 0.8);
 
   PairedMechanism dearer(GetParam(), release_settings(1.5), part);
-  EXPECT_TRUE(audit(paired_subject(dearer, 1.5, 7), honest.charge(1), of_samples(50000)).refuted) << "noise of 2/3";
+  EXPECT_TRUE(audit(paired_subject(dearer, 1.5, 7), honest.charge(1), {.samples = 50000}).refuted) << "noise of 2/3";
 }
 
 TEST(AuditOfCurvature, APartThatTurnsRoundNeedsTwiceItsClip) {
   SecondPart part{.what = "part", .clip = 2, .dimension = 1, .share = 0.9};
   part.replacement = std::numbers::sqrt2;
   PairedMechanism faulty("gaussian", release_settings(1), part);
-  EXPECT_TRUE(audit(paired_subject(faulty, 1, 8), faulty.charge(1), of_samples(50000)).refuted);
+  EXPECT_TRUE(audit(paired_subject(faulty, 1, 8), faulty.charge(1), {.samples = 50000}).refuted);
 }
 
 TEST_P(AuditOfParts, ARoundOfThreeReleasesCostsItsPrice) {
   if (GetParam() != std::string("gaussian") && !slow()) GTEST_SKIP() << "slow: the paired release has it";
   MultipartMechanism honest(GetParam(), release_settings(1), 3);
   const std::size_t part = honest.add("part", 2, 1);
-  const AuditResult result = audit(multipart_subject(honest, part, 1, 9), honest.charge(1), of_samples(50000));
+  const AuditResult result = audit(multipart_subject(honest, part, 1, 9), honest.charge(1), {.samples = 50000});
   EXPECT_FALSE(result.refuted) << result.event();
   EXPECT_GT(share_recovered(result), 0.8);
 
   MultipartMechanism of_two(GetParam(), release_settings(2), 3);  // each part pays as if there were fewer
   EXPECT_TRUE(
-      audit(multipart_subject(of_two, of_two.add("part", 2, 1), 2, 9), honest.charge(1), of_samples(50000)).refuted);
+      audit(multipart_subject(of_two, of_two.add("part", 2, 1), 2, 9), honest.charge(1), {.samples = 50000}).refuted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mechanisms, AuditOfParts, testing::Values("laplace", "gaussian"),
@@ -298,11 +286,11 @@ TEST(AuditOfReleases, AMaskedSumCostsItsPrice) {
   MaskedGaussian mechanism(release_settings(1), 3);
   const AuditResult result =
       audit(masked_subject(mechanism, 1, neighbouring_sums(mechanism).front(), numbered_audit_keys(10)),
-            mechanism.charge(1), of_samples(10000));
+            mechanism.charge(1), {.samples = 10000});
   EXPECT_FALSE(result.refuted) << result.event();
   EXPECT_GT(result.mu_lower_bound, 0.8);
   EXPECT_TRUE(audit(masked_subject(mechanism, 1, neighbouring_sums(mechanism).front(), numbered_audit_keys(10)),
-                    Charge::gaussian(0.8), of_samples(10000))
+                    Charge::gaussian(0.8), {.samples = 10000})
                   .refuted);
 }
 

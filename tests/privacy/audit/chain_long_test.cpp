@@ -9,19 +9,13 @@
 namespace starling::chain_long_test {
 
 ReleaseSettings chain_settings(const NoiseCorrelation& correlation, double price) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(price);
-  settings.run_id = "test";
-  settings.correlation = correlation;
-  return settings;
+  return {.price = PriceRange::of(price), .run_id = "test", .correlation = correlation};
 }
 
 AuditResult audit_chain(Mechanism& mechanism, const ChainPlan& plan, std::uint64_t seed, std::int64_t samples) {
-  AuditSettings settings;
-  settings.samples = samples;
   const double price = mechanism.settings().price.most;
   return audit(chain_subject(mechanism, price, plan, numbered_audit_keys(seed)), chain_claim(mechanism, price),
-               settings);
+               {.samples = samples});
 }
 
 void show(const AuditResult& result) {

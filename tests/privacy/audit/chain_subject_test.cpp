@@ -20,14 +20,12 @@ constexpr Round rounds = 6;
 constexpr std::int64_t faulty_samples = 10'000;
 
 ReleaseSettings chain_settings(const NoiseCorrelation& correlation, std::size_t records = 1) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(1);
-  settings.dimension = 2;
-  settings.batch = records;
-  settings.rounds = rounds;
-  settings.run_id = "test";
-  settings.correlation = correlation;
-  return settings;
+  return {.price = PriceRange::of(1),
+          .batch = records,
+          .dimension = 2,
+          .rounds = rounds,
+          .run_id = "test",
+          .correlation = correlation};
 }
 
 std::unique_ptr<Mechanism> honest(const ReleaseSettings& settings) {
@@ -35,9 +33,8 @@ std::unique_ptr<Mechanism> honest(const ReleaseSettings& settings) {
 }
 
 AuditResult audit_chain(Mechanism& mechanism, const ChainPlan& plan, std::uint64_t seed, std::int64_t samples) {
-  AuditSettings settings;
-  settings.samples = samples;
-  return audit(chain_subject(mechanism, 1, plan, numbered_audit_keys(seed)), chain_claim(mechanism, 1), settings);
+  return audit(chain_subject(mechanism, 1, plan, numbered_audit_keys(seed)), chain_claim(mechanism, 1),
+               {.samples = samples});
 }
 
 /// C v by its definition.
@@ -117,12 +114,8 @@ TEST_P(ChainFaults, AreRefuted) {
   EXPECT_TRUE(result.refuted) << "mu > " << result.mu_lower_bound << " by " << result.event();
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, ChainFaults, testing::ValuesIn(planted_chain_faults()), [](const auto& row) {
-  std::string name = row.param.name;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Table, ChainFaults, testing::ValuesIn(planted_chain_faults()),
+                         [](const auto& row) { return testing_support::test_name(row.param.name); });
 
 // The doubles in which two faults are planted are no fault themselves.
 TEST(ChainAudit, AChainInDoublesIsHonest) {

@@ -10,30 +10,24 @@
 namespace starling::paper_perturbation_test {
 
 ReleaseSettings settings(std::size_t dimension) {
-  ReleaseSettings settings;
-  settings.dimension = dimension;
-  settings.run_id = "paper";
-  return settings;
+  return {.dimension = dimension, .run_id = "paper"};
 }
 
 TEST(PaperPerturbation, GaussianScaleIsThePrintedOne) {
-  PaperTerms terms;
-  terms.epsilon = 0.8;
-  terms.delta = 1e-5;
+  const PaperTerms terms{.epsilon = 0.8, .delta = 1e-5};
   // Δ1 = 2, √(2 ln 10^5) = 4.79853, √(2 ln 10^5 + 0.8) = 4.88116.
   EXPECT_NEAR(PaperPerturbation(settings(3), terms).noise_scale(0, 200), 2 * (4.798526 + 4.881168) / 0.8, 1e-4);
 }
 
 TEST(PaperPerturbation, LaplaceScaleIsThePrintedOne) {
-  PaperTerms terms;
-  terms.noise = PaperTerms::Noise::laplace;
-  terms.epsilon = 0.8;
-  terms.c1 = 3;
-  terms.c2 = 2;
-  terms.cp = 0.5;
-  terms.curvature = 4.5;
-  terms.lambda = 0.1;
-  terms.rho = 1;
+  const PaperTerms terms{.noise = PaperTerms::Noise::laplace,
+                         .epsilon = 0.8,
+                         .c1 = 3,
+                         .c2 = 2,
+                         .cp = 0.5,
+                         .curvature = 4.5,
+                         .lambda = 0.1,
+                         .rho = 1};
   const PaperPerturbation paper(settings(3), terms);
   const double t1 = 6 + 2 * 4.5 * 3 * 2 * 0.5 / 20;
   const double t2 = 2 * std::log(1 + 4.5 * 4 / (60 + 1));
@@ -44,19 +38,14 @@ TEST(PaperPerturbation, LaplaceScaleIsThePrintedOne) {
 }
 
 TEST(PaperPerturbation, ConditionTwo) {
-  PaperTerms terms;
-  terms.epsilon = 0.8;
-  terms.lambda = 0.1;
+  const PaperTerms terms{.epsilon = 0.8, .lambda = 0.1};
   const PaperPerturbation paper(settings(3), terms);
   EXPECT_TRUE(paper.condition_2(200));   // 2 ln 1.2 = 0.365
   EXPECT_FALSE(paper.condition_2(150));  // 2 ln 1.267 = 0.473
 }
 
 TEST(PaperPerturbation, LaplaceWithoutRoomForNoiseIsRefused) {
-  PaperTerms terms;
-  terms.noise = PaperTerms::Noise::laplace;
-  terms.epsilon = 0.1;
-  terms.lambda = 0.1;
+  PaperTerms terms{.noise = PaperTerms::Noise::laplace, .epsilon = 0.1, .lambda = 0.1};
   EXPECT_THROW((void)PaperPerturbation(settings(3), terms).noise_scale(0, 200), UsageError);
   terms.lambda = 0;
   EXPECT_THROW((void)PaperPerturbation(settings(3), terms).noise_scale(0, 200), UsageError);

@@ -17,13 +17,8 @@ ClientLosses losses_by(const Mechanism& mechanism) {
 
 PrivacyReport report_of(const std::string& mechanism, NoiseKeyPolicy policy = NoiseKeyPolicy::random,
                         PrivacyUnit unit = PrivacyUnit::record) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(0.5);
-  settings.unit = unit;
-  settings.batch = 4;
-  settings.dimension = 6;
-  settings.rounds = 50;
-  settings.run_id = "hospital-7";
+  const ReleaseSettings settings{
+      .price = PriceRange::of(0.5), .unit = unit, .batch = 4, .dimension = 6, .rounds = 50, .run_id = "hospital-7"};
   const auto made = mechanism_table().make(mechanism, settings);
   return privacy_report(*made, mechanism, policy, losses_by(*made), 3, std::nullopt);
 }

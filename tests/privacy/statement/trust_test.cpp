@@ -17,12 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 ReleaseSettings settings_of(std::size_t batch) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(0.5);
-  settings.batch = batch;
-  settings.dimension = 6;
-  settings.run_id = "hospital-7";
-  return settings;
+  return {.price = PriceRange::of(0.5), .batch = batch, .dimension = 6, .run_id = "hospital-7"};
 }
 
 PaperClaim claim_of(const PaperTerms& terms, std::int64_t releases) {
@@ -212,9 +207,7 @@ TEST(VerticalTrust, ComposesOverParties) {
 }
 
 TEST(PaperClaim, ComposesWhatThePaperClaims) {
-  PaperTerms terms;
-  terms.epsilon = 0.8;
-  terms.lambda = 0.1;
+  const PaperTerms terms{.epsilon = 0.8, .lambda = 0.1};
   const PaperClaim once = claim_of(terms, 1);
   EXPECT_NEAR(once.composed.epsilon, 0.8, 1e-3);
   EXPECT_EQ(once.unmet, 0);
@@ -236,18 +229,13 @@ TEST(PaperClaim, SaysNothingWhereDeltasAddUpToHalf) {
 }
 
 TEST(PaperClaim, OfLaplaceNoiseAddsUp) {
-  PaperTerms terms;
-  terms.noise = PaperTerms::Noise::laplace;
-  terms.epsilon = 0.8;
-  terms.lambda = 0.1;
+  const PaperTerms terms{.noise = PaperTerms::Noise::laplace, .epsilon = 0.8, .lambda = 0.1};
   EXPECT_NEAR(claim_of(terms, 10).composed.epsilon, 8, 1e-9);
   EXPECT_FALSE(claim_of(terms, 10).epsilon_by_noise);
 }
 
 TEST(PaperClaim, IsInTheStatementWithItsGaps) {
-  PaperTerms terms;
-  terms.epsilon = 0.8;
-  terms.lambda = 0.1;
+  const PaperTerms terms{.epsilon = 0.8, .lambda = 0.1};
   const PaperPerturbation mechanism(settings_of(20), terms);
   PrivacyReport report = report_of(mechanism, TrustModel::paper);
   report.trust.paper = paper_claim(mechanism, 200, 100);

@@ -161,9 +161,7 @@ TEST(Constraints, RowsAddUpToTheValues) {
 }
 
 TEST(Dual, MultiplierIsAProjectedAscent) {
-  DualSettings settings;
-  settings.regularisation = 2;
-  settings.step = 0.5;
+  DualSettings settings{.regularisation = 2, .step = 0.5};
   EXPECT_EQ(next_multiplier(1, 0.25, 3, settings), 1 + 0.5 * 0.25 * (3 - 2 * 0.25 * 1));
   EXPECT_EQ(next_multiplier(0.125, 0.5, -10, settings), 0);
   settings.most = 1.25;

@@ -90,12 +90,11 @@ Outcome play(const Setting& setting, const std::string& mechanism = "none", doub
   LinearModel linear(*loss, d, false);
 
   const ConstraintSet set = two_constraints(setting.data);
-  ReleaseSettings release;
-  release.price = PriceRange::of(price);
-  release.clip = mechanism == "none" ? infinity : 1;
-  release.dimension = d;
-  release.batch = m;
-  release.run_id = "constraints";
+  const ReleaseSettings release{.price = PriceRange::of(price),
+                                .clip = mechanism == "none" ? infinity : 1,
+                                .batch = m,
+                                .dimension = d,
+                                .run_id = "constraints"};
   PairedMechanism pair(mechanism, release,
                        {"part", release.clip, LongTermConstraints::second_dimension(set, setting.how), 0.5});
   LongTermConstraints constraints(set, setting.dual, setting.how, count, &pair, m);

@@ -65,9 +65,7 @@ Outcome play(std::function<Round(Round)> clock) {
   const auto domain = domain_table().make("free");
   const auto map = mirror_table().make("euclidean", *domain);
   QuadraticModel model(1);
-  ReleaseSettings release;
-  release.clip = std::numeric_limits<double>::infinity();
-  release.dimension = 1;
+  const ReleaseSettings release{.clip = std::numeric_limits<double>::infinity(), .dimension = 1};
   const auto mechanism = mechanism_table().make("none", release);
   Accounts accounts(*mechanism, Prices::parse("1", "price", rounds, 2, 0, 1), rounds, 1, std::vector<ServedRounds>(1));
   Learning learning{model, *mechanism, accounts, {NoiseKey::from_seed(1, 1)}, {}};

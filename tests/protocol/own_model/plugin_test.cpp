@@ -74,11 +74,7 @@ class UnclippedModel final : public RowModel {
 OneRunResult audited(Model& model, std::size_t records) {
   CanaryLog log;
   CanaryModel canary(model, 0, NoiseKey::from_seed(1, 0), log);
-  ReleaseSettings settings;
-  settings.dimension = 2;
-  settings.batch = records;
-  settings.price = PriceRange::of(1);
-  settings.run_id = "test";
+  const ReleaseSettings settings{.price = PriceRange::of(1), .batch = records, .dimension = 2, .run_id = "test"};
   const auto laplace = mechanism_table().make("laplace", settings);
   CanaryMechanism mechanism(*laplace, 0, log);
   const NoiseKey key = NoiseKey::from_seed(2, 0);

@@ -35,11 +35,7 @@ Vector serial_message(CurvedModel& model, const std::vector<Batches>& records, s
 }
 
 RenewableSettings settings_with(double l2) {
-  RenewableSettings settings;
-  settings.rounds = batches;
-  settings.l2 = l2;
-  settings.safe_start = false;
-  return settings;
+  return {.rounds = batches, .l2 = l2, .safe_start = false};
 }
 
 Released<Vector> zero(const CurvedModel& model) {
@@ -334,12 +330,11 @@ TEST(Renewable, ASearchInPlaceOfAnImpossibleStepIsOneOnAnyLayout) {
 
 /// Gaussian noise of μ = 1 for one client's sums, or for those of all clients together.
 std::unique_ptr<Mechanism> chained(const CurvedModel& model, std::size_t clients_of_sum, bool correlated) {
-  ReleaseSettings release;
-  release.batch = m * clients_of_sum;
-  release.clients = clients_of_sum;
-  release.dimension = model.dimension();
-  release.rounds = batches;
-  release.run_id = "test";
+  ReleaseSettings release{.batch = m * clients_of_sum,
+                          .dimension = model.dimension(),
+                          .rounds = batches,
+                          .run_id = "test",
+                          .clients = clients_of_sum};
   if (correlated) release.correlation = best_correlation(batches, 1);
   return mechanism_table().make("gaussian", release);
 }
@@ -439,11 +434,7 @@ TEST(Renewable, NewChainsBeginAfterBatchesThatAreLeftOut) {
 /// What a noisy sum comes to at a price at which noise hardly counts.
 Vector private_theta(CurvedModel& model, const std::vector<Batches>& records, const std::string& trust) {
   const double price = 1000;
-  ReleaseSettings release;
-  release.price = PriceRange::of(price);
-  release.batch = m;
-  release.dimension = model.dimension();
-  release.run_id = "test";
+  ReleaseSettings release{.price = PriceRange::of(price), .batch = m, .dimension = model.dimension(), .run_id = "test"};
   const auto clients = static_cast<Client>(records.size());
   std::unique_ptr<Protection> protection;
   if (trust == "masked") {

@@ -107,13 +107,12 @@ Case case_of(Round local_steps = 1) {
 }
 
 MultipartMechanism mechanism_of(const Case& c) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(2);
-  settings.clip = c.mechanism == "none" ? std::numeric_limits<double>::infinity() : 1.5;
-  settings.batch = m;
-  settings.dimension = 1;
-  settings.rounds = rounds;
-  settings.run_id = "vertical test";
+  const ReleaseSettings settings{.price = PriceRange::of(2),
+                                 .clip = c.mechanism == "none" ? std::numeric_limits<double>::infinity() : 1.5,
+                                 .batch = m,
+                                 .dimension = 1,
+                                 .rounds = rounds,
+                                 .run_id = "vertical test"};
   return MultipartMechanism(c.mechanism, settings, static_cast<std::size_t>(1 + c.plan.local_steps));
 }
 

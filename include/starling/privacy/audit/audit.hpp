@@ -44,7 +44,7 @@ struct AuditSettings {
   std::int64_t samples = 1'000'000;  ///< observations of each side that are judged; up to as many again choose events
   double delta = 1e-5;               ///< at which the ε of a Gaussian claim is stated
   double share = 1;                  ///< of the error probabilities: 1/k where k audits make one statement together
-  AuditTick tick;                    ///< called after every observation, if it is given
+  AuditTick tick = {};               ///< called after every observation, if it is given
 };
 
 /// Error probabilities of the bound that is reported and of the verdict.

@@ -21,9 +21,9 @@ namespace starling {
 
 /// The rounds that a client's stream serves, as far as they are known beforehand.
 struct ServedRounds {
-  std::optional<std::int64_t> records;  ///< in a pass
-  std::optional<Round> of_pass;
-  std::optional<Round> of_all;
+  std::optional<std::int64_t> records = {};  ///< in a pass
+  std::optional<Round> of_pass = {};
+  std::optional<Round> of_all = {};
   /// Most rounds of a pass that use one unit. Where there are several, each counts as a pass of its own over the same
   /// rounds, in ledgers too: a unit pays for the dearest release of each.
   std::int64_t uses = 1;

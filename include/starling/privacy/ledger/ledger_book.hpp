@@ -18,18 +18,18 @@ namespace starling {
 
 /// The description of a run at its start.
 struct LedgerRun {
-  std::string id;  ///< letters, digits and . _ : -, of no other run in the ledger: noise is derived from it
-  std::string version;
-  std::string mechanism;
-  std::string parameters;                  ///< of the mechanism and the run, for readers
+  std::string id = {};  ///< letters, digits and . _ : -, of no other run in the ledger: noise is derived from it
+  std::string version = {};
+  std::string mechanism = {};
+  std::string parameters = {};             ///< of the mechanism and the run, for readers
   PrivacyUnit unit = PrivacyUnit::record;  ///< whose loss the charges count
   std::int64_t batch = 1;
   /// How many units a whole batch counts for, when somebody owns all its records (units_of_batch in spending.hpp).
   double batch_units = 1;
   /// Hexadecimal digest of everything that determines the run's integers: configuration, keyed digests of the data,
   /// commitments of the noise keys, build. Empty: the run cannot be replayed.
-  std::string determined_by;
-  std::vector<ClientRange> clients;  ///< ascending; a number must mean the same data in all runs of a ledger
+  std::string determined_by = {};
+  std::vector<ClientRange> clients = {};  ///< ascending; a number must mean the same data in all runs of a ledger
 };
 
 /// The reason why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal,

@@ -28,7 +28,7 @@ struct MixingSettings {
   bool running_sums = false;
   /// Most seconds that a round waits for in-neighbours; 0: none. Without a value a round waits for all of them: only
   /// then are rounds in step, and the bits the same in every run.
-  std::optional<double> deadline;
+  std::optional<double> deadline = {};
   /// Transport of vectors between ranks where rounds are in step; changes no result. Running sums go as messages.
   ExchangeWay exchange = ExchangeWay::automatic;
 };
