@@ -35,6 +35,12 @@ struct NoiseCorrelation {
   [[nodiscard]] static NoiseCorrelation parse(const std::string& text);
 };
 
+/// Sizes for which correlated noise is proved (src/privacy/mechanism/correlated_gaussian.hpp).
+struct CorrelationLimits {
+  static constexpr std::size_t batch = std::size_t{1} << 21;  ///< most records of a sum, whose integers are below 2^61
+  static constexpr Round rounds = Round{1} << 28;             ///< most rounds of a chain
+};
+
 /// The correlation with the least column norm × prefix deviation for `passes` passes of `rounds_of_pass` rounds, found
 /// within a second. Passes of more than 2^20 rounds together are planned as if they had so many: longer runs lose
 /// little and cost nothing. Throws UsageError unless both are at least 1.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "starling/core/check.hpp"
-#include "starling/privacy/declared_public.hpp"
+#include "starling/privacy/without_noise.hpp"
 #include "starling/protocol/vertical/vertical_networks.hpp"
 #include "starling/protocol/vertical/vertical_predictions.hpp"
 

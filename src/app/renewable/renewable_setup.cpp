@@ -8,7 +8,7 @@
 #include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/number_rows.hpp"
-#include "starling/privacy/correlation_limits.hpp"
+#include "starling/privacy/correlation.hpp"
 #include "starling/privacy/mechanism/masking.hpp"
 
 namespace starling {

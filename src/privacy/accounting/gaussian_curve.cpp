@@ -47,6 +47,18 @@ void check_arguments(bool good, double first, double second) {
   check(good, "gaussian loss of {} and {} (mu and epsilon are at least 0, delta is between 0 and 1)", first, second);
 }
 
+/// The last two neighbours between `good`, for which `holds`, and `bad`, for which it does not: the one for which it
+/// does.
+template <class Holds>
+double last_good(double good, double bad, const Holds& holds) {
+  for (int step = 0; step < 2000; ++step) {
+    const double middle = std::min(good, bad) + std::abs(bad - good) / 2;
+    if (middle == good || middle == bad) break;
+    (holds(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
 }  // namespace
 
 double gaussian_delta(double mu, double epsilon) {
@@ -71,12 +83,7 @@ double gaussian_epsilon(double mu, double delta) {
     high *= 2;
     if (std::isinf(high)) return infinity;
   }
-  for (int step = 0; step < 2000; ++step) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (enough(middle) ? high : low) = middle;
-  }
-  return high;
+  return last_good(high, low, enough);
 }
 
 double gaussian_mu(double epsilon, double delta) {
@@ -94,12 +101,7 @@ double gaussian_mu(double epsilon, double delta) {
     low = high;
     high *= 2;
   }
-  for (int step = 0; step < 2000; ++step) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (enough(middle) ? low : high) = middle;
-  }
-  return low;
+  return last_good(low, high, enough);
 }
 
 }  // namespace starling

@@ -9,7 +9,6 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/memory/wipe.hpp"
-#include "starling/privacy/correlation_limits.hpp"
 #include "starling/privacy/noise/gaussian_noise.hpp"
 #include "starling/privacy/noise/grid.hpp"
 

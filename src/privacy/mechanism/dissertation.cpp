@@ -1,6 +1,6 @@
+#include "privacy/accounting/in_words.hpp"
 #include "privacy/noise/unscaled.hpp"
 #include "privacy/rows.hpp"
-#include "privacy/upper.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>

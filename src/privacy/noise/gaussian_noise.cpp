@@ -70,7 +70,7 @@ class WordsAhead {
 // near q S · 2^(e−124−x). Of the exact product q S the upper half H is kept. As S < 2^64, σ z lies in (H − E, H + 1 +
 // E) in units of 2^-s, s = 60 + x − e. So round(σ z) = ⌊σ z + 1/2⌋ lies between ⌊(H + 2^(s−1) − E) / 2^s⌋ and ⌊(H +
 // 2^(s−1) + E) / 2^s⌋, and where they agree it is certain. For 4 ≤ e ≤ 56 we have 4 ≤ s ≤ 59;
-// tests/privacy/gaussian_noise_test.cpp checks at the ends of all octaves that no sum wraps.
+// tests/privacy/noise/gaussian_noise_test.cpp checks at the ends of all octaves that no sum wraps.
 GaussianNoise::GaussianNoise(double sigma) : sigma_(sigma) {
   static_assert(octaves == gaussian_table::octaves);
   check(sigma >= smallest_sigma && sigma <= largest_sigma,
@@ -152,14 +152,6 @@ double GaussianNoise::undecided_share() const {
     share += std::ldexp(std::min(1.0, window), -static_cast<int>(j) - 1);
   }
   return share;
-}
-
-void add_gaussian(Keystream& words, double sigma, std::span<std::int64_t> integers) {
-  GaussianNoise(sigma).add(words, integers);
-}
-
-std::int64_t gaussian(Keystream& words, double sigma) {
-  return GaussianNoise(sigma)(words);
 }
 
 }  // namespace starling

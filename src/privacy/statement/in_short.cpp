@@ -1,6 +1,5 @@
 // The privacy statement in four lines.
-#include "in_words.hpp"
-#include "privacy/upper.hpp"
+#include "privacy/accounting/in_words.hpp"
 #include <cmath>
 
 #include <fmt/format.h>

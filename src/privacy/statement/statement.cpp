@@ -1,6 +1,6 @@
 #include "starling/privacy/statement/statement.hpp"
 
-#include "in_words.hpp"
+#include "privacy/accounting/in_words.hpp"
 #include "privacy/rows.hpp"
 #include <cmath>
 #include <limits>

@@ -1,7 +1,6 @@
 #include "starling/privacy/statement/trust.hpp"
 
-#include "in_words.hpp"
-#include "privacy/upper.hpp"
+#include "privacy/accounting/in_words.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/entrust.hpp"
+#include "starling/privacy/without_noise.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 #include "starling/protocol/renewable/paper_renewable.hpp"
 
 #include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/entrust.hpp"
+#include "starling/privacy/without_noise.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/clip_rows.hpp"
-#include "starling/privacy/known_labels.hpp"
+#include "starling/privacy/without_noise.hpp"
 #include "starling/protocol/vertical/person_gradients.hpp"
 
 namespace starling {

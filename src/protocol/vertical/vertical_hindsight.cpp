@@ -5,6 +5,7 @@
 #include "starling/codec/quantiser.hpp"
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/protocol/vertical/vertical_predictions.hpp"
 
 namespace starling {
 
@@ -20,16 +21,16 @@ struct PlayedRound {
 std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream, const MetricsPolicy& policy,
                                        const VerticalArchitecture& architecture, std::size_t targets, Round rounds) {
   const auto doubles = quantiser_table().make("float64");
-  const std::size_t parties = architecture.parties();
+  std::vector<std::size_t> widths;
+  for (const Architecture& party : architecture.features) widths.push_back(party.input.size());
   const std::size_t before = evaluation.first() == 0 ? 1 : 0;  // clients of this rank that are not parties
   Released<std::vector<std::byte>> messages = declare_public(std::vector<std::byte>());
   Released<Vector> own = declare_public(Vector());
   std::vector<PlayedRound> played;
   for (Round t = 0; t < rounds; ++t) {
     stream.load(t);
-    std::vector<std::size_t> lengths(parties + 1, 0);
-    for (std::size_t k = 0; k < parties; ++k)
-      lengths[k + 1] = stream.learning() * architecture.features[k].input.size();
+    std::vector<std::size_t> lengths{0};
+    for (const std::size_t width : widths) lengths.push_back(stream.learning() * width);
     evaluation.collect(
         lengths,
         [&](std::size_t local) -> const Released<Vector>& {
@@ -41,12 +42,7 @@ std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream,
         *doubles, messages);
     if (!evaluation.aggregates()) continue;
     PlayedRound round;
-    std::span<const std::byte> bytes = messages.value();
-    for (std::size_t k = 0; k < parties; ++k) {
-      round.columns.emplace_back(lengths[k + 1]);
-      doubles->decode(bytes.first(doubles->bytes(lengths[k + 1])), round.columns.back());
-      bytes = bytes.subspan(doubles->bytes(lengths[k + 1]));
-    }
+    decode_rows(messages.value(), *doubles, widths, stream.learning(), round.columns);
     round.targets = policy.share(stream.targets(), SharedFigure::labels)->value();
     round.targets.resize(stream.learning() * targets);
     played.push_back(std::move(round));

@@ -1,7 +1,7 @@
 // Predictions of held-out records by all parties together.
 #include "starling/protocol/vertical/vertical_predictions.hpp"
 
-#include "starling/privacy/declared_public.hpp"
+#include "starling/privacy/without_noise.hpp"
 #include "starling/protocol/vertical/vertical.hpp"
 
 namespace starling {

@@ -207,7 +207,7 @@ TEST(GaussianNoise, DependsOnTheKeyTheScaleAndThePositionAlone) {
     const auto draw = [&](std::uint64_t seed, std::size_t length) {
       Keystream words(NoiseKey::from_seed(seed, 3));
       std::vector<std::int64_t> integers(length);
-      add_gaussian(words, sigma, integers);
+      GaussianNoise(sigma).add(words, integers);
       return integers;
     };
     const std::vector<std::int64_t> all = draw(1, 1700);
@@ -218,7 +218,7 @@ TEST(GaussianNoise, DependsOnTheKeyTheScaleAndThePositionAlone) {
       EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin())) << length;
     }
     Keystream words(NoiseKey::from_seed(1, 3));
-    for (const std::int64_t k : all) EXPECT_EQ(gaussian(words, sigma), k);
+    for (const std::int64_t k : all) EXPECT_EQ(GaussianNoise(sigma)(words), k);
   }
 }
 
@@ -229,8 +229,8 @@ TEST(GaussianNoise, AddsToWhatIsThere) {
   std::vector<std::int64_t> sums = values;
   Keystream first(NoiseKey::from_seed(5, 0));
   Keystream second(NoiseKey::from_seed(5, 0));
-  add_gaussian(first, 0x1p56, zeros);
-  add_gaussian(second, 0x1p56, sums);
+  GaussianNoise(0x1p56).add(first, zeros);
+  GaussianNoise(0x1p56).add(second, sums);
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(sums[i], zeros[i] + values[i]);
 }
 

@@ -79,9 +79,4 @@ class GaussianNoise {
   std::array<Octave, octaves> octaves_{};
 };
 
-/// As GaussianNoise(sigma).add(words, integers).
-void add_gaussian(Keystream& words, double sigma, std::span<std::int64_t> integers);
-/// As GaussianNoise(sigma)(words).
-[[nodiscard]] std::int64_t gaussian(Keystream& words, double sigma);
-
 }  // namespace starling
