@@ -1,5 +1,7 @@
 #include "ledger_row.hpp"
 
+#include <algorithm>
+#include <concepts>
 #include <initializer_list>
 #include <set>
 #include <utility>
@@ -30,114 +32,241 @@ const Words<ChargeKind> charge_kinds = {{"pure", ChargeKind::pure},
                                         {"gaussian", ChargeKind::gaussian},
                                         {"approximate", ChargeKind::approximate},
                                         {"unbounded", ChargeKind::unbounded}};
+const Words<PrivacyUnit> units = {{name_of(PrivacyUnit::record), PrivacyUnit::record},
+                                  {name_of(PrivacyUnit::component), PrivacyUnit::component},
+                                  {name_of(PrivacyUnit::person), PrivacyUnit::person}};
+const Words<LedgerEnd> reasons = {{name_of(LedgerEnd::finished), LedgerEnd::finished},
+                                  {name_of(LedgerEnd::stopped), LedgerEnd::stopped},
+                                  {name_of(LedgerEnd::budget), LedgerEnd::budget}};
 
-// Writing.
+[[noreturn]] void refuse(const std::string& what) {
+  throw BadRow(Kind::inconsistent, what);
+}
 
-Json to_json(const Charge& charge) {
-  Json json;
-  for (const auto& [word, kind] : charge_kinds) {
-    if (kind == charge.kind) json["kind"] = word;
+/// Writes the members of an object in the order in which they are named.
+class Writer {
+ public:
+  explicit Writer(Json& object) : object_(object) {}
+  template <class T>
+  void member(const char* name, const T& value) {
+    object_[name] = value;
   }
+  template <class T>
+  void word(const char* name, const T& value, const Words<T>& words) {
+    for (const auto& [word, meaning] : words) {
+      if (meaning == value) object_[name] = word;
+    }
+  }
+  template <class T>
+  void list(const char* name, std::vector<T>& items) {
+    Json& list = object_[name] = Json::array();
+    for (T& item : items) {
+      Writer writer(list.emplace_back());
+      members(writer, item);
+    }
+  }
+  /// The clients of a row.
+  void clients(const ClientRange& clients) {
+    object_["client"] = clients.first;
+    if (clients.through != clients.first) object_["through"] = clients.through;
+  }
+  /// A number for a single client, a pair of numbers for several.
+  void ranges(const char* name, const std::vector<ClientRange>& ranges) {
+    Json& list = object_[name] = Json::array();
+    for (const auto& [first, through] : ranges) {
+      if (first == through) {
+        list.push_back(first);
+      } else {
+        list.push_back({first, through});
+      }
+    }
+  }
+
+ private:
+  Json& object_;
+};
+
+/// Reads the members of an object, which must stand in the order in which they are named. Throws BadRow for what breaks
+/// the format.
+class Reader {
+ public:
+  explicit Reader(const Json& object) : object_(object) {
+    if (!object.is_object()) refuse("something stands where an object should (the format is another one)");
+    next_ = object.begin();
+  }
+  void member(const char* name, std::string& value) {
+    const Json& json = next(name);
+    if (!json.is_string()) refuse(fmt::format("'{}' is not a text", name));
+    value = json.get<std::string>();
+  }
+  void member(const char* name, double& value) {
+    const Json& json = next(name);
+    if (!json.is_number()) refuse(fmt::format("'{}' is not a number", name));
+    value = json.get<double>();
+  }
+  template <std::integral T>
+  void member(const char* name, T& value) {
+    value = integer<T>(next(name), name);
+  }
+  template <class T>
+  void word(const char* name, T& value, const Words<T>& words) {
+    std::string found;
+    member(name, found);
+    const auto known = std::ranges::find_if(words, [&](const auto& entry) { return found == entry.first; });
+    if (known == words.end()) refuse(fmt::format("'{}' is '{}', which this version does not know", name, found));
+    value = known->second;
+  }
+  template <class T>
+  void list(const char* name, std::vector<T>& items) {
+    for (const Json& json : array(name)) {
+      Reader reader(json);
+      members(reader, items.emplace_back());
+      reader.end();
+    }
+  }
+  void clients(ClientRange& clients) {
+    Client first = 0;
+    member("client", first);
+    clients = first;
+    if (next_ == object_.end() || next_.key() != "through") return;
+    clients = range_of(first, integer<Client>(next("through"), "through"));
+  }
+  void ranges(const char* name, std::vector<ClientRange>& ranges) {
+    for (const Json& item : array(name)) {
+      if (!item.is_array()) {
+        ranges.emplace_back(integer<Client>(item, name));
+        continue;
+      }
+      if (item.size() != 2) refuse("'clients' has a list that is no pair (of the first and last client of a range)");
+      ranges.push_back(range_of(integer<Client>(item[0], name), integer<Client>(item[1], name)));
+    }
+  }
+  void end() const {
+    if (next_ != object_.end()) refuse(fmt::format("'{}' is not where it should be", next_.key()));
+  }
+
+ private:
+  const Json& next(const char* name) {
+    if (next_ == object_.end() || next_.key() != name) refuse(fmt::format("'{}' is not where it should be", name));
+    return *next_++;
+  }
+  const Json& array(const char* name) {
+    const Json& value = next(name);
+    if (!value.is_array()) refuse(fmt::format("'{}' is not a list", name));
+    return value;
+  }
+  template <class T>
+  static T integer(const Json& value, const char* name) {
+    const std::optional<T> whole = whole_number<T>(value);
+    if (!whole) refuse(fmt::format("'{}' is not a whole number", name));
+    return *whole;
+  }
+  static ClientRange range_of(Client first, Client through) {
+    if (through <= first) {
+      refuse(fmt::format("clients {} through {} (a range has several, and runs upwards)", first, through));
+    }
+    return {first, through};
+  }
+
+  const Json& object_;
+  Json::const_iterator next_;
+};
+
+// The members of everything, in their order. `Form` is Writer or Reader.
+
+template <class Form>
+void members(Form& form, Charge& charge) {
+  form.word("kind", charge.kind, charge_kinds);
   switch (charge.kind) {
     case ChargeKind::pure:
     case ChargeKind::laplace:
-      json["epsilon"] = charge.epsilon;
+      form.member("epsilon", charge.epsilon);
       break;
     case ChargeKind::gaussian:
-      json["mu"] = charge.mu;
+      form.member("mu", charge.mu);
       break;
     case ChargeKind::approximate:
-      json["epsilon"] = charge.epsilon;
-      json["delta"] = charge.delta;
+      form.member("epsilon", charge.epsilon);
+      form.member("delta", charge.delta);
       break;
     case ChargeKind::unbounded:
+      charge = Charge::unbounded();
       break;
   }
-  return json;
 }
 
-Json to_json(const std::vector<PassCharge>& passes) {
-  Json list = Json::array();
-  for (const auto& [pass, charge] : passes) {
-    Json item;
-    item["pass"] = pass;
-    item.update(to_json(charge));
-    list.push_back(std::move(item));
+template <class Form>
+void members(Form& form, PassCharge& pass) {
+  form.member("pass", pass.pass);
+  members(form, pass.charge);
+}
+
+template <class Form>
+void members(Form& form, ChargeGroup& group) {
+  members(form, group.charge);
+  form.member("count", group.count);
+}
+
+template <class Form>
+void members(Form& form, StartRow& row) {
+  int format = ledger_format;
+  form.member("format", format);
+  if (format != ledger_format) {
+    refuse(
+        fmt::format("the ledger has format {}, and this version reads format {}. Use the version of starling that "
+                    "wrote the ledger.",
+                    format, ledger_format));
   }
-  return list;
+  form.member("time", row.time);
 }
 
-Json to_json(const std::vector<ChargeGroup>& groups) {
-  Json list = Json::array();
-  for (const auto& [charge, count] : groups) {
-    Json item = to_json(charge);
-    item["count"] = count;
-    list.push_back(std::move(item));
-  }
-  return list;
+template <class Form>
+void members(Form& form, OpenRow& row) {
+  LedgerRun& run = row.run;
+  form.member("run", run.id);
+  form.member("time", row.time);
+  form.member("version", run.version);
+  form.member("mechanism", run.mechanism);
+  form.member("parameters", run.parameters);
+  form.word("unit", run.unit, units);
+  form.member("batch", run.batch);
+  form.member("batch_units", run.batch_units);
+  form.member("determined_by", run.determined_by);
+  form.ranges("clients", run.clients);
 }
 
-/// The clients of a row.
-void add_clients(Json& json, const ClientRange& clients) {
-  json["client"] = clients.first;
-  if (clients.through != clients.first) json["through"] = clients.through;
+template <class Form>
+void members(Form& form, ReserveRow& row) {
+  Reservation& block = row.reservation;
+  form.member("run", row.run);
+  form.clients(block.clients);
+  form.member("first", block.first);
+  form.member("last", block.last);
+  form.member("records", block.records);
+  form.list("passes", block.passes);
+  form.list("charges", block.charges);
+  form.member("digest", block.digest);
 }
 
-/// A number for a single client, a pair of numbers for several.
-Json to_json(const std::vector<ClientRange>& clients) {
-  Json list = Json::array();
-  for (const auto& [first, through] : clients) {
-    if (first == through) {
-      list.push_back(first);
-    } else {
-      list.push_back({first, through});
-    }
-  }
-  return list;
+template <class Form>
+void members(Form& form, ResumeRow& row) {
+  form.member("run", row.run);
+  form.member("time", row.time);
+  form.member("determined_by", row.determined_by);
 }
 
-Json members_of(const StartRow& row) {
-  return {{"kind", "ledger"}, {"format", ledger_format}, {"time", row.time}};
+template <class Form>
+void members(Form& form, EndRow& row) {
+  form.member("run", row.run);
+  form.clients(row.clients);
+  form.member("time", row.time);
+  form.member("rounds", row.rounds);
+  form.word("reason", row.reason, reasons);
 }
 
-Json members_of(const OpenRow& row) {
-  const LedgerRun& run = row.run;
-  return {{"kind", "open"},
-          {"run", run.id},
-          {"time", row.time},
-          {"version", run.version},
-          {"mechanism", run.mechanism},
-          {"parameters", run.parameters},
-          {"unit", name_of(run.unit)},
-          {"batch", run.batch},
-          {"batch_units", run.batch_units},
-          {"determined_by", run.determined_by},
-          {"clients", to_json(run.clients)}};
-}
-
-Json members_of(const ReserveRow& row) {
-  const Reservation& block = row.reservation;
-  Json json{{"kind", "reserve"}, {"run", row.run}};
-  add_clients(json, block.clients);
-  json.update({{"first", block.first},
-               {"last", block.last},
-               {"records", block.records},
-               {"passes", to_json(block.passes)},
-               {"charges", to_json(block.charges)},
-               {"digest", block.digest}});
-  return json;
-}
-
-Json members_of(const ResumeRow& row) {
-  return {{"kind", "resume"}, {"run", row.run}, {"time", row.time}, {"determined_by", row.determined_by}};
-}
-
-Json members_of(const EndRow& row) {
-  Json json{{"kind", "end"}, {"run", row.run}};
-  add_clients(json, row.clients);
-  json.update({{"time", row.time}, {"rounds", row.rounds}, {"reason", name_of(row.reason)}});
-  return json;
-}
+/// The kinds of rows, each with a row that has no content yet.
+const Words<LedgerRow> row_kinds = {
+    {"ledger", StartRow{}}, {"open", OpenRow{}}, {"reserve", ReserveRow{}}, {"resume", ResumeRow{}}, {"end", EndRow{}}};
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a name that is not UTF-8 is no reason to fail
@@ -146,197 +275,6 @@ std::string text_of(const Json& json) {
 std::string hash_of(const std::string& previous, const std::string& row) {
   return sha256(previous + row);
 }
-
-// Reading: every function throws BadRow for text that breaks the format.
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw BadRow(Kind::inconsistent, what);
-}
-
-/// The members of an object, which must stand in the order in which they are asked for.
-class Members {
- public:
-  explicit Members(const Json& object) : object_(object) {
-    if (!object.is_object()) refuse("something stands where an object should (the format is another one)");
-    next_ = object.begin();
-  }
-  [[nodiscard]] bool next_is(const char* name) const { return next_ != object_.end() && next_.key() == name; }
-  const Json& next(const char* name) {
-    if (next_ == object_.end() || next_.key() != name) refuse(fmt::format("'{}' is not where it should be", name));
-    return *next_++;
-  }
-  std::string text(const char* name) {
-    const Json& value = next(name);
-    if (!value.is_string()) refuse(fmt::format("'{}' is not a text", name));
-    return value.get<std::string>();
-  }
-  double real(const char* name) {
-    const Json& value = next(name);
-    if (!value.is_number()) refuse(fmt::format("'{}' is not a number", name));
-    return value.get<double>();
-  }
-  template <class T = std::int64_t>
-  T integer(const char* name) {
-    return integer_of<T>(next(name), name);
-  }
-  template <class T>
-  static T integer_of(const Json& value, const char* name) {
-    const std::optional<T> whole = whole_number<T>(value);
-    if (!whole) refuse(fmt::format("'{}' is not a whole number", name));
-    return *whole;
-  }
-  template <class T>
-  T one_of(const char* name, const Words<T>& words) {
-    const std::string found = text(name);
-    for (const auto& [word, value] : words) {
-      if (found == word) return value;
-    }
-    refuse(fmt::format("'{}' is '{}', which this version does not know", name, found));
-  }
-  const Json& list(const char* name) {
-    const Json& value = next(name);
-    if (!value.is_array()) refuse(fmt::format("'{}' is not a list", name));
-    return value;
-  }
-  void end() const {
-    if (next_ != object_.end()) refuse(fmt::format("'{}' is not where it should be", next_.key()));
-  }
-
- private:
-  const Json& object_;
-  Json::const_iterator next_;
-};
-
-Charge read_charge(Members& members) {
-  Charge charge;
-  charge.kind = members.one_of("kind", charge_kinds);
-  switch (charge.kind) {
-    case ChargeKind::pure:
-    case ChargeKind::laplace:
-      charge.epsilon = members.real("epsilon");
-      break;
-    case ChargeKind::gaussian:
-      charge.mu = members.real("mu");
-      break;
-    case ChargeKind::approximate:
-      charge.epsilon = members.real("epsilon");
-      charge.delta = members.real("delta");
-      break;
-    case ChargeKind::unbounded:
-      charge = Charge::unbounded();
-      break;
-  }
-  return charge;
-}
-
-std::vector<PassCharge> read_passes(const Json& list) {
-  std::vector<PassCharge> passes;
-  for (const Json& item : list) {
-    Members members(item);
-    const auto pass = members.integer("pass");
-    passes.push_back({pass, read_charge(members)});
-    members.end();
-  }
-  return passes;
-}
-
-std::vector<ChargeGroup> read_charges(const Json& list) {
-  std::vector<ChargeGroup> groups;
-  for (const Json& item : list) {
-    Members members(item);
-    const Charge charge = read_charge(members);
-    groups.push_back({charge, members.integer("count")});
-    members.end();
-  }
-  return groups;
-}
-
-ClientRange range_of(Client first, Client through) {
-  if (through <= first) {
-    refuse(fmt::format("clients {} through {} (a range has several, and runs upwards)", first, through));
-  }
-  return {first, through};
-}
-
-ClientRange read_clients(Members& members) {
-  const auto client = members.integer<Client>("client");
-  if (!members.next_is("through")) return client;
-  return range_of(client, members.integer<Client>("through"));
-}
-
-/// An item of the list of a run's clients.
-ClientRange read_clients_of_run(const Json& item) {
-  constexpr const char* name = "clients";
-  if (!item.is_array()) return Members::integer_of<Client>(item, name);
-  if (item.size() != 2) refuse("'clients' has a list that is no pair (of the first and last client of a range)");
-  return range_of(Members::integer_of<Client>(item[0], name), Members::integer_of<Client>(item[1], name));
-}
-
-LedgerRow read_start(Members& members) {
-  const auto format = members.integer<int>("format");
-  if (format != ledger_format) {
-    refuse(
-        fmt::format("the ledger has format {}, and this version reads format {}. Use the version of starling that "
-                    "wrote the ledger.",
-                    format, ledger_format));
-  }
-  return StartRow{members.text("time")};
-}
-
-LedgerRow read_open(Members& members) {
-  OpenRow row;
-  row.run.id = members.text("run");
-  row.time = members.text("time");
-  row.run.version = members.text("version");
-  row.run.mechanism = members.text("mechanism");
-  row.run.parameters = members.text("parameters");
-  row.run.unit = members.one_of<PrivacyUnit>("unit", {{name_of(PrivacyUnit::record), PrivacyUnit::record},
-                                                      {name_of(PrivacyUnit::component), PrivacyUnit::component},
-                                                      {name_of(PrivacyUnit::person), PrivacyUnit::person}});
-  row.run.batch = members.integer("batch");
-  row.run.batch_units = members.real("batch_units");
-  row.run.determined_by = members.text("determined_by");
-  for (const Json& client : members.list("clients")) row.run.clients.push_back(read_clients_of_run(client));
-  return row;
-}
-
-LedgerRow read_reserve(Members& members) {
-  ReserveRow row;
-  row.run = members.text("run");
-  Reservation& block = row.reservation;
-  block.clients = read_clients(members);
-  block.first = members.integer("first");
-  block.last = members.integer("last");
-  block.records = members.text("records");
-  block.passes = read_passes(members.list("passes"));
-  block.charges = read_charges(members.list("charges"));
-  block.digest = members.text("digest");
-  return row;
-}
-
-LedgerRow read_resume(Members& members) {
-  ResumeRow row;
-  row.run = members.text("run");
-  row.time = members.text("time");
-  row.determined_by = members.text("determined_by");
-  return row;
-}
-
-LedgerRow read_end(Members& members) {
-  EndRow row;
-  row.run = members.text("run");
-  row.clients = read_clients(members);
-  row.time = members.text("time");
-  row.rounds = members.integer("rounds");
-  row.reason = members.one_of<LedgerEnd>("reason", {{name_of(LedgerEnd::finished), LedgerEnd::finished},
-                                                    {name_of(LedgerEnd::stopped), LedgerEnd::stopped},
-                                                    {name_of(LedgerEnd::budget), LedgerEnd::budget}});
-  return row;
-}
-
-using Reader = LedgerRow (*)(Members&);
-const Words<Reader> readers = {
-    {"ledger", read_start}, {"open", read_open}, {"reserve", read_reserve}, {"resume", read_resume}, {"end", read_end}};
 
 /// JSON in which no object names a member twice; discarded if the text is none.
 Json parse(const std::string& text) {
@@ -365,13 +303,15 @@ std::pair<std::string, std::string> split(std::string_view line) {
 }
 
 /// The place of a row by its own account: its number and the previous hash.
-std::pair<std::int64_t, std::string> place_of(Members& members) {
+std::pair<std::int64_t, std::string> place_of(Reader& reader) {
+  std::pair<std::int64_t, std::string> place;
   try {
-    const auto row = members.integer("row");
-    return {row, members.text("previous")};
+    reader.member("row", place.first);
+    reader.member("previous", place.second);
   } catch (const BadRow& bad) {
     throw BadRow(Kind::edited, fmt::format("the line is not a row: {}. Restore it from a copy.", bad.what()));
   }
+  return place;
 }
 
 /// Checks the place of a row whose own hash is right.
@@ -393,7 +333,9 @@ void check_place(std::int64_t row, const std::string& previous, const LedgerHead
 
 std::string write_row(const LedgerRow& row, LedgerHead& before) {
   Json json{{"row", before.rows + 1}, {"previous", before.hash}};
-  json.update(std::visit([](const auto& kind) { return members_of(kind); }, row));
+  json["kind"] = std::ranges::find(row_kinds, row.index(), [](const auto& kind) { return kind.second.index(); })->first;
+  Writer writer(json);
+  std::visit([&](auto kind) { members(writer, kind); }, row);
   std::string text = text_of(json);
   std::string hash = hash_of(before.hash, text);
   text.pop_back();
@@ -408,14 +350,16 @@ LedgerRow read_row(std::string_view line, LedgerHead& before) {
   if (!json.is_object()) {
     throw BadRow(Kind::edited, "the line is not a row: it is no JSON object. Restore it from a copy.");
   }
-  Members members(json);
-  const auto [row, previous] = place_of(members);
+  Reader reader(json);
+  const auto [row, previous] = place_of(reader);
   if (hash_of(previous, text) != hash) {
     throw BadRow(Kind::edited, "the row is not what its hash says: it was changed. Restore it from a copy.");
   }
   check_place(row, previous, before);
-  LedgerRow result = members.one_of("kind", readers)(members);
-  members.end();
+  LedgerRow result;
+  reader.word("kind", result, row_kinds);
+  std::visit([&](auto& kind) { members(reader, kind); }, result);
+  reader.end();
   before = {row, hash};
   return result;
 }
@@ -428,10 +372,10 @@ std::optional<LedgerHead> read_head(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   try {
-    Members members(json);
+    Reader reader(json);
     LedgerHead head;
-    head.rows = members.integer("rows");
-    head.hash = members.text("hash");
+    reader.member("rows", head.rows);
+    reader.member("hash", head.hash);
     const bool counts = head.rows > 0 || (head.rows == 0 && head.hash == LedgerHead{}.hash);
     if (write_head(head) == text && counts) return head;
   } catch (const BadRow&) {  // of another form

@@ -17,23 +17,17 @@ using namespace testing_support;
 constexpr const char* digest = "00ff";
 
 std::unique_ptr<Mechanism> laplace(double least, double most, std::size_t batch = 1) {
-  ReleaseSettings settings;
-  settings.price = {least, most};
-  settings.batch = batch;
-  settings.dimension = 3;
-  settings.run_id = "run-1";
+  const ReleaseSettings settings{.price = {least, most}, .batch = batch, .dimension = 3, .run_id = "run-1"};
   return mechanism_table().make("laplace", settings);
 }
 
 LedgerRun run_of(const Mechanism& mechanism, std::vector<ClientRange> clients, const std::string& id = "run-1") {
-  LedgerRun run;
-  run.id = id;
-  run.mechanism = "laplace";
-  run.batch = static_cast<std::int64_t>(mechanism.settings().batch);
-  run.batch_units = units_of_batch(mechanism);
-  run.determined_by = digest;
-  run.clients = std::move(clients);
-  return run;
+  return {.id = id,
+          .mechanism = "laplace",
+          .batch = static_cast<std::int64_t>(mechanism.settings().batch),
+          .batch_units = units_of_batch(mechanism),
+          .determined_by = digest,
+          .clients = std::move(clients)};
 }
 
 Prices fixed(double price) {
@@ -42,6 +36,11 @@ Prices fixed(double price) {
 
 Budget budget(double epsilon, bool of_client = true) {
   return {epsilon, of_client, std::nullopt};
+}
+
+/// So many releases at 0.5.
+std::vector<ChargeGroup> at_half(std::int64_t count) {
+  return {{Charge::laplace(0.5), count}};
 }
 
 /// Rounds, of so many, in which client k could release.
@@ -79,25 +78,30 @@ TEST(Accounts, CountWhatWasReleasedBeforeTheRounds) {
   EXPECT_NE(message_of<UsageError>([&] { accounts.count_before({}); }), "");
 }
 
+/// A ledger in a folder of its own, for releases at 0.5.
+class AccountsInALedger : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::unique_ptr<Mechanism> mechanism_ = laplace(0.5, 0.5);
+  Ledger ledger_ = Ledger::open(folder_ / "ledger");
+};
+
 // A unit of three uses has paid for as many releases as there were, and for three at most. There are four rounds for
 // the other, which cannot have more uses than that.
-TEST(Accounts, PayForEachUseOfAUnit) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {0, 1}));
+TEST_F(AccountsInALedger, PayForEachUseOfAUnit) {
+  ledger_.begin(run_of(*mechanism_, {0, 1}));
   ServedRounds thrice;
   thrice.uses = 3;
   ServedRounds often;
   often.uses = 100;
-  Accounts accounts(*mechanism, fixed(0.5), 4, 0, {thrice, often});
-  accounts.keep_in({&ledger, &ledger}, BlockSizes::fixed(1));
+  Accounts accounts(*mechanism_, fixed(0.5), 4, 0, {thrice, often});
+  accounts.keep_in({&ledger_, &ledger_}, BlockSizes::fixed(1));
   for (Round t = 0; t < 4; ++t) {
     for (std::size_t k = 0; k < 2; ++k) {
       EXPECT_EQ(accounts.pay(k, t), 0.5);
       const std::int64_t uses = std::min<std::int64_t>(t + 1, k == 0 ? 3 : 4);
-      const auto spent = ledger.book().spent(static_cast<Client>(k), LossLevel::record);
-      EXPECT_EQ(spent, (std::vector<ChargeGroup>{{Charge::laplace(0.5), uses}})) << k << ", " << t;
+      const auto spent = ledger_.book().spent(static_cast<Client>(k), LossLevel::record);
+      EXPECT_EQ(spent, at_half(uses)) << k << ", " << t;
       EXPECT_EQ(accounts.losses(k, 0.0).participations, uses);
       EXPECT_EQ(accounts.losses(k, 0.0).record.epsilon, 0.5 * static_cast<double>(uses));
     }
@@ -105,19 +109,16 @@ TEST(Accounts, PayForEachUseOfAUnit) {
   EXPECT_EQ(accounts.worst_losses(0.0).record.epsilon, 2);
 }
 
-TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
+TEST_F(AccountsInALedger, OfWhomThereIsNothingToReleaseAreIdle) {
   const ServedRounds nothing{std::nullopt, std::nullopt, 0};
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {0, 1}));
+  ledger_.begin(run_of(*mechanism_, {0, 1}));
   {
-    Accounts accounts(*mechanism, fixed(0.5), 10, 0, {nothing, {}});
+    Accounts accounts(*mechanism_, fixed(0.5), 10, 0, {nothing, {}});
     EXPECT_FALSE(accounts.idle());
-    accounts.keep_in({&ledger, &ledger}, BlockSizes::fixed(4));
+    accounts.keep_in({&ledger_, &ledger_}, BlockSizes::fixed(4));
     accounts.limit({budget(1), budget(1)});
     EXPECT_TRUE(accounts.open());
-    EXPECT_EQ(ledger.reserved_through(0), 0);
+    EXPECT_EQ(ledger_.reserved_through(0), 0);
     EXPECT_EQ(paid(accounts, 1, 10), 2);
     EXPECT_EQ(accounts.stopped(), 1);
     EXPECT_THROW(static_cast<void>(accounts.pay(0, 0)), FailureError);
@@ -129,70 +130,59 @@ TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
     EXPECT_EQ(accounts.losses(1, std::nullopt).one_per_batch.epsilon, 1);
     EXPECT_EQ(accounts.worst_losses(std::nullopt).text(), accounts.losses(1, std::nullopt).text());
   }
-  EXPECT_TRUE(ledger.book().spent(0, LossLevel::client).empty());
+  EXPECT_TRUE(ledger_.book().spent(0, LossLevel::client).empty());
   // Who has spent all cannot release, and the idle client makes no difference.
-  Ledger poor = Ledger::open(folder / "poor");
-  poor.begin(run_of(*mechanism, {0, 1}));
-  Accounts accounts(*mechanism, fixed(0.5), 10, 0, {nothing, {}});
+  Ledger poor = Ledger::open(folder_ / "poor");
+  poor.begin(run_of(*mechanism_, {0, 1}));
+  Accounts accounts(*mechanism_, fixed(0.5), 10, 0, {nothing, {}});
   accounts.keep_in({&poor, &poor}, BlockSizes::fixed(4));
   accounts.limit({budget(100), budget(0.25)});
   EXPECT_FALSE(accounts.open());
-  EXPECT_TRUE(Accounts(*mechanism, fixed(0.5), 10, 0, {nothing, nothing}).idle());
-  EXPECT_TRUE(Accounts(*mechanism, fixed(0.5), 10, 0, {}).idle());
+  EXPECT_TRUE(Accounts(*mechanism_, fixed(0.5), 10, 0, {nothing, nothing}).idle());
+  EXPECT_TRUE(Accounts(*mechanism_, fixed(0.5), 10, 0, {}).idle());
 }
 
 // What is paid for stands in the file before pay() returns.
-TEST(Accounts, AreAheadOfTheReleases) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {4, 5}));
-  Accounts accounts(*mechanism, fixed(0.5), 1000, 4, {{}, {}});
-  accounts.keep_in({&ledger, &ledger}, BlockSizes::doubling());
+TEST_F(AccountsInALedger, AreAheadOfTheReleases) {
+  ledger_.begin(run_of(*mechanism_, {4, 5}));
+  Accounts accounts(*mechanism_, fixed(0.5), 1000, 4, {{}, {}});
+  accounts.keep_in({&ledger_, &ledger_}, BlockSizes::doubling());
   for (Round t = 0; t < 100; ++t) {
     for (const std::size_t k : {0U, 1U}) {
       ASSERT_TRUE(accounts.pay(k, t).has_value());
-      const LedgerReading reading = read_ledger(folder / "ledger");
+      const LedgerReading reading = read_ledger(folder_ / "ledger");
       ASSERT_GT(reading.book.entries()[0].account(4 + static_cast<Client>(k)).charged, t);
     }
   }
   accounts.close(LedgerEnd::stopped);
-  const LedgerReading reading = read_ledger(folder / "ledger");
-  EXPECT_EQ(reading.book.spent(4, LossLevel::record_in_each_batch),
-            (std::vector<ChargeGroup>{{Charge::laplace(0.5), 100}}));
+  const LedgerReading reading = read_ledger(folder_ / "ledger");
+  EXPECT_EQ(reading.book.spent(4, LossLevel::record_in_each_batch), at_half(100));
 }
 
 // A client alone on its rank that is absent for longer than the blocks that it has reserved.
-TEST(Accounts, FollowClientsThatSitRoundsOut) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {4}));
-  Accounts accounts(*mechanism, fixed(0.5), 1000, 4, {{}});
-  accounts.keep_in({&ledger}, BlockSizes::doubling());
+TEST_F(AccountsInALedger, FollowClientsThatSitRoundsOut) {
+  ledger_.begin(run_of(*mechanism_, {4}));
+  Accounts accounts(*mechanism_, fixed(0.5), 1000, 4, {{}});
+  accounts.keep_in({&ledger_}, BlockSizes::doubling());
   for (const Round t : {0, 3, 40, 41, 700, 999}) {
     EXPECT_EQ(accounts.pay(0, t), 0.5) << t;
-    EXPECT_GT(ledger.reserved_through(4), t);
+    EXPECT_GT(ledger_.reserved_through(4), t);
   }
   EXPECT_EQ(accounts.spending(0).releases(), 1000) << "as the ledger has it";
   accounts.close(LedgerEnd::finished);
   EXPECT_EQ(accounts.losses(0, 0.0).one_per_batch.epsilon, 500);
-  EXPECT_EQ(ledger.book().spent(4, LossLevel::record_in_each_batch),
-            (std::vector<ChargeGroup>{{Charge::laplace(0.5), 1000}}));
+  EXPECT_EQ(ledger_.book().spent(4, LossLevel::record_in_each_batch), at_half(1000));
 }
 
-TEST(Accounts, ReserveNothingBeyondTheStream) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {0}));
-  Accounts accounts(*mechanism, fixed(0.5), 1000, 0, {{10, 5, 10}});
-  accounts.keep_in({&ledger}, BlockSizes::fixed(64));
+TEST_F(AccountsInALedger, ReserveNothingBeyondTheStream) {
+  ledger_.begin(run_of(*mechanism_, {0}));
+  Accounts accounts(*mechanism_, fixed(0.5), 1000, 0, {{10, 5, 10}});
+  accounts.keep_in({&ledger_}, BlockSizes::fixed(64));
   EXPECT_TRUE(accounts.pay(0, 0).has_value());
-  EXPECT_EQ(ledger.reserved_through(0), 10);
+  EXPECT_EQ(ledger_.reserved_through(0), 10);
   EXPECT_THROW(static_cast<void>(accounts.pay(0, 10)), FailureError);
   // Two passes of five rounds: the worst record pays for two releases.
-  EXPECT_EQ(ledger.book().spent(0, LossLevel::record), (std::vector<ChargeGroup>{{Charge::laplace(0.5), 2}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record), at_half(2));
 }
 
 TEST(Accounts, StopAtTheBudgetToTheRound) {
@@ -311,39 +301,34 @@ TEST(Accounts, LeaveOutWhatOthersMayHaveReleased) {
     EXPECT_EQ(accounts.reserved_through(), life == 1 ? 15 : 24);
     EXPECT_EQ(accounts.leave_out_releases(end), life == 1 ? 12 : 16) << "of those that are charged, all but three";
     EXPECT_EQ(ledger.reserved_through(0), end);
-    EXPECT_EQ(ledger.book().spent(1, LossLevel::record_in_each_batch),
-              (std::vector<ChargeGroup>{{mechanism->charge(0.5), life == 1 ? 15 : 19}}))
+    EXPECT_EQ(ledger.book().spent(1, LossLevel::record_in_each_batch), at_half(life == 1 ? 15 : 19))
         << "what is left out costs nothing";
     EXPECT_EQ(accounts.spending(0).releases(), life == 1 ? 15 : 19);
     pay_both(accounts, end, end + 1);  // another four are reserved, in another feed
     EXPECT_EQ(accounts.spending(0).participations(), life + 1) << "a record may have come in each";
-    EXPECT_EQ(ledger.book().spent(0, LossLevel::record),
-              (std::vector<ChargeGroup>{{mechanism->charge(0.5), life + 1}}));
+    EXPECT_EQ(ledger.book().spent(0, LossLevel::record), at_half(life + 1));
   }
   EXPECT_FALSE(read_ledger(folder / "ledger").damage);
 }
 
 // A run goes on without a client, whose ledger stays as it was.
-TEST(Accounts, LeaveLostClientsAlone) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
+TEST_F(AccountsInALedger, LeaveLostClientsAlone) {
   Snapshot after_two;
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {{0, 1}}));
+  ledger_.begin(run_of(*mechanism_, {{0, 1}}));
   {
-    Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, {}});
-    accounts.keep_in({&ledger}, BlockSizes::fixed(4));
+    Accounts accounts(*mechanism_, fixed(0.5), 100, 0, {{}, {}});
+    accounts.keep_in({&ledger_}, BlockSizes::fixed(4));
     for (Round t = 0; t < 6; ++t) {
       EXPECT_EQ(accounts.pay(0, t), 0.5);
       EXPECT_EQ(accounts.pay(1, t), 0.5);
       if (t == 1) accounts.persist(after_two);
     }
   }
-  ledger.resume("run-1", digest);
+  ledger_.resume("run-1", digest);
   ServedRounds lost;
   lost.lost = true;
-  Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, lost});
-  accounts.keep_in({&ledger}, BlockSizes::fixed(4));
+  Accounts accounts(*mechanism_, fixed(0.5), 100, 0, {{}, lost});
+  accounts.keep_in({&ledger_}, BlockSizes::fixed(4));
   Snapshot before(after_two.content());
   accounts.persist(before);
   EXPECT_EQ(accounts.reserved_through(), 8);
@@ -352,50 +337,41 @@ TEST(Accounts, LeaveLostClientsAlone) {
   EXPECT_EQ(accounts.spending(0).participations(), 1) << "the records are the same";
   EXPECT_EQ(accounts.spending(1).releases(), 2);
   accounts.close(LedgerEnd::finished);
-  EXPECT_EQ(ledger.reserved_through(0), 11);
-  EXPECT_EQ(ledger.reserved_through(1), 8) << "charged for good";
-  EXPECT_FALSE(ledger.book().at_hand()->account(1).end);
+  EXPECT_EQ(ledger_.reserved_through(0), 11);
+  EXPECT_EQ(ledger_.reserved_through(1), 8) << "charged for good";
+  EXPECT_FALSE(ledger_.book().at_hand()->account(1).end);
 }
 
-TEST(Accounts, NeedNoLedgerOfLostClients) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {0}));
+TEST_F(AccountsInALedger, NeedNoLedgerOfLostClients) {
+  ledger_.begin(run_of(*mechanism_, {0}));
   ServedRounds lost;
   lost.lost = true;
-  Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, lost});
-  accounts.keep_in({&ledger}, BlockSizes::fixed(4));
+  Accounts accounts(*mechanism_, fixed(0.5), 100, 0, {{}, lost});
+  accounts.keep_in({&ledger_}, BlockSizes::fixed(4));
   EXPECT_TRUE(accounts.open());
   EXPECT_EQ(accounts.pay(0, 0), 0.5);
   EXPECT_EQ(accounts.leave_out_releases(6), 3);
   accounts.close(LedgerEnd::stopped);
-  EXPECT_EQ(ledger.book().at_hand()->find(1), nullptr);
+  EXPECT_EQ(ledger_.book().at_hand()->find(1), nullptr);
 }
 
 // A client joins after six rounds, with two passes of four rounds. A release of hers costs what it costs others.
-TEST(Accounts, BeginLaterForClientsThatJoin) {
-  const TemporaryFolder folder;
-  const auto mechanism = laplace(0.5, 0.5);
-  Ledger ledger = Ledger::open(folder / "ledger");
-  ledger.begin(run_of(*mechanism, {{0, 1}}));
-  ServedRounds late;
-  late.of_pass = 4;
-  late.of_all = 14;
-  late.begin = 6;
-  Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, late});
-  accounts.keep_in({&ledger}, BlockSizes::fixed(3));
+TEST_F(AccountsInALedger, BeginLaterForClientsThatJoin) {
+  ledger_.begin(run_of(*mechanism_, {{0, 1}}));
+  const ServedRounds late{.of_pass = 4, .of_all = 14, .begin = 6};
+  Accounts accounts(*mechanism_, fixed(0.5), 100, 0, {{}, late});
+  accounts.keep_in({&ledger_}, BlockSizes::fixed(3));
   accounts.skip_to_begin();
-  EXPECT_EQ(ledger.reserved_through(1), 6);
-  EXPECT_TRUE(ledger.book().spent(1, LossLevel::client).empty());
+  EXPECT_EQ(ledger_.reserved_through(1), 6);
+  EXPECT_TRUE(ledger_.book().spent(1, LossLevel::client).empty());
   EXPECT_EQ(accounts.leave_out_releases(7), 0) << "a round of others that may have been released";
   for (Round t = 7; t < 14; ++t) EXPECT_EQ(accounts.pay(1, t), 0.5);
   EXPECT_EQ(accounts.spending(1).releases(), 7);
   EXPECT_EQ(accounts.spending(1).participations(), 2);
-  EXPECT_EQ(ledger.book().spent(1, LossLevel::record), (std::vector<ChargeGroup>{{mechanism->charge(0.5), 2}}));
+  EXPECT_EQ(ledger_.book().spent(1, LossLevel::record), at_half(2));
   accounts.close(LedgerEnd::finished);
   EXPECT_EQ(accounts.spending(1).releases(), 7) << "nothing is paid for rounds before";
-  EXPECT_FALSE(read_ledger(folder / "ledger").damage);
+  EXPECT_FALSE(read_ledger(folder_ / "ledger").damage);
 }
 
 // A crash between the ledger's row and the message.
@@ -466,8 +442,7 @@ TEST(Replay, GivesTheSameBytesAndCostsNothingMore) {
     const LedgerReading reading = read_ledger(path);
     EXPECT_FALSE(reading.damage.has_value());
     EXPECT_EQ(reading.book.entries().size(), 1U);
-    EXPECT_EQ(reading.book.spent(0, LossLevel::record_in_each_batch),
-              (std::vector<ChargeGroup>{{Charge::laplace(0.5), rounds}}));
+    EXPECT_EQ(reading.book.spent(0, LossLevel::record_in_each_batch), at_half(rounds));
   }
 }
 

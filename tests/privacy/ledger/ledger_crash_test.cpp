@@ -273,8 +273,7 @@ bool reserve_under_limit(const std::string& path, rlim_t limit, bool survives) {
 
 /// The file's size, and how many lines end in it.
 std::pair<std::uintmax_t, std::int64_t> measure(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = ledger_samples::text_of(path);
   return {text.size(), std::count(text.begin(), text.end(), '\n')};
 }
 

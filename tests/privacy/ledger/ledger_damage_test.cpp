@@ -13,15 +13,10 @@ namespace starling::ledger_damage_test {
 
 using ledger_samples::head_of;
 using ledger_samples::sealed;
+using ledger_samples::text_of;
 using testing_support::TemporaryFolder;
 using Kind = LedgerDamage::Kind;
 using Lines = std::vector<std::string>;
-
-std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// The text of a sample ledger and of its head.
 struct Sample {

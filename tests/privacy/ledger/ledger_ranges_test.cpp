@@ -380,11 +380,7 @@ struct Lives {
 constexpr Round rounds = 40;
 
 std::unique_ptr<Mechanism> laplace() {
-  ReleaseSettings settings;
-  settings.price = {0.25, 1};
-  settings.batch = 2;
-  settings.dimension = 3;
-  settings.run_id = "run";
+  const ReleaseSettings settings{.price = {0.25, 1}, .batch = 2, .dimension = 3, .run_id = "run"};
   return mechanism_table().make("laplace", settings);
 }
 
@@ -515,8 +511,7 @@ TEST_F(LedgerRanges, StandInRowsOfTheDocumentedForm) {
   ledger.begin(run);
   ledger.reserve(std::vector{block_of({0, 2}, 0, 3), block_of(9, 0, 1)});
   ledger.end(std::vector<LedgerEnding>{{ClientRange(1, 2), 2, LedgerEnd::finished}});
-  std::ifstream file(together_);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = ledger_samples::text_of(together_);
   for (const char* part : {R"("clients":[[0,2],[5,7],9],"hash")", R"("client":0,"through":2,"first":0,"last":3,)",
                            R"("client":9,"first":0,"last":1,)", R"("client":1,"through":2,"time":)"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;

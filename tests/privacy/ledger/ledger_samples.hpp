@@ -2,15 +2,19 @@
 #pragma once
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/privacy/ledger/ledger.hpp"
 
 namespace starling::ledger_samples {
+
+inline std::string text_of(const std::string& path) {
+  return read_whole_file(path).value_or("");
+}
 
 inline LedgerRun run_of(const std::string& id, const std::string& determined_by = "abc123") {
   return {id, "0.1.0 (test)", "laplace", "epsilon 0.1 per release", PrivacyUnit::record, 32, 32, determined_by, {0, 3}};

@@ -22,16 +22,11 @@ namespace starling::ledger_test {
 
 using ledger_samples::block_of;
 using ledger_samples::run_of;
+using ledger_samples::text_of;
 using namespace testing_support;
 using Groups = std::vector<ChargeGroup>;
 
 const Charge laplace = Charge::laplace(0.1);
-
-std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::vector<std::string> lines_of(const std::string& path) {
   std::istringstream text(text_of(path));
