@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "starling/privacy/keys/keystream.hpp"
 
 namespace starling::testing_support {
@@ -171,7 +173,28 @@ class LagTally {
   std::array<double, lags.size()> pairs_{};
 };
 
-/// √(ln(2/1e-4)/2): what √n · sup |F_n − F| exceeds with probability at most 1e-4.
-inline constexpr double kolmogorov_limit = 2.226;
+/// Error rate 1e-4 for each of three statistics, 2e-4 for each tail.
+inline void expect_closed_form(const LaplaceTally& tally) {
+  EXPECT_LT(tally.chi_square(), chi_square_limit(31));
+  EXPECT_LT(tally.gap(), kolmogorov_limit);
+  EXPECT_LT(tally.size_gap(), kolmogorov_limit);
+  EXPECT_LT(tally.tail_miss(), one_in_ten_thousand);
+}
+
+/// Three of these statistics reject draws of a wrong scale. (The gap of the signed distribution moves by half as much
+/// as that of the sizes.)
+inline void expect_wrong_scale(const LaplaceTally& tally) {
+  EXPECT_GT(tally.chi_square(), chi_square_limit(31));
+  EXPECT_GT(tally.size_gap(), kolmogorov_limit);
+  EXPECT_GT(tally.tail_miss(), one_in_ten_thousand);
+}
+
+/// Error rate 2e-4 for each of 24 correlations, of the draws and of their sizes.
+inline void expect_uncorrelated(const LagTally& tally) {
+  for (std::size_t l = 0; l < LagTally::lags.size(); ++l) {
+    EXPECT_LT(tally.miss(l), one_in_ten_thousand) << LagTally::lags[l];
+    EXPECT_LT(tally.size_miss(l), one_in_ten_thousand) << LagTally::lags[l];
+  }
+}
 
 }  // namespace starling::testing_support

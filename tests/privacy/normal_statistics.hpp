@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 namespace starling::testing_support {
 
 /// Φ(x).
@@ -28,9 +30,6 @@ inline double normal_quantile(double p) {
   }
   return (below + above) / 2;
 }
-
-/// √n sup |F_n − F| exceeds this with probability 1e-4 (Kolmogorov's distribution, 2 exp(−2 x²)).
-inline constexpr double kolmogorov_limit = 2.2253;
 
 /// Counts draws chunk by chunk; every figure is against the exact distribution of round(σ Z).
 class NormalStatistics {
@@ -162,5 +161,24 @@ class NormalStatistics {
   std::array<double, lags + 1> squares_{};
   std::array<double, lags + 1> pair_count_{};
 };
+
+/// Error rates: 1e-4 for each chi-square and each of Kolmogorov and Smirnov's; 2e-4 for each correlation, for the
+/// variance and for each of the tails beyond 1 σ to `tails` σ.
+inline void expect_normal(const NormalStatistics& statistics, int tails) {
+  EXPECT_LT(statistics.chi_square_of_bins(), chi_square_limit(63));
+  EXPECT_LT(statistics.kolmogorov_smirnov(), kolmogorov_limit);
+  EXPECT_LT(statistics.kolmogorov_smirnov_of_sizes(), kolmogorov_limit);
+  EXPECT_LT(std::abs(statistics.variance()), one_in_ten_thousand);
+  for (int sigmas = 1; sigmas <= tails; ++sigmas) {
+    EXPECT_LT(std::abs(statistics.tail(sigmas)), one_in_ten_thousand) << sigmas;
+  }
+  for (std::size_t lag = 1; lag <= NormalStatistics::lags; ++lag) {
+    EXPECT_LT(std::abs(statistics.correlation(lag)), one_in_ten_thousand) << lag;
+    EXPECT_LT(std::abs(statistics.correlation_of_squares(lag)), one_in_ten_thousand) << lag;
+  }
+  EXPECT_LT(statistics.chi_square_of_pairs(), chi_square_limit(63));
+  EXPECT_LT(statistics.chi_square_of_low_bits(), chi_square_limit(255));
+  EXPECT_LT(statistics.chi_square_of_octiles_and_low_bits(), chi_square_limit(127));
+}
 
 }  // namespace starling::testing_support

@@ -13,6 +13,9 @@ namespace starling::testing_support {
 /// Quantile of the standard normal distribution for an error rate of 1e-4 on one side.
 inline constexpr double one_in_ten_thousand = 3.719;
 
+/// √n sup |F_n − F| exceeds this with probability 1e-4 (Kolmogorov's distribution, 2 exp(−2 x²)).
+inline constexpr double kolmogorov_limit = 2.2253;
+
 /// The value that a chi-square variable exceeds with probability 1e-4 (Wilson and Hilferty 1931).
 inline double chi_square_limit(double degrees) {
   const double spread = 2 / (9 * degrees);
@@ -30,17 +33,15 @@ inline double chi_square(const std::vector<double>& observed, const std::vector<
   return total;
 }
 
-/// P(X ≤ k) for the discrete Laplace distribution of the given scale: with α = exp(−1/scale),
-/// 1 − α^(k+1)/(1 + α) for k ≥ 0 and α^(−k)/(1 + α) below.
-inline double discrete_laplace_cdf(std::int64_t k, double scale) {
-  const double alpha = std::exp(-1 / scale);
-  const double tail = std::exp(-(k >= 0 ? static_cast<double>(k) + 1 : -static_cast<double>(k)) / scale) / (1 + alpha);
-  return k >= 0 ? 1 - tail : tail;
-}
-
 inline double mean(const std::vector<double>& values) {
   double total = 0;
   for (const double value : values) total += value;
+  return total / static_cast<double>(values.size());
+}
+
+inline double mean_square(const std::vector<double>& values) {
+  double total = 0;
+  for (const double value : values) total += value * value;
   return total / static_cast<double>(values.size());
 }
 

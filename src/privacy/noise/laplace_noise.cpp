@@ -1,5 +1,6 @@
 #include "laplace_draws.hpp"
 #include <algorithm>
+#include <cmath>
 
 #include "starling/core/memory/wipe.hpp"
 
@@ -32,6 +33,13 @@ void add_discrete_laplace(Keystream& words, std::span<std::int64_t> integers) {
   laplace_draws::Reserve<Keystream> reserve(words, block.spare);
   laplace_draws::add_draws(words, reserve, integers, block.words);
   block.spare_used = reserve.touched();
+}
+
+double floating_laplace(Keystream& words, double scale) {
+  const std::uint64_t word = words();
+  const double uniform = static_cast<double>((word >> 11) + 1) * 0x1.0p-53;  // on (0, 1]
+  const double magnitude = -scale * std::log(uniform);
+  return (word & 1) != 0 ? -magnitude : magnitude;
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #include "starling/privacy/noise/grid.hpp"
 
+#include "privacy/mechanism/releases.hpp"
 #include "privacy/zero_noise.hpp"
 #include "support/testing.hpp"
 #include <cstdlib>
@@ -11,17 +12,12 @@
 
 namespace starling::grid_test {
 
-using testing_support::message_of;
+using namespace testing_support;
+using Integers = std::vector<std::int64_t>;
 
 ReleaseSettings settings_of(double epsilon, std::size_t batch, std::size_t dimension,
                             PrivacyUnit unit = PrivacyUnit::record) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(epsilon);
-  settings.batch = batch;
-  settings.dimension = dimension;
-  settings.unit = unit;
-  settings.run_id = "test";
-  return settings;
+  return {.price = PriceRange::of(epsilon), .unit = unit, .batch = batch, .dimension = dimension, .run_id = "test"};
 }
 
 double price_of(const Mechanism& mechanism) {
@@ -61,17 +57,28 @@ void add_clipped(const Record& record, const Clip& clip, Vector& sum) {
 
 /// The integers that a batch's release would add noise to.
 template <Norm norm>
-std::vector<std::int64_t> integers_of(ZeroNoise<norm>& mechanism, const std::vector<Record>& batch) {
+Integers integers_of(ZeroNoise<norm>& mechanism, const std::vector<Record>& batch) {
   Vector sum(mechanism.settings().dimension);
   for (const Record& record : batch) add_clipped(record, mechanism.clip(), sum);
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({}, price_of(mechanism), NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+  released(mechanism, {}, price_of(mechanism), sum);
   return mechanism.integers();
 }
 
-std::int64_t distance(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+/// ‖a − b‖₁.
+std::int64_t distance(const Integers& a, const Integers& b) {
   std::int64_t total = 0;
   for (std::size_t j = 0; j < a.size(); ++j) total += std::abs(a[j] - b[j]);
+  return total;
+}
+
+/// ‖a − b‖₂², exactly.
+__extension__ using Wide = unsigned __int128;
+Wide squared_distance(const Integers& a, const Integers& b) {
+  Wide total = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    const auto gap = static_cast<std::uint64_t>(std::abs(a[j] - b[j]));
+    total += static_cast<Wide>(gap) * gap;
+  }
   return total;
 }
 
@@ -95,6 +102,35 @@ Record opposite(Record record) {
   return record;
 }
 
+/// The furthest that the integers of a batch move where one of its records is replaced, by its opposite or by any
+/// other.
+template <Norm norm, class Distance>
+Distance furthest_move(ZeroNoise<norm>& mechanism, std::uint64_t seed, int trials,
+                       Distance (*distance_of)(const Integers&, const Integers&)) {
+  const std::size_t m = mechanism.settings().batch;
+  const std::size_t d = mechanism.settings().dimension;
+  AddressedRandom random(seed, Purpose::experiment, m, d);
+  Distance furthest = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<Record> batch;
+    while (batch.size() < m) batch.push_back(random_record(random, d));
+    const Integers before = integers_of(mechanism, batch);
+    Record& replaced = batch[random.below(m)];
+    replaced = trial % 2 == 0 ? opposite(replaced) : random_record(random, d);
+    furthest = std::max(furthest, distance_of(before, integers_of(mechanism, batch)));
+  }
+  return furthest;
+}
+
+/// What rounding multiplies the integers' distance by at most, in extended precision and in the header's first form.
+long double errors_of(std::size_t batch, std::size_t dimension) {
+  const long double u = 0x1p-53L;
+  const auto gamma = [u](long double k) { return k * u / (1 - k * u); };
+  const auto m = static_cast<long double>(batch);
+  return (1 + 8 * u) * (1 + gamma(static_cast<long double>(dimension) + 16)) *
+         (1 + m * gamma(m) + u * m * (1 + gamma(m)));
+}
+
 TEST(Grid, ChargesExactlyTwoReachesOverTheScale) {
   const ZeroNoise<Norm::l1> mechanism(settings_of(0.1, 1, 5));
   EXPECT_EQ(mechanism.reach(0.1), 54975581388);  // ⌊0.1 · 2^39⌋
@@ -106,10 +142,8 @@ TEST(Grid, ChargesExactlyTwoReachesOverTheScale) {
   EXPECT_EQ(grid.clip.bound, 1 - 0x1p-20);
 }
 
-// The inequality of the header, in extended precision and in its first form, for all corners.
+// The inequality of the header, for all corners.
 TEST(Grid, MarginCoversEveryErrorOfTheProof) {
-  const long double u = 0x1p-53L;
-  const auto gamma = [u](long double k) { return k * u / (1 - k * u); };
   int made = 0;
   for (const double epsilon : {1e-6, 0.01, 0.1, 1.0, 10.0}) {
     for (const std::size_t batch : {1U, 32U, 4096U, 1U << 16U, 1U << 19U}) {
@@ -117,11 +151,10 @@ TEST(Grid, MarginCoversEveryErrorOfTheProof) {
         const ReleaseSettings settings = settings_of(epsilon, batch, dimension);
         if (!message_of([&] { static_cast<void>(grid_of(settings)); }).empty()) continue;
         const Grid grid = grid_of(settings);
-        const auto m = static_cast<long double>(batch);
         const auto d = static_cast<long double>(dimension);
         const auto reach = static_cast<long double>(laplace_reach(epsilon));
-        const long double errors = (1 + 8 * u) * (1 + gamma(d + 16)) * (1 + m * gamma(m) + u * m * (1 + gamma(m)));
-        EXPECT_LE(2 * reach * (1 - static_cast<long double>(grid.margin)) * errors + d + 1, 2 * reach);
+        const auto margin = static_cast<long double>(grid.margin);
+        EXPECT_LE(2 * reach * (1 - margin) * errors_of(batch, dimension) + d + 1, 2 * reach);
         ++made;
       }
     }
@@ -181,8 +214,7 @@ TEST(Grid, ReplacedCurvaturesMoveBySqrtTwo) {
   const auto integers = [&](const std::vector<Vector>& rows) {
     Vector sum(settings.dimension);
     for (const Vector& x : rows) add_curvature(mechanism.clip().bound / dot(x, x), x, sum);
-    Released<Vector> mean(declare_public(Vector()));
-    mechanism.release({}, 1, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+    released(mechanism, {}, 1, sum);
     return mechanism.integers();
   };
   double furthest = 0;
@@ -191,9 +223,9 @@ TEST(Grid, ReplacedCurvaturesMoveBySqrtTwo) {
     for (Vector& x : rows) {
       for (double& value : x) value = random.normal() * std::exp(5 * random.normal());
     }
-    const std::vector<std::int64_t> before = integers(rows);
+    const Integers before = integers(rows);
     rows[0] = {rows[0][1], -rows[0][0], trial % 2 == 0 ? 0 : random.normal(), 0};
-    const std::vector<std::int64_t> after = integers(rows);
+    const Integers after = integers(rows);
     long double square = 0;
     for (std::size_t j = 0; j < before.size(); ++j) {
       square += std::pow(static_cast<long double>(before[j] - after[j]), 2);
@@ -222,16 +254,7 @@ class Sensitivity : public testing::TestWithParam<std::tuple<double, std::size_t
 TEST_P(Sensitivity, OfTheIntegersIsAtMostTwoReaches) {
   const auto [epsilon, m, d] = GetParam();
   ZeroNoise<Norm::l1> mechanism(settings_of(epsilon, m, d));
-  AddressedRandom random(7, Purpose::experiment, m, d);
-  std::int64_t furthest = 0;
-  for (int trial = 0; trial < 200; ++trial) {
-    std::vector<Record> batch;
-    while (batch.size() < m) batch.push_back(random_record(random, d));
-    const std::vector<std::int64_t> before = integers_of(mechanism, batch);
-    Record& replaced = batch[random.below(m)];
-    replaced = trial % 2 == 0 ? opposite(replaced) : random_record(random, d);
-    furthest = std::max(furthest, distance(before, integers_of(mechanism, batch)));
-  }
+  const std::int64_t furthest = furthest_move(mechanism, 7, 200, &distance);
   EXPECT_LE(furthest, 2 * reach_of(mechanism));
   // The trials come near the bound: a sensitivity of C instead of 2C would be seen.
   const auto reach = static_cast<double>(reach_of(mechanism));
@@ -247,38 +270,14 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Sensitivity,
 TEST(Grid, KeepsTheSensitivityWhereRoundingIsLarge) {
   ZeroNoise<Norm::l1> mechanism(settings_of(1e-10, 4, 20));
   EXPECT_EQ(reach_of(mechanism), 54);
-  AddressedRandom random(8, Purpose::experiment, 0, 0);
-  for (int trial = 0; trial < 2000; ++trial) {
-    std::vector<Record> batch;
-    while (batch.size() < 4) batch.push_back(random_record(random, 20));
-    const std::vector<std::int64_t> before = integers_of(mechanism, batch);
-    batch[0] = trial % 2 == 0 ? opposite(batch[0]) : random_record(random, 20);
-    ASSERT_LE(distance(before, integers_of(mechanism, batch)), 2 * reach_of(mechanism));
-  }
+  EXPECT_LE(furthest_move(mechanism, 8, 2000, &distance), 2 * reach_of(mechanism));
 }
 
 TEST(Grid, KeepsTheSensitivityOfManyRecordsAndComponents) {
   for (const auto& [m, d] : {std::pair<std::size_t, std::size_t>{200000, 3}, {2, 200000}}) {
     ZeroNoise<Norm::l1> mechanism(settings_of(0.5, m, d));
-    AddressedRandom random(9, Purpose::experiment, m, d);
-    Vector sum(d);
-    std::vector<Record> batch;
-    while (batch.size() < m) batch.push_back(random_record(random, d));
-    const std::vector<std::int64_t> before = integers_of(mechanism, batch);
-    batch[m / 2] = opposite(batch[m / 2]);
-    EXPECT_LE(distance(before, integers_of(mechanism, batch)), 2 * reach_of(mechanism));
+    EXPECT_LE(furthest_move(mechanism, 9, 1, &distance), 2 * reach_of(mechanism));
   }
-}
-
-/// ‖a − b‖₂², exactly.
-__extension__ using Wide = unsigned __int128;
-Wide squared_distance(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-  Wide total = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) {
-    const auto gap = static_cast<std::uint64_t>(std::abs(a[j] - b[j]));
-    total += static_cast<Wide>(gap) * gap;
-  }
-  return total;
 }
 
 TEST(GaussianGrid, ClipsInL2AndHasOneReachForAllPrices) {
@@ -296,16 +295,12 @@ TEST(GaussianGrid, ClipsInL2AndHasOneReachForAllPrices) {
 }
 
 TEST(GaussianGrid, MarginCoversEveryErrorOfTheProof) {
-  const long double u = 0x1p-53L;
-  const auto gamma = [u](long double k) { return k * u / (1 - k * u); };
   for (const std::size_t batch : {1U, 32U, 4096U, 1U << 16U, 1U << 19U}) {
     for (const std::size_t dimension : {1U, 5U, 1000U, 1U << 18U, 1U << 24U}) {
       const ZeroNoise<Norm::l2> mechanism(settings_of(1, batch, dimension));
-      const auto m = static_cast<long double>(batch);
       const auto d = static_cast<long double>(dimension);
-      const long double errors = (1 + 8 * u) * (1 + gamma(d + 16)) * (1 + m * gamma(m) + u * m * (1 + gamma(m)));
-      const long double margin = static_cast<long double>(mechanism.grid().margin);
-      EXPECT_LE(0x1p41L * (1 - margin) * errors + std::sqrt(d) + 1, 0x1p41L);
+      const auto margin = static_cast<long double>(mechanism.grid().margin);
+      EXPECT_LE(0x1p41L * (1 - margin) * errors_of(batch, dimension) + std::sqrt(d) + 1, 0x1p41L);
     }
   }
 }
@@ -313,16 +308,7 @@ TEST(GaussianGrid, MarginCoversEveryErrorOfTheProof) {
 TEST(GaussianGrid, SensitivityOfTheIntegersIsAtMostTwoReaches) {
   for (const auto& [m, d] : {std::pair<std::size_t, std::size_t>{1, 1}, {1, 5}, {7, 5}, {100, 33}, {3, 5000}}) {
     ZeroNoise<Norm::l2> mechanism(settings_of(1, m, d));
-    AddressedRandom random(11, Purpose::experiment, m, d);
-    Wide furthest = 0;
-    for (int trial = 0; trial < 100; ++trial) {
-      std::vector<Record> batch;
-      while (batch.size() < m) batch.push_back(random_record(random, d));
-      const std::vector<std::int64_t> before = integers_of(mechanism, batch);
-      Record& replaced = batch[random.below(m)];
-      replaced = trial % 2 == 0 ? opposite(replaced) : random_record(random, d);
-      furthest = std::max(furthest, squared_distance(before, integers_of(mechanism, batch)));
-    }
+    const Wide furthest = furthest_move(mechanism, 11, 100, &squared_distance);
     const Wide most = static_cast<Wide>(1) << 82U;  // (2 N2)²
     EXPECT_TRUE(furthest <= most) << m << " records of " << d;
     EXPECT_TRUE(furthest >= most - (most >> 10U)) << m << " records of " << d;
@@ -332,10 +318,7 @@ TEST(GaussianGrid, SensitivityOfTheIntegersIsAtMostTwoReaches) {
 TEST(GaussianGrid, RefusesSumsThatNoClippedBatchCanReach) {
   const auto refusal = [](PrivacyUnit unit, const Vector& sum) {
     ZeroNoise<Norm::l2> mechanism(settings_of(1, 10, 3, unit));
-    Released<Vector> mean(declare_public(Vector()));
-    return message_of<DataError>([&] {
-      mechanism.release({ReleasePath::by_itself, 3, 17, 0}, 1, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
-    });
+    return message_of<DataError>([&] { released(mechanism, {ReleasePath::by_itself, 3, 17}, 1, sum); });
   };
   EXPECT_EQ(refusal(PrivacyUnit::record, {6, -6, 5.2}), "");  // a norm of 9.96 of 10
   EXPECT_NE(refusal(PrivacyUnit::record, {6, -6, 5.4}), "");  // 10.06
@@ -352,7 +335,7 @@ TEST(Grid, BoundsEachComponentInTheComponentUnit) {
   for (int trial = 0; trial < 500; ++trial) {
     std::vector<Record> batch;
     while (batch.size() < 3) batch.push_back(random_record(random, 4));
-    const std::vector<std::int64_t> before = integers_of(mechanism, batch);
+    const Integers before = integers_of(mechanism, batch);
     Record& changed = batch[random.below(3)];
     double& component = changed.row[random.below(4)];
     component = trial % 2 == 0 ? -component : 1e9 * random.normal();
@@ -364,11 +347,7 @@ TEST(Grid, BoundsEachComponentInTheComponentUnit) {
 
 /// What the mechanism says to a sum.
 std::string refusal_of(ZeroNoise<Norm::l1>& mechanism, const Vector& sum) {
-  Released<Vector> mean(declare_public(Vector()));
-  return message_of<DataError>([&] {
-    mechanism.release({ReleasePath::by_itself, 3, 17, 0}, price_of(mechanism), NoiseKey::from_seed(0, 0),
-                      Secret<Vector>(sum), mean);
-  });
+  return message_of<DataError>([&] { released(mechanism, {ReleasePath::by_itself, 3, 17}, price_of(mechanism), sum); });
 }
 
 TEST(Grid, RefusesSumsThatNoClippedBatchCanReach) {
@@ -397,12 +376,11 @@ TEST(Grid, RefusesSumsThatAreNotFiniteOrOfTheWrongLength) {
 TEST(ZeroNoise, GivesBackTheMeanToHalfAStep) {
   ZeroNoise<Norm::l1> mechanism(settings_of(0.1, 4, 3));
   EXPECT_EQ(mechanism.charge(0.1).epsilon, std::numeric_limits<double>::infinity());
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({}, price_of(mechanism), NoiseKey::from_seed(0, 0), Secret<Vector>(Vector{1, -0.3, 1e-30}), mean);
+  const Vector mean = released(mechanism, {}, price_of(mechanism), {1, -0.3, 1e-30});
   const double half = mechanism.step(0.1) / 8 * 1.0001;
-  EXPECT_NEAR(mean.value()[0], 0.25, half);
-  EXPECT_NEAR(mean.value()[1], -0.075, half);
-  EXPECT_EQ(mean.value()[2], 0);
+  EXPECT_NEAR(mean[0], 0.25, half);
+  EXPECT_NEAR(mean[1], -0.075, half);
+  EXPECT_EQ(mean[2], 0);
 }
 
 }  // namespace starling::grid_test

@@ -36,30 +36,12 @@ const Tallies& tallies() {
   return all;
 }
 
-// Error rate 1e-4.
-TEST(LaplaceNoiseLong, PassesChiSquare) {
-  EXPECT_LT(tallies().plain.chi_square(), chi_square_limit(31));
+TEST(LaplaceNoiseLong, FollowsTheClosedForm) {
+  expect_closed_form(tallies().plain);
 }
 
-// Error rate 1e-4 each.
-TEST(LaplaceNoiseLong, PassesKolmogorovSmirnov) {
-  EXPECT_LT(tallies().plain.gap(), kolmogorov_limit);
-  EXPECT_LT(tallies().plain.size_gap(), kolmogorov_limit);
-}
-
-// Error rate 2e-4 for each of 13 tails, up to 13 scales.
-TEST(LaplaceNoiseLong, HasTheRightTails) {
-  EXPECT_LT(tallies().plain.tail_miss(), one_in_ten_thousand);
-}
-
-// All three statistics reject draws that are 0.1 % too wide or too narrow. (The gap of the signed distribution would
-// not: it moves by half as much as that of the sizes.)
 TEST(LaplaceNoiseLong, WouldSeeAScaleATenthOfAPercentOff) {
-  for (const LaplaceTally* wrong : {&tallies().wider, &tallies().narrower}) {
-    EXPECT_GT(wrong->chi_square(), chi_square_limit(31));
-    EXPECT_GT(wrong->size_gap(), kolmogorov_limit);
-    EXPECT_GT(wrong->tail_miss(), one_in_ten_thousand);
-  }
+  for (const LaplaceTally* wrong : {&tallies().wider, &tallies().narrower}) expect_wrong_scale(*wrong);
 }
 
 // Error rate 2e-4 for each of 45 digits; 1e-6 for each of 990 pairs.
@@ -76,12 +58,8 @@ TEST(LaplaceNoiseLong, DigitsHaveTheirProbabilitiesAndAreIndependent) {
   }
 }
 
-// Error rate 2e-4 for each of 24 correlations.
 TEST(LaplaceNoiseLong, DrawsAreUncorrelated) {
-  for (std::size_t l = 0; l < LagTally::lags.size(); ++l) {
-    EXPECT_LT(tallies().lags.miss(l), one_in_ten_thousand) << LagTally::lags[l];
-    EXPECT_LT(tallies().lags.size_miss(l), one_in_ten_thousand) << LagTally::lags[l];
-  }
+  expect_uncorrelated(tallies().lags);
 }
 
 }  // namespace starling::laplace_noise_long_test
