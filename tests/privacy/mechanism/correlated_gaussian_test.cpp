@@ -1,6 +1,7 @@
 #include "privacy/mechanism/correlated_gaussian.hpp"
 
 #include "privacy/statistics.hpp"
+#include "releases.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <map>
@@ -22,15 +23,13 @@ __extension__ using Signed = __int128;
 using Integers = std::vector<std::int64_t>;
 
 ReleaseSettings settings_for(std::size_t dimension, Round rounds = 64) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(1);
-  settings.clip = 1;
-  settings.batch = 1;
-  settings.dimension = dimension;
-  settings.rounds = rounds;
-  settings.run_id = "test";
-  settings.correlation = best_correlation(rounds, 1);
-  return settings;
+  return {.price = PriceRange::of(1),
+          .clip = 1,
+          .batch = 1,
+          .dimension = dimension,
+          .rounds = rounds,
+          .run_id = "test",
+          .correlation = best_correlation(rounds, 1)};
 }
 
 std::unique_ptr<Mechanism> made(const ReleaseSettings& settings) {
@@ -38,10 +37,8 @@ std::unique_ptr<Mechanism> made(const ReleaseSettings& settings) {
 }
 
 Vector release(Mechanism& mechanism, Client client, Round round, const Vector& sum, double price = 1) {
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({ReleasePath::by_itself, client, round, 0}, price, NoiseKey::from_seed(1, client),
-                    Secret<Vector>(sum), mean);
-  return mean.value();
+  return testing_support::released(mechanism, {ReleasePath::by_itself, client, round}, price, sum,
+                                   NoiseKey::from_seed(1, client));
 }
 
 /// Integers of a sum, or of a released mean at a batch of 1: exact, as they are below 2^53.

@@ -1,4 +1,5 @@
 #include "privacy/statistics.hpp"
+#include "releases.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
@@ -15,19 +16,12 @@ using testing_support::message_of;
 
 /// The dissertation's second chapter: ε = 0.1, T = 50, d = 5.
 ReleaseSettings chapter_two() {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(0.1);
-  settings.dimension = 5;
-  settings.rounds = 50;
-  settings.run_id = "test";
-  return settings;
+  return {.price = PriceRange::of(0.1), .dimension = 5, .rounds = 50, .run_id = "test"};
 }
 
 Vector release(Mechanism& mechanism, Round round, const Vector& sum) {
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({ReleasePath::by_itself, 0, round, 0}, mechanism.settings().price.least, NoiseKey::from_seed(1, 1),
-                    Secret<Vector>(sum), mean);
-  return mean.value();
+  return testing_support::released(mechanism, {ReleasePath::by_itself, 0, round}, mechanism.settings().price.least,
+                                   sum);
 }
 
 TEST(Dissertation, ChargesADeltaForItsTruncation) {

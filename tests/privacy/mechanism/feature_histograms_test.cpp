@@ -1,9 +1,8 @@
 #include "starling/privacy/mechanism/feature_histograms.hpp"
 
-#include "privacy/audit/numbered_keys.hpp"
+#include "releases.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -16,7 +15,7 @@
 
 namespace starling::feature_histograms_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 constexpr std::int64_t some_records = 1000;
 
@@ -24,12 +23,6 @@ Counts counts_of(const FeatureHistograms& histograms, const std::vector<Vector>&
   Counts counts(histograms.length());
   for (const Vector& row : rows) histograms.count(row, counts);
   return counts;
-}
-
-Vector released(FeatureHistograms& histograms, const Counts& counts, const NoiseKey& key) {
-  Released<Vector> noisy = declare_public(Vector());
-  histograms.release({ReleasePath::by_itself, 0}, "test", key, Secret<Counts>(counts), noisy);
-  return noisy.value();
 }
 
 /// The histogram of one feature with these values, without noise.
@@ -159,33 +152,15 @@ TEST(FeatureHistograms, FeaturesOfLikeSizesHaveOneScale) {
   EXPECT_FALSE(have_one_scale(Features{{3, 1}, {3, 1.2}})) << "all are shifted";
 }
 
-/// The release as an observer of all counts sees it: a record in other bins of all features on side 1.
+/// A record in other bins of all features on side 1.
 AuditSubject subject_of(FeatureHistograms& histograms) {
-  AuditSubject subject;
-  subject.name = "a record of ones or of minus eights";
-  subject.length = histograms.length();
-  subject.centres = {Vector(histograms.length()), Vector(histograms.length())};
-  std::array<Counts, 2> counts{counts_of(histograms, {{1, 1, 1}}), counts_of(histograms, {{-8, -8, -8}})};
-  for (std::size_t side = 0; side < 2; ++side) {
-    std::copy(counts[side].begin(), counts[side].end(), subject.centres[side].begin());
-  }
-  subject.observe = [&histograms, counts](int side, std::int64_t sample, MutableView seen) {
-    const Vector noisy =
-        released(histograms, counts[static_cast<std::size_t>(side)], numbered_audit_keys(5)(side, sample));
-    std::copy(noisy.begin(), noisy.end(), seen.begin());
-  };
-  return subject;
-}
-
-AuditSettings samples(std::int64_t count) {
-  AuditSettings settings;
-  settings.samples = count;
-  return settings;
+  return histogram_subject(histograms, "a record of ones or of minus eights",
+                           {counts_of(histograms, {{1, 1, 1}}), counts_of(histograms, {{-8, -8, -8}})});
 }
 
 TEST(FeatureHistograms, AnAuditDoesNotRefuteTheirClaimAndComesNear) {
   FeatureHistograms histograms(3, 1, some_records);
-  const AuditResult result = audit(subject_of(histograms), histograms.charge(), samples(20'000));
+  const AuditResult result = audit(subject_of(histograms), histograms.charge(), {.samples = 20'000});
   EXPECT_FALSE(result.refuted);
   EXPECT_GE(result.mu_lower_bound, 0.85);
 }
@@ -193,7 +168,7 @@ TEST(FeatureHistograms, AnAuditDoesNotRefuteTheirClaimAndComesNear) {
 // Noise for one feature in place of three.
 TEST(FeatureHistograms, AnAuditCatchesNoiseForOneFeature) {
   FeatureHistograms histograms(3, std::sqrt(3.0), some_records);
-  EXPECT_TRUE(audit(subject_of(histograms), Charge::gaussian(1), samples(20'000)).refuted);
+  EXPECT_TRUE(audit(subject_of(histograms), Charge::gaussian(1), {.samples = 20'000}).refuted);
 }
 
 TEST(FeatureHistograms, RefuseWhatCannotBeReleased) {

@@ -1,4 +1,5 @@
 #include "privacy/statistics.hpp"
+#include "releases.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <set>
@@ -8,22 +9,11 @@
 
 namespace starling::gaussian_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 std::unique_ptr<Mechanism> gaussian(PriceRange mu, std::size_t batch, std::size_t dimension) {
-  ReleaseSettings settings;
-  settings.price = mu;
-  settings.clip = 2;
-  settings.batch = batch;
-  settings.dimension = dimension;
-  settings.run_id = "test";
+  const ReleaseSettings settings{.price = mu, .clip = 2, .batch = batch, .dimension = dimension, .run_id = "test"};
   return mechanism_table().make("gaussian", settings);
-}
-
-Vector release(Mechanism& mechanism, const ReleaseAddress& address, double mu, const Vector& sum) {
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism.release(address, mu, NoiseKey::from_seed(1, 1), Secret<Vector>(sum), mean);
-  return mean.value();
 }
 
 TEST(Gaussian, ChargesWhatIsPaidInMu) {
@@ -40,7 +30,7 @@ TEST(Gaussian, NoiseHasTheScaleOfReplaceOneSensitivity) {
     const auto mechanism = gaussian(PriceRange::of(mu), batch, 5);
     std::vector<double> squares;
     for (Round t = 0; t < rounds; ++t) {
-      for (const double value : release(*mechanism, {ReleasePath::by_itself, 0, t, 0}, mu, Vector(5)))
+      for (const double value : released(*mechanism, {ReleasePath::by_itself, 0, t, 0}, mu, Vector(5)))
         squares.push_back(value * value);
     }
     const double expected = 2 * 2 / (mu * static_cast<double>(batch));
@@ -53,10 +43,10 @@ TEST(Gaussian, NoiseHasTheScaleOfReplaceOneSensitivity) {
 TEST(Gaussian, PricesMayChangeFromReleaseToRelease) {
   const auto both = gaussian({0.1, 2}, 4, 3);
   const Vector sum{1, -1, 0.5};
-  const Vector cheap = release(*both, {ReleasePath::by_itself, 2, 7, 0}, 0.1, sum);
-  const Vector dear = release(*both, {ReleasePath::by_itself, 2, 7, 0}, 2, sum);
-  EXPECT_EQ(release(*both, {ReleasePath::by_itself, 2, 7, 0}, 0.1, sum), cheap);
-  EXPECT_EQ(release(*gaussian({0.1, 2}, 4, 3), {ReleasePath::by_itself, 2, 7, 0}, 2, sum), dear);
+  const Vector cheap = released(*both, {ReleasePath::by_itself, 2, 7, 0}, 0.1, sum);
+  const Vector dear = released(*both, {ReleasePath::by_itself, 2, 7, 0}, 2, sum);
+  EXPECT_EQ(released(*both, {ReleasePath::by_itself, 2, 7, 0}, 0.1, sum), cheap);
+  EXPECT_EQ(released(*gaussian({0.1, 2}, 4, 3), {ReleasePath::by_itself, 2, 7, 0}, 2, sum), dear);
   EXPECT_NE(cheap, dear);
 }
 
@@ -64,7 +54,7 @@ TEST(Gaussian, EveryAddressAndSumHasItsOwnNoise) {
   const auto mechanism = gaussian(PriceRange::of(1), 4, 3);
   std::set<double> seen;
   const auto keep = [&](const ReleaseAddress& address, const Vector& sum) {
-    for (const double value : release(*mechanism, address, 1, sum)) seen.insert(value);
+    for (const double value : released(*mechanism, address, 1, sum)) seen.insert(value);
   };
   keep({ReleasePath::by_itself, 2, 7, 0}, Vector(3));
   keep({ReleasePath::by_itself, 3, 7, 0}, Vector(3));
@@ -80,7 +70,7 @@ TEST(Gaussian, RefusesPricesThatItCannotDraw) {
     EXPECT_NE(message.find(fmt::format("mu={}", mu)), std::string::npos) << message;
   }
   const auto mechanism = gaussian({0.5, 1}, 1, 1);
-  EXPECT_THROW(release(*mechanism, {}, 2, Vector(1)), FailureError);
+  EXPECT_THROW(released(*mechanism, {}, 2, Vector(1)), FailureError);
 }
 
 }  // namespace starling::gaussian_test

@@ -1,4 +1,5 @@
 #include "privacy/statistics.hpp"
+#include "releases.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
@@ -10,20 +11,13 @@
 namespace starling::laplace_test {
 
 ReleaseSettings settings_of(double epsilon, std::size_t batch, std::size_t dimension) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(epsilon);
-  settings.batch = batch;
-  settings.dimension = dimension;
-  settings.run_id = "test";
-  return settings;
+  return {.price = PriceRange::of(epsilon), .batch = batch, .dimension = dimension, .run_id = "test"};
 }
 
 /// One release of a client with a fixed key.
 Vector release(Mechanism& mechanism, const ReleaseAddress& address, const Vector& sum,
                const NoiseKey& key = NoiseKey::from_seed(1, 1)) {
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism.release(address, mechanism.settings().price.least, key, Secret<Vector>(sum), mean);
-  return mean.value();
+  return testing_support::released(mechanism, address, mechanism.settings().price.least, sum, key);
 }
 
 /// Size of an integer of a release: the clip is 1.

@@ -1,6 +1,8 @@
 /// Shares that only together say something, and then as much as one release at the aggregator.
 #include "starling/privacy/mechanism/masked_gaussian.hpp"
 
+#include "privacy/statistics.hpp"
+#include "releases.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 
@@ -9,18 +11,12 @@
 
 namespace starling::masked_gaussian_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 constexpr double mu = 0.5;
 
 ReleaseSettings settings_of(std::size_t batch, std::size_t dimension) {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(mu);
-  settings.clip = 2;
-  settings.batch = batch;
-  settings.dimension = dimension;
-  settings.run_id = "masked";
-  return settings;
+  return {.price = PriceRange::of(mu), .clip = 2, .batch = batch, .dimension = dimension, .run_id = "masked"};
 }
 
 /// All clients of a run.
@@ -87,14 +83,9 @@ TEST_P(Shares, AreAsAccurateAsTheCentralRelease) {
   const auto central = mechanism_table().make("gaussian", settings_of(4 * count, d));
   Clients clients(count);
   const Vector opened = clients.opened(masked, 7, Vector(d, 0.0));
-  Released<Vector> mean(declare_public(Vector()));
-  central->release({ReleasePath::by_itself, 0, 7, 0}, mu, NoiseKey::from_seed(4, 0), Secret<Vector>(Vector(d, 0.0)),
-                   mean);
-  double of_masked = 0;
-  double of_central = 0;
-  for (const double value : opened) of_masked += value * value;
-  for (const double value : mean.value()) of_central += std::pow(value * 4 * static_cast<double>(count), 2);
-  EXPECT_NEAR(std::log(of_masked / of_central), 0, 4 * std::sqrt(4.0 / d));
+  const Vector mean = released(*central, {ReleasePath::by_itself, 0, 7, 0}, mu, Vector(d, 0.0));
+  const double of_central = mean_square(mean) * std::pow(4 * static_cast<double>(count), 2);
+  EXPECT_NEAR(std::log(mean_square(opened) / of_central), 0, 4 * std::sqrt(4.0 / d));
 }
 
 INSTANTIATE_TEST_SUITE_P(Clients, Shares, testing::Values(1, 2, 7));
@@ -108,11 +99,9 @@ TEST(MaskedGaussian, ColludersTakeOffTheirOwnNoiseOnly) {
   const Masked honest = clients.share(mechanism, 0, 0, zero);
   std::vector<std::uint64_t> words = honest.words();
   clients.maskers[1].mask(0, 0, words);  // the colluding client's masks alone
-  double square = 0;
-  const Vector left = mechanism.open(mu, words).value();
-  for (const double value : left) square += value * value / d;
   const double variance = std::pow(2 * 2 / mu, 2) / 2;
-  EXPECT_NEAR(square, variance, 4 * variance * std::sqrt(2.0 / d));  // two-sided error 6e-5
+  EXPECT_NEAR(mean_square(mechanism.open(mu, words).value()), variance,
+              4 * variance * std::sqrt(2.0 / d));  // two-sided error 6e-5
 }
 
 TEST(MaskedGaussian, AReplayedRoundOpensTheSame) {

@@ -1,8 +1,8 @@
 /// The conformance tests of mechanisms: instantiated from the table and a toy member, so that a new row needs no new
 /// test.
-#include "privacy/audit/numbered_keys.hpp"
 #include "privacy/ledger/ledger_samples.hpp"
 #include "privacy/rows.hpp"
+#include "releases.hpp"
 #include "support/allocations.hpp"
 #include "support/sanitized.hpp"
 #include "support/slow.hpp"
@@ -28,14 +28,7 @@ const MechanismTable& table() {
 }
 
 ReleaseSettings ordinary() {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(0.5);
-  settings.clip = 2;
-  settings.batch = 4;
-  settings.dimension = 6;
-  settings.rounds = 50;
-  settings.run_id = "conformance";
-  return settings;
+  return {.price = PriceRange::of(0.5), .clip = 2, .batch = 4, .dimension = 6, .rounds = 50, .run_id = "conformance"};
 }
 
 class AnyMechanism : public testing::TestWithParam<std::string> {
@@ -44,11 +37,7 @@ class AnyMechanism : public testing::TestWithParam<std::string> {
   std::unique_ptr<Mechanism> mechanism_ = table().make(GetParam(), ordinary());
   Vector sum_{0.5, -1, 0.25, 0, 1, -0.125};
 
-  Vector release(const ReleaseAddress& address, const Vector& sum) {
-    Released<Vector> mean(declare_public(Vector()));
-    mechanism_->release(address, 0.5, NoiseKey::from_seed(1, 1), Secret<Vector>(sum), mean);
-    return mean.value();
-  }
+  Vector release(const ReleaseAddress& address, const Vector& sum) { return released(*mechanism_, address, 0.5, sum); }
 };
 
 TEST_P(AnyMechanism, SaysWhatItDoesAndWhatItCosts) {
@@ -82,8 +71,7 @@ TEST_P(AnyMechanism, IsAsItsRowSays) {
 
 // The likelihood ratio of events under neighbouring inputs, by exact confidence limits.
 TEST_P(AnyMechanism, KeepsItsClaimInAnAudit) {
-  AuditSettings settings;
-  settings.samples = 20'000;
+  const AuditSettings settings{.samples = 20'000};
   for (const NeighbouringSums& pair : neighbouring_sums(*mechanism_)) {
     const AuditSubject subject = release_subject(*mechanism_, 0.5, pair, numbered_audit_keys(3));
     const AuditResult result = audit(subject, mechanism_->charge(0.5), settings);
@@ -202,9 +190,7 @@ TEST(CorrelatedGaussian, AllocatesNothingOnceWarm) {
 
 TEST(None, ReleasesTheMeanItself) {
   const auto mechanism = mechanism_table().make("none", ordinary());
-  Released<Vector> mean(declare_public(Vector()));
-  mechanism->release({}, 0.5, NoiseKey::from_seed(1, 1), Secret<Vector>(Vector{4, 0, -2, 1, 0, 8}), mean);
-  EXPECT_EQ(mean.value(), (Vector{1, 0, -0.5, 0.25, 0, 2}));
+  EXPECT_EQ(released(*mechanism, {}, 0.5, {4, 0, -2, 1, 0, 8}), (Vector{1, 0, -0.5, 0.25, 0, 2}));
   EXPECT_EQ(mechanism->charge(0.5).epsilon, std::numeric_limits<double>::infinity());
 }
 

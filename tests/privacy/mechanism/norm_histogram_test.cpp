@@ -1,6 +1,6 @@
 #include "starling/privacy/mechanism/norm_histogram.hpp"
 
-#include "privacy/audit/numbered_keys.hpp"
+#include "releases.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace starling::norm_histogram_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 constexpr std::int64_t some_records = 1000;
 
@@ -35,12 +35,6 @@ Counts counts_of(const NormHistogram& histogram, const std::vector<RowNorms>& ro
   Counts counts(histogram.length());
   for (const RowNorms& row : rows) histogram.count(row, counts);
   return counts;
-}
-
-Vector released(NormHistogram& histogram, const Counts& counts, const NoiseKey& key, Client client = 0) {
-  Released<Vector> noisy = declare_public(Vector());
-  histogram.release({ReleasePath::by_itself, client}, "test", key, Secret<Counts>(counts), noisy);
-  return noisy.value();
 }
 
 TEST(NormHistogram, BinsAreOctavesFromTwoToTheMinusTwenty) {
@@ -287,37 +281,19 @@ TEST(TypicalNorm, IsWithinAFactorOfTwoOfTheTrueMedian) {
   }
 }
 
-/// The release as an observer of all counts sees it: a record of one bin on side 0, of another on side 1.
+/// A record of one bin on side 0, of another on side 1.
 AuditSubject subject_of(NormHistogram& histogram) {
-  AuditSubject subject;
-  subject.name = "a record with a norm of 1 or of 8";
-  subject.length = histogram.length();
-  subject.centres = {Vector(histogram.length()), Vector(histogram.length())};
-  std::array<Counts, 2> counts{counts_of(histogram, {{1, 1}}), counts_of(histogram, {{8, 8}})};
-  for (std::size_t side = 0; side < 2; ++side) {
-    std::copy(counts[side].begin(), counts[side].end(), subject.centres[side].begin());
-  }
-  subject.observe = [&histogram, counts](int side, std::int64_t sample, MutableView seen) {
-    const Vector noisy =
-        released(histogram, counts[static_cast<std::size_t>(side)], numbered_audit_keys(5)(side, sample));
-    std::copy(noisy.begin(), noisy.end(), seen.begin());
-  };
-  return subject;
-}
-
-AuditSettings samples(std::int64_t count) {
-  AuditSettings settings;
-  settings.samples = count;
-  return settings;
+  return histogram_subject(histogram, "a record with a norm of 1 or of 8",
+                           {counts_of(histogram, {{1, 1}}), counts_of(histogram, {{8, 8}})});
 }
 
 TEST(NormHistogram, AnAuditDoesNotRefuteItsClaimAndComesNear) {
   NormHistogram with_gaussian = gaussian(1);
-  const AuditResult of_gaussian = audit(subject_of(with_gaussian), with_gaussian.charge(), samples(30'000));
+  const AuditResult of_gaussian = audit(subject_of(with_gaussian), with_gaussian.charge(), {.samples = 30'000});
   EXPECT_FALSE(of_gaussian.refuted);
   EXPECT_GE(of_gaussian.mu_lower_bound, 0.85);
   NormHistogram with_laplace = laplace(1);
-  const AuditResult of_laplace = audit(subject_of(with_laplace), with_laplace.charge(), samples(30'000));
+  const AuditResult of_laplace = audit(subject_of(with_laplace), with_laplace.charge(), {.samples = 30'000});
   EXPECT_FALSE(of_laplace.refuted);
   EXPECT_GE(of_laplace.epsilon_lower_bound, 0.6);
 }
@@ -325,9 +301,9 @@ TEST(NormHistogram, AnAuditDoesNotRefuteItsClaimAndComesNear) {
 // Noise for a sensitivity of 1 in place of √2, and of 2 in place of 4, under the claim of the honest release.
 TEST(NormHistogram, AnAuditCatchesNoiseForTooLittleSensitivity) {
   NormHistogram with_gaussian = gaussian(std::sqrt(2.0));
-  EXPECT_TRUE(audit(subject_of(with_gaussian), Charge::gaussian(1), samples(30'000)).refuted);
+  EXPECT_TRUE(audit(subject_of(with_gaussian), Charge::gaussian(1), {.samples = 30'000}).refuted);
   NormHistogram with_laplace = laplace(2);
-  EXPECT_TRUE(audit(subject_of(with_laplace), Charge::laplace(1), samples(30'000)).refuted);
+  EXPECT_TRUE(audit(subject_of(with_laplace), Charge::laplace(1), {.samples = 30'000}).refuted);
 }
 
 }  // namespace starling::norm_histogram_test
