@@ -5,6 +5,7 @@
 #include "support/near.hpp"
 #include <functional>
 
+#include "starling/inference/path_intervals.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/mallows_model.hpp"
 #include "starling/privacy/ledger/ledger.hpp"
@@ -41,11 +42,8 @@ using RegressionRank = RankOf<AggregatedClients, Model>;
 inline void limit(RegressionRank& rank, Ledger& ledger, const Protection& protection, double mu,
                   const std::function<double(std::size_t u)>& affordable) {
   if (rank.count == 0) return;
-  LedgerRun run;
-  run.id = "regression";
-  run.mechanism = "gaussian";
-  run.batch_units = units_of_batch(protection);
-  run.determined_by = "00ff";
+  LedgerRun run{
+      .id = "regression", .mechanism = "gaussian", .batch_units = units_of_batch(protection), .determined_by = "00ff"};
   std::vector<Budget> budgets;
   for (std::size_t k = 0; k < rank.count; ++k) {
     const auto u = static_cast<std::size_t>(rank.first) + k;
@@ -98,14 +96,19 @@ inline Vector released(MallowsModel& model, Mechanism& mechanism, const Batch& b
 /// For mechanisms over directions of a model: sums over batches of m, divided by m.
 inline ReleaseSettings release_of(const std::string& mechanism, const MallowsModel& model, std::size_t m,
                                   PriceRange price, const std::string& run_id = "regression") {
-  ReleaseSettings settings;
-  settings.price = price;
-  settings.clip =
+  const double clip =
       mechanism == "none" ? std::numeric_limits<double>::infinity() : model.most_influence() * (1 + 0x1p-16);
-  settings.batch = m;
-  settings.dimension = model.dimension();
-  settings.run_id = run_id;
-  return settings;
+  return {.price = price, .clip = clip, .batch = m, .dimension = model.dimension(), .run_id = run_id};
 }
+
+/// Summarises the path for intervals by random scaling.
+class PathScaling final : public Observer {
+ public:
+  explicit PathScaling(std::size_t dimension) : scaling(dimension) {}
+  void after(const RoundView& view) override {
+    if (view.done() > 0) scaling.add(view.model(0));
+  }
+  RandomScaling scaling;
+};
 
 }  // namespace starling::testing_support

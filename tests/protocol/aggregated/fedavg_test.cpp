@@ -123,16 +123,33 @@ TEST(FedAvg, WeighsModels) {
   EXPECT_DOUBLE_EQ(fedavg.theta().value()[0], (3 * 3.0 + 1 * -2.0) / 4);
 }
 
+/// Robust regression over clients whose streams end in different rounds.
+class FedAvgOfHuber : public testing::Test {
+ protected:
+  /// A client's local step along the mean direction that `mechanism` releases.
+  auto released_step(Mechanism& mechanism, const Prices& prices) {
+    return [this, &mechanism, &prices](std::size_t u, Round s, double eta, Vector& w) {
+      if (!has_batch(u, s)) return false;
+      const auto client = static_cast<Client>(u);
+      const Batch& batch = records_[u][static_cast<std::size_t>(s)];
+      const ReleaseAddress address{ReleasePath::by_itself, client, s, 0};
+      axpy(-eta, released(model_, mechanism, batch, address, prices.at(client, s), w), w);
+      return true;
+    };
+  }
+
+  std::unique_ptr<CurvedLoss> loss_ = make_curved_loss("huber:1.345");
+  MallowsModel model_{*loss_, p, true, RowWeights::mallows};
+  std::vector<Batches> records_ = regression(unequal_lengths, p, m);
+};
+
 // The penalty as it stands in the header.
-TEST(FedAvg, MakesLocalStepsUntilStreamsEnd) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(unequal_lengths, p, m);
+TEST_F(FedAvgOfHuber, MakesLocalStepsUntilStreamsEnd) {
   FedAvgSettings settings = settings_of(3);
   settings.l2 = 0.05;
   const auto plain = serial_path(settings, by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
     if (!has_batch(u, s)) return false;
-    const Batch& batch = records[u][static_cast<std::size_t>(s)];
+    const Batch& batch = records_[u][static_cast<std::size_t>(s)];
     Vector step(w.size());
     for (std::size_t j = 0; j < w.size(); ++j) step[j] = settings.l2 * w[j];
     add_huber(1.345, batch, w, step);
@@ -140,8 +157,8 @@ TEST(FedAvg, MakesLocalStepsUntilStreamsEnd) {
     return true;
   });
 
-  const auto none = mechanism_table().make("none", release_of("none", model, m, PriceRange::of(1)));
-  RegressionRank rank(world(), records, model, *none, rounds * 3, m);
+  const auto none = mechanism_table().make("none", release_of("none", model_, m, PriceRange::of(1)));
+  RegressionRank rank(world(), records_, model_, *none, rounds * 3, m);
   FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *none, local(rank, by_records));
   Path path;
   fedavg.run({&path});
@@ -156,76 +173,54 @@ TEST(FedAvg, MakesLocalStepsUntilStreamsEnd) {
 }
 
 // The loop over all clients does not know of ranks: that they agree on 1, 2, 4 and 7 says that layouts do not matter.
-TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(unequal_lengths, p, m);
+TEST_F(FedAvgOfHuber, WithNoiseHasTheSameBitsOnAnyLayout) {
   for (const char* name : {"gaussian", "laplace"}) {
     const PriceRange range{0.5, 2};
-    const auto made = [&] { return mechanism_table().make(name, release_of(name, model, m, range)); };
+    const auto made = [&] { return mechanism_table().make(name, release_of(name, model_, m, range)); };
     const auto mechanism = made();
-    RegressionRank rank(world(), records, model, *mechanism, rounds * 3, m, "schedule:from=2,to=0.5");
+    RegressionRank rank(world(), records_, model_, *mechanism, rounds * 3, m, "schedule:from=2,to=0.5");
     FedAvg fedavg(rank.root, *rank.clients, settings_of(3), four_coefficients(), *mechanism, local(rank, by_records));
     Path path;
     fedavg.run({&path});
 
     const auto again = made();
-    const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
-      if (!has_batch(u, s)) return false;
-      const auto client = static_cast<Client>(u);
-      const Batch& batch = records[u][static_cast<std::size_t>(s)];
-      axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, client, s, 0}, rank.prices.at(client, s), w),
-           w);
-      return true;
-    });
+    const auto plain = serial_path(settings_of(3), by_records, released_step(*again, rank.prices));
     EXPECT_EQ(path.models, plain) << name;
   }
 }
 
 // Noise is taken back by a client's own later local steps, within a round and in later ones, and steps fall with each.
-TEST(FedAvg, WithCorrelatedNoiseHasTheSameBitsOnAnyLayout) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(unequal_lengths, p, m);
+TEST_F(FedAvgOfHuber, WithCorrelatedNoiseHasTheSameBitsOnAnyLayout) {
   FedAvgSettings settings = settings_of(3);
   settings.zero_at = rounds * 3;
   const auto made = [&] {
-    ReleaseSettings terms = release_of("gaussian", model, m, PriceRange::of(1));
+    ReleaseSettings terms = release_of("gaussian", model_, m, PriceRange::of(1));
     terms.correlation = best_correlation(settings.zero_at, 1);
     return mechanism_table().make("gaussian", terms);
   };
   const auto mechanism = made();
-  RegressionRank rank(world(), records, model, *mechanism, rounds * 3, m);
+  RegressionRank rank(world(), records_, model_, *mechanism, rounds * 3, m);
   FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *mechanism, local(rank, by_records));
   Path path;
   fedavg.run({&path});
 
   const auto again = made();
-  const auto plain = serial_path(settings, by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
-    if (!has_batch(u, s)) return false;
-    const auto client = static_cast<Client>(u);
-    const Batch& batch = records[u][static_cast<std::size_t>(s)];
-    axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, client, s, 0}, rank.prices.at(client, s), w), w);
-    return true;
-  });
+  const auto plain = serial_path(settings, by_records, released_step(*again, rank.prices));
   EXPECT_EQ(path.models, plain);
 }
 
 // A mechanism that has released before the gap does as a fresh one: no noise from before it is taken back.
-TEST(FedAvg, BeginsNewChainsAfterRoundsThatAreLeftOut) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(unequal_lengths, p, m);
+TEST_F(FedAvgOfHuber, BeginsNewChainsAfterRoundsThatAreLeftOut) {
   FedAvgSettings settings = settings_of(3);
-  ReleaseSettings terms = release_of("gaussian", model, m, PriceRange::of(1));
+  ReleaseSettings terms = release_of("gaussian", model_, m, PriceRange::of(1));
   terms.correlation = best_correlation(rounds * 3, 1);
   const auto model_after_gap = [&](Round before) {
     const auto mechanism = mechanism_table().make("gaussian", terms);
     settings.rounds = before;
-    RegressionRank first(world(), records, model, *mechanism, rounds * 3, m);
+    RegressionRank first(world(), records_, model_, *mechanism, rounds * 3, m);
     FedAvg(first.root, *first.clients, settings, four_coefficients(), *mechanism, local(first, by_records)).run({});
     settings.rounds = rounds;
-    RegressionRank second(world(), records, model, *mechanism, rounds * 3, m);
+    RegressionRank second(world(), records_, model_, *mechanism, rounds * 3, m);
     FedAvg fedavg(second.root, *second.clients, settings, four_coefficients(), *mechanism, local(second, by_records));
     fedavg.leave_out(4);
     fedavg.run({});
@@ -235,16 +230,14 @@ TEST(FedAvg, BeginsNewChainsAfterRoundsThatAreLeftOut) {
 }
 
 // Client 1 can pay for 7 local steps, two rounds and one step, and client 4 for none, while their streams go on.
-TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(unequal_lengths, p, 1);
+TEST_F(FedAvgOfHuber, GoesOnWithoutClientsWhomTheirBudgetStops) {
+  records_ = regression(unequal_lengths, p, 1);
   const double mu = 0.5;
   const auto made = [&] {
-    return mechanism_table().make("gaussian", release_of("gaussian", model, 1, PriceRange::of(mu)));
+    return mechanism_table().make("gaussian", release_of("gaussian", model_, 1, PriceRange::of(mu)));
   };
   const auto mechanism = made();
-  RegressionRank rank(world(), records, model, *mechanism, rounds * 3, 1, "0.5");
+  RegressionRank rank(world(), records_, model_, *mechanism, rounds * 3, 1, "0.5");
   const auto affordable = [](std::size_t u) { return u == 1 ? 7.0 : u == 4 ? 0.0 : 1000.0; };
 
   const TemporaryFolder folder;
@@ -255,11 +248,9 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
   fedavg.run({&path});
 
   const auto again = made();
+  const auto step = released_step(*again, rank.prices);
   const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
-    if (!has_batch(u, s) || static_cast<double>(s) >= affordable(u)) return false;
-    const Batch& batch = records[u][static_cast<std::size_t>(s)];
-    axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, static_cast<Client>(u), s, 0}, mu, w), w);
-    return true;
+    return static_cast<double>(s) < affordable(u) && step(u, s, eta, w);
   });
   EXPECT_EQ(path.models, plain);
   for (std::size_t k = 0; k < rank.count; ++k) {
@@ -272,18 +263,13 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
 
 // Seven batches of two records, in two passes, by three local steps a round: a record enters one release in each pass,
 // although rounds do not end where passes do, and its client makes fourteen.
-TEST(FedAvg, ChargesEachRecordOncePerPass) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
+TEST_F(FedAvgOfHuber, ChargesEachRecordOncePerPass) {
   const double mu = 0.7;
   const double delta = 1e-5;
-  const auto mechanism = mechanism_table().make("gaussian", release_of("gaussian", model, m, PriceRange::of(mu)));
+  const auto mechanism = mechanism_table().make("gaussian", release_of("gaussian", model_, m, PriceRange::of(mu)));
   const Layout layout(1, world().size());
   const auto count = static_cast<std::size_t>(layout.count(world().rank()));
-  ServedRounds served;
-  served.records = 14;
-  served.of_pass = 7;
-  served.of_all = 14;
+  const ServedRounds served{.records = 14, .of_pass = 7, .of_all = 14};
   Accounts accounts(*mechanism, Prices::parse("0.7", "price", 15, 1, 0, 1e6), 15, layout.first(world().rank()),
                     std::vector<ServedRounds>(count, served));
   std::vector<NoiseKey> keys;
@@ -292,7 +278,7 @@ TEST(FedAvg, ChargesEachRecordOncePerPass) {
     keys.push_back(NoiseKey::from_seed(1, 0));
     own.push_back(std::make_unique<FixedStream>(regression({7}, p, m)[0], 2));
   }
-  AggregatedClients clients(model, accounts, std::move(keys), std::move(own), m);
+  AggregatedClients clients(model_, accounts, std::move(keys), std::move(own), m);
   Root root(world(), layout);
   FedAvgSettings settings = settings_of(3);
   settings.rounds = 5;

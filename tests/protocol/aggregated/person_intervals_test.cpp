@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "starling/inference/path_intervals.hpp"
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
 #include "starling/protocol/person_model.hpp"
 
@@ -48,14 +47,6 @@ Batches scattered(const Batches& all, AddressedRandom& random) {
   return records;
 }
 
-class Scaling final : public Observer {
- public:
-  void after(const RoundView& view) override {
-    if (view.done() > 0) scaling.add(view.model(0));
-  }
-  RandomScaling scaling{2};
-};
-
 /// Whether the 95 % intervals of slope and intercept hold the truth, after one pass over these batches of one slot.
 std::array<int, 2> covers(const Batches& batches, const std::string& mechanism, double mu) {
   const auto loss = make_curved_loss("huber:1.345");
@@ -70,7 +61,7 @@ std::array<int, 2> covers(const Batches& batches, const std::string& mechanism, 
   settings.steps = steps;
   settings.step = 2;  // so that a path forgets its beginning some hundred times over
   LdpSgd sgd(rank.root, *rank.clients, settings, declare_public(truth), *made, nullptr, mu);
-  Scaling seen;
+  PathScaling seen(2);
   sgd.run({&seen});
   const Spread spread = seen.scaling.spread();
   const double z = random_scaling_quantile(0.95);

@@ -35,15 +35,6 @@ std::vector<Batches> clients_apart(std::size_t clients, double apart, std::uint6
   return all;
 }
 
-/// Averages the path.
-class Average final : public Observer {
- public:
-  void after(const RoundView& view) override {
-    if (view.done() > 0) mean.add(view.model(0));
-  }
-  RandomScaling mean{d};
-};
-
 struct Found {
   Spread spread;
   PlugInMeans means;
@@ -68,13 +59,13 @@ Found run_once(const std::vector<Batches>& records, bool central) {
   settings.step = 0.5;
   settings.step_offset = 10;
   LdpSgd sgd(rank.root, *rank.clients, settings, declare_public(Vector{1, 0}), mechanism, sums.get(), 1);
-  Average average;
-  sgd.run(rank.root.aggregates() ? std::vector<Observer*>{&average} : std::vector<Observer*>{});
+  PathScaling path(d);
+  sgd.run(rank.root.aggregates() ? std::vector<Observer*>{&path} : std::vector<Observer*>{});
   Found found;
   found.means = sums->collect();
   if (!rank.root.aggregates()) return found;
   const ReleasedMatrix influence = influence_of(found.means, 1, sgd.mean_inverse_clients());
-  found.spread = plug_in(average.mean.mean(), {found.means.curvature, 0}, influence, steps).spread;
+  found.spread = plug_in(path.scaling.mean(), {found.means.curvature, 0}, influence, steps).spread;
   return found;
 }
 

@@ -1,12 +1,14 @@
-// Mixing against a plain loop: the sums of docs/methods/decentralized.md, "One round", client by client, with all
-// vectors in one place. Bit for bit, on any layout, by messages and through windows.
+// Mixing against a plain loop over all clients. Bit for bit, on any layout, by messages and through windows, whoever is
+// slow; and both send as much.
+#include "protocol/plain_mixing.hpp"
 #include "protocol/troubled.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "starling/core/random.hpp"
 #include "starling/graph/graph.hpp"
@@ -14,6 +16,7 @@
 
 namespace starling::mixing_twin_test {
 
+using testing_support::PlainMixing;
 using testing_support::world;
 
 /// A[to][from] of a few clients, one matrix after the other, over and over.
@@ -58,76 +61,39 @@ std::unique_ptr<Schedule> givers() {
       std::vector<Matrices::Matrix>{all_from_0, from_nothing, least_to_0, swap, from_nothing, back_to_0, swap});
 }
 
-/// Entry i of what client u's step adds in round t.
-double step_of(Client u, Round t, std::size_t i) {
-  AddressedRandom random(3, Purpose::experiment, static_cast<std::uint64_t>(u) << 20 | i,
-                         static_cast<std::uint64_t>(t));
-  return random.uniform() - 0.3;
-}
-
-/// All clients, by the method's formulas.
-struct Twin {
-  std::vector<Vector> x;
-  Vector w;
-
-  Twin(std::size_t clients, std::size_t d) : x(clients, Vector(d)), w(clients, 1) {}
-
-  void mix(const Schedule& schedule, double lazy, Round t) {
-    const std::size_t d = x.front().size();
-    std::vector<Links> links;
-    std::vector<Vector> sent;
-    std::vector<Vector> kept;
-    for (std::size_t u = 0; u < x.size(); ++u) {
-      links.push_back(schedule.links(static_cast<Client>(u), t));
-      const double share = w[u] < negligible_mass ? 0 : links[u].share * (1 - lazy);
-      Vector s(x[u]);
-      for (double& entry : s) entry *= w[u];
-      s.push_back(w[u]);
-      kept.push_back(s);
-      for (double& entry : s) entry *= share;
-      for (const Arc& arc : links[u].out) {
-        for (std::size_t i = 0; i <= d; ++i) kept[u][i] -= arc.weight * s[i];
-      }
-      sent.push_back(std::move(s));
-    }
-    for (std::size_t u = 0; u < x.size(); ++u) {
-      if (links[u].in.empty() && links[u].out.empty()) continue;
-      Vector sum(d + 1);
-      std::vector<Arc> terms = links[u].in;
-      const auto own =
-          std::find_if(terms.begin(), terms.end(), [&](const Arc& arc) { return arc.peer > static_cast<Client>(u); });
-      terms.insert(own, {static_cast<Client>(u), 1});
-      for (const Arc& arc : terms) {
-        const bool is_own = arc.peer == static_cast<Client>(u);
-        const Vector& term = is_own ? kept[u] : sent[static_cast<std::size_t>(arc.peer)];
-        for (std::size_t i = 0; i <= d; ++i) sum[i] += arc.weight * term[i];
-      }
-      w[u] = sum[d];
-      if (w[u] < negligible_mass) continue;
-      for (std::size_t i = 0; i < d; ++i) x[u][i] = sum[i] / w[u];
-    }
-  }
-};
-
 struct Case {
   std::string name;
   std::function<std::unique_ptr<Schedule>()> schedule;
   std::size_t dimension;
-  double lazy = 0;
+  MixingSettings settings = {};
+  Round rounds = 25;
 };
 
-class MixingTwin : public testing::TestWithParam<std::tuple<Case, ExchangeWay>> {};
+/// Ranks take their time for their steps, now one and now another.
+void dawdle(Round t) {
+  AddressedRandom random(9, Purpose::experiment, static_cast<std::uint64_t>(world().rank()),
+                         static_cast<std::uint64_t>(t));
+  if (random.uniform() < 0.1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
-TEST_P(MixingTwin, HasTheSameBits) {
-  const Case& c = std::get<0>(GetParam());
-  const ExchangeWay way = std::get<1>(GetParam());
+/// Adds what client u's step adds in round t, which nobody averages away.
+void step(MutableView state, Client u, Round t) {
+  AddressedRandom random(3, Purpose::experiment, static_cast<std::uint64_t>(u), static_cast<std::uint64_t>(t));
+  for (double& value : state) value += random.uniform() - 0.3;
+}
+
+bool differs(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) != std::bit_cast<std::uint64_t>(b);
+}
+
+/// Mixes beside the plain loop; returns the traffic of this rank's clients.
+std::vector<std::int64_t> play(const Case& c, ExchangeWay way) {
   const auto schedule = c.schedule();
   const auto of_mixer = c.schedule();
   const Layout layout(schedule->clients(), world().size());
-  Neighbours neighbours(world(), layout, message_length(c.dimension, Mixing::push_sum), way);
-  MixingSettings settings;
-  settings.lazy = c.lazy;
-  SynchronousMixer mixer(neighbours, *of_mixer, settings);
+  Neighbours neighbours(world(), layout, message_length(c.dimension, c.settings.mixing), way);
+  EXPECT_EQ(neighbours.has_windows(), way == ExchangeWay::windows && world().size() > 1);
+  SynchronousMixer mixer(neighbours, *of_mixer, c.settings);
   const std::size_t count = neighbours.count();
   if (count > 0) {
     const bool has_all = mixer.plan_ahead();
@@ -135,59 +101,73 @@ TEST_P(MixingTwin, HasTheSameBits) {
     if (has_all) of_mixer->forget_links();  // it will never ask again
   }
   Holdings holdings{declare_public(Columns(c.dimension, count)), Vector(count, 1.0)};
-  Twin twin(static_cast<std::size_t>(schedule->clients()), c.dimension);
+  const auto clients = static_cast<std::size_t>(schedule->clients());
+  PlainMixing twin(*schedule, c.settings, std::vector<Vector>(clients, Vector(c.dimension)));
   TimeShares shares;
   std::size_t different = 0;
   bool stayed = false;
-  for (Round t = 0; t < 25 && count > 0; ++t) {
+  for (Round t = 0; t < c.rounds && count > 0; ++t) {
     EXPECT_TRUE(mixer.begin_round(t));
-    for (std::size_t u = 0; u < twin.x.size(); ++u) {
-      for (std::size_t i = 0; i < c.dimension; ++i) twin.x[u][i] += step_of(static_cast<Client>(u), t, i);
-    }
-    const auto first = static_cast<std::size_t>(neighbours.first());
+    dawdle(t);
+    for (std::size_t u = 0; u < clients; ++u) step(twin.states()[u], static_cast<Client>(u), t);
     holdings.state.update([&](Columns& state) {
-      for (std::size_t k = 0; k < count; ++k) {
-        for (std::size_t i = 0; i < c.dimension; ++i) state[k][i] += step_of(static_cast<Client>(first + k), t, i);
-      }
+      for (std::size_t k = 0; k < count; ++k) step(state[k], neighbours.first() + static_cast<Client>(k), t);
     });
     Stopwatch watch(false);
     mixer.mix(holdings, watch, shares);
-    twin.mix(*schedule, c.lazy, t);
-    const auto differs = [](double a, double b) {
-      return std::bit_cast<std::uint64_t>(a) != std::bit_cast<std::uint64_t>(b);
-    };
+    twin.mix(t);
     for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t u = static_cast<std::size_t>(neighbours.first()) + k;
       const View x = holdings.state.value()[k];
-      different += differs(holdings.mass[k], twin.w[first + k]) ? 1 : 0;
-      for (std::size_t i = 0; i < c.dimension; ++i) different += differs(x[i], twin.x[first + k][i]) ? 1 : 0;
+      different += differs(holdings.mass[k], twin.masses()[u]) ? 1 : 0;
+      for (std::size_t i = 0; i < c.dimension; ++i) different += differs(x[i], twin.states()[u][i]) ? 1 : 0;
     }
-    for (const double w : twin.w) stayed = stayed || w < negligible_mass;
+    for (const double w : twin.masses()) stayed = stayed || w < negligible_mass;
   }
   mixer.finish(holdings);
-  EXPECT_EQ(different, 0U);
+  EXPECT_EQ(different, 0U) << (way == ExchangeWay::windows ? "through windows" : "by messages");
   EXPECT_TRUE(stayed || c.name != "givers" || count == 0) << "the case that is meant to be seen";
+  std::vector<std::int64_t> traffic{neighbours.wire_traffic().messages, neighbours.wire_traffic().bytes};
+  for (const EdgeTraffic& edge : neighbours.edge_traffic()) {
+    traffic.insert(traffic.end(), {edge.from, edge.to, edge.messages, edge.bytes});
+  }
+  return traffic;
+}
+
+class MixingTwin : public testing::TestWithParam<Case> {};
+
+TEST_P(MixingTwin, HasTheSameBits) {
+  EXPECT_EQ(play(GetParam(), ExchangeWay::messages), play(GetParam(), ExchangeWay::windows));
 }
 
 std::vector<Case> cases() {
   const auto sender = [](const std::string& spec, Client n) {
     return [=] { return make_graph(spec, n, WeightRule::sender); };
   };
-  return {{"givers", givers, 5},
-          {"exponential", sender("exponential", 8), 1100},  // two stretches
-          {"random", sender("random-regular:degree=4,seed=2", 30), 50},
-          {"lazy givers", givers, 5, 0.3},
-          {"absences and losses", [] { return testing_support::troubled(10); }, 70},
-          {"one peer", sender("one-peer-exponential", 11), 9},
-          {"complete", sender("complete", 9), 37}};
+  const MixingSettings plain{.mixing = Mixing::plain};
+  const MixingSettings lazy{.lazy = 0.25, .gossip_steps = 3};
+  const MixingSettings twice{.gossip_steps = 2};
+  return {
+      {"givers", givers, 5},
+      {"lazy givers", givers, 5, {.lazy = 0.3}},
+      {"ring", sender("ring", 7), 300},
+      {"directed ring", sender("directed-ring", 8), 20},
+      {"exponential", sender("exponential", 8), 5000},  // several stretches of a sum
+      {"random", sender("random-regular:degree=4,seed=2", 30), 50},
+      {"complete", sender("complete", 7), 1000},
+      {"complete of many clients", sender("complete", 23), 3},
+      {"one peer", sender("one-peer-exponential", 8), 40},
+      {"one peer lazily", sender("one-peer-exponential", 11), 40, lazy},
+      {"endless matching", sender("random-matching:rounds=endless", 9), 100},
+      {"absences and losses", [] { return testing_support::troubled(10); }, 70},
+      {"absences and losses in two gossip steps", [] { return testing_support::troubled(9, 2); }, 7, twice},
+      {"plain", sender("ring", 6), 60, plain},
+      {"fewer clients than ranks", sender("complete", 3), 60},
+      {"one long block of a rank", sender("directed-ring", 8), 280'000, {}, 4},  // on two ranks and four
+  };
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, MixingTwin,
-                         testing::Combine(testing::ValuesIn(cases()),
-                                          testing::Values(ExchangeWay::messages, ExchangeWay::windows)),
-                         [](const auto& row) {
-                           const bool messages = std::get<1>(row.param) == ExchangeWay::messages;
-                           return testing_support::test_name(std::get<0>(row.param).name) +
-                                  (messages ? "_by_messages" : "_through_windows");
-                         });
+INSTANTIATE_TEST_SUITE_P(Graphs, MixingTwin, testing::ValuesIn(cases()),
+                         [](const auto& row) { return testing_support::test_name(row.param.name); });
 
 }  // namespace starling::mixing_twin_test
