@@ -364,6 +364,37 @@ class TestCase(unittest.TestCase):
         return arrays
 
 
+class MethodCase(TestCase):
+    """Runs of the method `command`."""
+    command = None
+
+    def play(self, words, ranks=1):
+        return self.run_command(ranks, [self.command, "--progress", "off", *words])
+
+    def summary(self, words, output, ranks=1):
+        """Of a run into `output` that has nothing to complain of."""
+        result = self.play([*words, "--output", output, "--json"], ranks)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(result.messages(), [], result)
+        return result.summary()
+
+    def fails(self, code, words, *patterns, ranks=1):
+        """The run ends with this code and one message, in which all patterns are found."""
+        shutil.rmtree(self.folder / "refused", ignore_errors=True)  # of a case before
+        result = self.play([*words, "--output", "refused"], ranks)
+        self.assertEqual(result.code, code, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        for pattern in patterns:
+            self.assertRegex(result.messages()[0], pattern)
+        return result
+
+    def refused(self, code, words, *patterns, ranks=1):
+        """The same, and nothing is left."""
+        result = self.fails(code, words, *patterns, ranks=ranks)
+        self.assertFalse((self.folder / "refused").exists(), "something was written")
+        return result
+
+
 def completed(words):
     """Words of a run with what a test says nothing of. Without --tuning the defaults that --help gives: what a rule chooses from a
     few records would hide what the test is about. Without a price of noise an epsilon of 1. Configurations say it themselves."""

@@ -12,7 +12,6 @@ from harness import *
 draw_pictures()
 
 UNUSABLE, UNREADABLE, STOPPED_SAFELY = 2, 3, 75
-QUIET = ["--progress", "off"]
 GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--noise-key", "seed"]
 # Three clients with ten batches each.
 STREAM = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=100", "--batch", "10"]
@@ -25,23 +24,8 @@ SUMMARY = """command command_line clients ranks rounds rounds_planned dimension 
     traffic time final_model withheld notes""".split()
 
 
-class FedAvgCase(TestCase):
-    def average(self, words, ranks=1):
-        return self.run_command(ranks, ["fedavg", *QUIET, *words])
-
-    def summary(self, words, output, ranks=1):
-        result = self.average([*words, "--output", output, "--json"], ranks)
-        self.assertEqual(result.code, 0, result)
-        self.assertEqual(result.messages(), [], result)
-        return result.summary()
-
-    def refused(self, code, words, *patterns, ranks=1):
-        result = self.average([*words, "--output", "refused"], ranks)
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
-        self.assertFalse((self.folder / "refused").exists())
+class FedAvgCase(MethodCase):
+    command = "fedavg"
 
 
 def digits(count, seed):
@@ -150,7 +134,7 @@ class Runs(FedAvgCase):
             self.assertAlmostEqual(ours, theirs, places=9)
 
     def test_a_signal_leaves_results_whole(self):
-        log_words = ["fedavg", *QUIET, "--clients", "3", "--source", "synthetic:drift", "--client-weights", "equal", "--rounds",
+        log_words = ["fedavg", "--progress", "off", "--clients", "3", "--source", "synthetic:drift", "--client-weights", "equal", "--rounds",
                      "100000000", "--mechanism", "none", "--output", "run"]
         job = self._start([(2, log_words, [])], RANK_SCRIPT)
         pids = job.pids(2)
@@ -254,7 +238,7 @@ class BadInput(FedAvgCase):
 
     def test_a_model_that_runs_away(self):
         self.write("data.csv", "".join(f"{i % 7 - 3},{i % 5}\n" for i in range(400)))
-        result = self.average(["--source", "data.csv", "--loss", "squared", "--step", "1e9", "--step-power", "0", "--mechanism",
+        result = self.play(["--source", "data.csv", "--loss", "squared", "--step", "1e9", "--step-power", "0", "--mechanism",
                                "none", "--output", "run"])
         self.assertEqual(result.code, UNREADABLE, result)
         self.assertRegex(result.messages()[0], "round [0-9]+: the model is not finite .*--local-steps")

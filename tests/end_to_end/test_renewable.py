@@ -12,7 +12,6 @@ import unittest
 from harness import *
 
 UNUSABLE, UNREADABLE, STOPPED_SAFELY = 2, 3, 75
-QUIET = ["--progress", "off"]
 OPEN = ["--mechanism", "none"]
 GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--noise-key", "seed"]
 STREAM = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=60", "--batch", "10"]
@@ -56,25 +55,8 @@ def accuracy(model, lines):
     return sum(right) / len(right)
 
 
-class RenewableCase(TestCase):
-    def renew(self, words, ranks=1):
-        return self.run_command(ranks, ["renewable", *QUIET, *words])
-
-    def summary(self, words, output, ranks=1):
-        result = self.renew([*words, "--output", output, "--json"], ranks)
-        self.assertEqual(result.code, 0, result)
-        self.assertEqual(result.messages(), [], result)
-        return result.summary()
-
-    def refused(self, code, words, *patterns, ranks=1):
-        """The run ends with this code and one message, in which all patterns are found."""
-        shutil.rmtree(self.folder / "refused", ignore_errors=True)
-        result = self.renew([*words, "--output", "refused"], ranks)
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
-        return result
+class RenewableCase(MethodCase):
+    command = "renewable"
 
     def csv(self, name, lines):
         return self.write(name, "\n".join(lines) + "\n")
@@ -139,7 +121,7 @@ class Variants(RenewableCase):
         for name, why in (("few", "2 rows of 2 numbers.*takes 5"), ("lopsided", "symmetric"), ("negative", "positive definite"),
                           ("none", "none.csv")):
             with self.subTest(name):
-                result = self.renew([*STREAM, *private, "--curvature-model", f"file:{name}.csv", "--output", f"bad-{name}"])
+                result = self.play([*STREAM, *private, "--curvature-model", f"file:{name}.csv", "--output", f"bad-{name}"])
                 self.assertIn(result.code, (UNUSABLE, UNREADABLE), result)
                 self.assertRegex(result.messages()[0], why)
 
@@ -149,7 +131,7 @@ class Variants(RenewableCase):
         pattern = r"note: (clients? \S+) received mask keys with the fingerprint ((?:[0-9a-f]{4}-){9}[0-9a-f]{4}) "
         seen = []
         for output in ("one", "two"):
-            result = self.run_command(2, ["renewable", *QUIET, *words, "--json", "--output", output])
+            result = self.play([*words, "--json", "--output", output], 2)
             self.assertEqual(result.code, 0, result)
             said = re.findall(pattern, result.err)
             self.assertEqual(sorted(who for who, _ in said), ["client 2", "clients 0–1"], result.err)
@@ -248,7 +230,7 @@ class CorrelatedNoise(RenewableCase):
                             ([*self.SUMS, "--rounds", "1"], "one batch"),
                             (["--variant", "private", "--mechanism", "gaussian", "--mu", "schedule:from=1,to=2"], "change over the rounds")):
             with self.subTest(text):
-                self.refused(UNUSABLE, [*STREAM, *words, *self.CHAIN], "--noise-correlation", text)
+                self.fails(UNUSABLE, [*STREAM, *words, *self.CHAIN], "--noise-correlation", text)
 
 
 REFERENCE = DATA / "dwd_reference"
@@ -330,8 +312,8 @@ class Regression(RenewableCase):
         self.assertLess(errors_of(slopes)[0] / error[0], 0.9)
         again = self.summary([*words, "--epochs", "2"], "again")
         self.assertEqual(again["intervals"], [])
-        self.refused(UNUSABLE, [*words, "--epochs", "2", "--standard-errors", "model"], "--epochs 2")
-        self.refused(UNUSABLE, [*STREAM, *OPEN, "--level", "0.9"], "--level", "--standard-errors")
+        self.fails(UNUSABLE, [*words, "--epochs", "2", "--standard-errors", "model"], "--epochs 2")
+        self.fails(UNUSABLE, [*STREAM, *OPEN, "--level", "0.9"], "--level", "--standard-errors")
 
     def test_notes_on_intervals(self):
         """Under a penalty they are of other coefficients, and a model that is worse than none has no intervals."""
@@ -401,7 +383,7 @@ class BadInput(RenewableCase):
                 with self.subTest(first=first, words=words):
                     model = self.summary([*source, *words], f"run{first}{''.join(words)}")["final_model"]
                     self.assertGreater(accuracy(model, rest), 0.85)
-            self.refused(UNREADABLE, source, "no minimum", "one class", "--l2")
+            self.fails(UNREADABLE, source, "no minimum", "one class", "--l2")
 
     def test_batches_of_one_class_later(self):
         lines = gaussian_rows(200, 3, 3)
@@ -419,22 +401,22 @@ class BadInput(RenewableCase):
         self.assertEqual(model[1], 0)
         self.assertGreater(accuracy(model, [f"7,0,{line}" for line in lines]), 0.85)
         # Without a penalty nothing determines the weights of such columns.
-        self.refused(UNREADABLE, [*words, "--l2", "0"], "eigenvalues", "constant", "--l2")
+        self.fails(UNREADABLE, [*words, "--l2", "0"], "eigenvalues", "constant", "--l2")
 
     def test_more_features_than_records_in_the_first_batch(self):
         path = self.csv("data.csv", gaussian_rows(300, 30, 6, 0.4))
         words = ["--source", path, "--clients", "1", "--batch", "10", *OPEN]
         model = self.summary([*words, "--l2", "0.1"], "run")["final_model"]
         self.assertGreater(accuracy(model, gaussian_rows(500, 30, 7, 0.4)), 0.9)
-        self.refused(UNREADABLE, [*words, "--l2", "0"], "not positive definite|no minimum", "--l2")
+        self.fails(UNREADABLE, [*words, "--l2", "0"], "not positive definite|no minimum", "--l2")
 
     def test_separable_without_a_penalty(self):
         lines = [line for line in gaussian_rows(300, 2, 8, 3) if line.count("-") in (0, 3)]
         words = ["--source", self.csv("data.csv", lines), "--clients", "1", "--batch", "50", "--l2", "0", *OPEN]
         for loss in ("logistic", "dwd:1"):
             with self.subTest(loss):
-                self.refused(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
-                self.refused(UNREADABLE, [*words, "--variant", "offline", "--loss", loss], "can be separated", "--l2")
+                self.fails(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
+                self.fails(UNREADABLE, [*words, "--variant", "offline", "--loss", loss], "can be separated", "--l2")
 
     def test_a_few_records_that_can_be_separated(self):
         """x1 tells records apart where it is not 0, and no record with x1 = 1 is ever of class 0: its weight has no optimum."""
@@ -442,7 +424,7 @@ class BadInput(RenewableCase):
         lines = [f"{x},{1 if y.startswith('1') and i % 10 == 0 else 0},{y}" for i, (x, y) in enumerate(lines)]
         words = ["--source", self.csv("quasi.csv", lines), "--clients", "1", "--batch", "100", "--variant", "offline", *OPEN]
         for loss in ("logistic", "dwd:1"):
-            self.refused(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
+            self.fails(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
 
     def test_units_do_not_matter(self):
         lines = gaussian_rows(400, 2, 13, 0.5)
@@ -455,14 +437,14 @@ class BadInput(RenewableCase):
         lines = gaussian_rows(100, 2, 9)
         for what in ("nan", "inf", "oops"):
             path = self.csv("data.csv", [*lines[:42], f"{what},1,1", *lines[42:]])
-            self.refused(UNREADABLE, ["--source", path, "--clients", "2", "--batch", "10", *OPEN], r"data\.csv", r"43\b", ranks=2)
+            self.fails(UNREADABLE, ["--source", path, "--clients", "2", "--batch", "10", *OPEN], r"data\.csv", r"43\b", ranks=2)
 
     def test_unknown_names(self):
-        self.refused(UNUSABLE, ["--variant", "offlin", *OPEN], "offlin", "offline-one-step", "private-paper")
-        self.refused(UNUSABLE, ["--loss", "softmax:3", *OPEN], "softmax", "dwd", "logistic", "huber")
-        self.refused(UNUSABLE, ["--trust", "nobody", "--variant", "private", *GAUSSIAN], "nobody", "central", "masked")
-        self.refused(UNUSABLE, ["--curvature", "quantised:99", *OPEN], "quantised")
-        self.refused(UNUSABLE, ["--loss", "dwd:0", *OPEN], "q")
+        self.fails(UNUSABLE, ["--variant", "offlin", *OPEN], "offlin", "offline-one-step", "private-paper")
+        self.fails(UNUSABLE, ["--loss", "softmax:3", *OPEN], "softmax", "dwd", "logistic", "huber")
+        self.fails(UNUSABLE, ["--trust", "nobody", "--variant", "private", *GAUSSIAN], "nobody", "central", "masked")
+        self.fails(UNUSABLE, ["--curvature", "quantised:99", *OPEN], "quantised")
+        self.fails(UNUSABLE, ["--loss", "dwd:0", *OPEN], "q")
 
     def test_the_private_variant_has_a_penalty_by_default(self):
         for more, same in ((["--variant", "private", *GAUSSIAN], "0.1"), (["--variant", "private", *GAUSSIAN, "--clip", "2"], "0.4"),
@@ -493,7 +475,7 @@ class BadInput(RenewableCase):
         for option, calls in cases.items():
             for words in calls:
                 with self.subTest(" ".join(words)):
-                    self.refused(UNUSABLE, [*STREAM, *words], option)
+                    self.fails(UNUSABLE, [*STREAM, *words], option)
 
 
 class Endings(RenewableCase):

@@ -26,25 +26,8 @@ OPTIONS = """source parties columns label-source labels clients batch epochs rou
     checkpoint-every resume print-config help""".split()
 
 
-class VerticalCase(TestCase):
-    def play(self, words, ranks=1):
-        return self.run_command(ranks, ["vertical", "--progress", "off", *words])
-
-    def summary(self, words, output, ranks=1):
-        result = self.play([*words, "--output", output, "--json"], ranks)
-        self.assertEqual(result.code, 0, result)
-        self.assertEqual(result.messages(), [], result)
-        return result.summary()
-
-    def refused(self, code, words, *patterns, ranks=1):
-        """One message, and nothing is left."""
-        shutil.rmtree(self.folder / "refused", ignore_errors=True)  # of a case before, which has failed
-        result = self.play([*words, "--output", "refused"], ranks)
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
-        self.assertFalse((self.folder / "refused").exists())
+class VerticalCase(MethodCase):
+    command = "vertical"
 
     def rounds(self, output):
         with open(self.folder / output / "rounds.csv", newline="") as file:
