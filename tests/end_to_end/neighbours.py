@@ -32,6 +32,21 @@ def with_record(lines, text, keeps_label=False, record=CHANGED):
     return [text if i == record + 1 else line for i, line in enumerate(lines)]
 
 
+PERSON = ["--unit", "person", "--person", "who"]
+
+
+def persons(records_of_5=("0.3,0.2,0.1,1",), size=1, places=12):
+    """Lines of so many persons, whose records lie among each other; person p5 has these."""
+    lines = ["who,a,b,c,y"]
+    for i, row in enumerate(csv_rows(places * size)):
+        person = i % places
+        if person != 5:
+            lines.append(f"p{person},{row}")
+        elif i == 5:
+            lines += [f"p5,{text}" for text in records_of_5]
+    return lines
+
+
 # Files that everybody may know.
 BESIDE = {
     "graph.topo": "clients 3\nweights sender\nedge 0 1\nedge 1 2\nedge 2 0\nedge 0 2\n",

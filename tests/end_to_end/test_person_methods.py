@@ -1,11 +1,11 @@
 """`--unit person` in `starling infer`, `renewable` and `vertical`: a person's part is the mean over the person's records."""
 
+import functools
 import math
 import unittest
 
 from neighbours import *
 
-PERSON = ["--unit", "person", "--person", "who"]
 PLACES = 96  # of persons; intervals for three coefficients take 90 steps
 BATCHES = ["--source", "data.csv", "--intercept", "no", "--loss", "logistic"]
 SUMS = ["--source", "data.csv", "--variant", "private", "--l2", 0.1, "--batch", 4]
@@ -29,16 +29,7 @@ def method(name, clients=1):
 WHOLE_PRICE = {"infer-plug-in": math.sqrt(3), "infer-central": math.sqrt(3)}
 
 
-def persons(records_of_5=("0.3,0.2,0.1,1",), size=1, places=PLACES):
-    """Lines of persons, whose records lie among each other; person p5 has these."""
-    lines = ["who,a,b,c,y"]
-    for i, row in enumerate(csv_rows(places * size)):
-        person = i % places
-        if person != 5:
-            lines.append(f"p{person},{row}")
-        elif i == 5:
-            lines += [f"p5,{text}" for text in records_of_5]
-    return lines
+persons = functools.partial(persons, places=PLACES)
 
 
 class PersonMethods(NeighbourTest):

@@ -6,7 +6,6 @@ import unittest
 
 from neighbours import *
 
-PERSON = ["--unit", "person", "--person", "who"]
 LOGISTIC = ["--loss", "logistic", "--format", "csv"]
 OMD = ["omd", "--source", "feed-{client}", *LOGISTIC, "--rounds", 99]
 PIPED = ["omd", "--source", "-", *LOGISTIC, "--clients", 1, "--batch", 4, "--rounds", 10]

@@ -7,21 +7,8 @@ import unittest
 from neighbours import *
 
 PAGE = SOURCE / "docs" / "how-to" / "keep-a-patients-records-together.md"
-PERSON = ["--unit", "person", "--person", "who"]
 ONE = ["omd", "--source", "data.csv", "--loss", "logistic"]
 PLACES = 12  # of persons
-
-
-def persons(records_of_5=("0.3,0.2,0.1,1",), size=1):
-    """Lines of 12 persons, whose records lie among each other; person p5 has these."""
-    lines = ["who,a,b,c,y"]
-    for i, row in enumerate(csv_rows(PLACES * size)):
-        person = i % PLACES
-        if person != 5:
-            lines.append(f"p{person},{row}")
-        elif i == 5:
-            lines += [f"p5,{text}" for text in records_of_5]
-    return lines
 
 
 class Persons(NeighbourTest):
