@@ -33,7 +33,6 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   }
   void read_configuration(const std::vector<std::string>& words) override {
     config_ = parse_fedavg_config(words, of_run_);
-    words_ = words;
   }
   void open_data() override;
   void choose_settings() override;
@@ -66,7 +65,6 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   void choose_rounds();
 
   FedAvgConfig config_;
-  std::vector<std::string> words_;  ///< of the command line
   SettingsByRule settings_{*this};
   std::unique_ptr<Model> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person

@@ -45,7 +45,6 @@ class InferRun final : public LearningRun {
     return LearningRun::digest_of_inputs() + digest_of(config_.step_cap);
   }
   void read_configuration(const std::vector<std::string>& words) override {
-    words_ = words;
     config_ = parse_infer_config(words, of_run_);
   }
   void open_graph() override;
@@ -101,7 +100,6 @@ class InferRun final : public LearningRun {
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
   std::optional<NoiseCorrelation> correlation_;
-  std::vector<std::string> words_;  ///< of the command line
   std::vector<TunedValue> tuned_;
   KeptChoices kept_choices_{tuned_};
   std::optional<WarmUp> warm_up_;                ///< of runs with --warmup-share, once their steps are known

@@ -50,7 +50,6 @@ class OmdRun final : public LearningRun, private TunedCommand {
   }
   void read_configuration(const std::vector<std::string>& words) override {
     config_ = parse_omd_config(words, of_run_);
-    words_ = words;
   }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return digest_at_first_; }
@@ -117,7 +116,6 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::vector<std::string> draw() const;
 
   OmdConfig config_;
-  std::vector<std::string> words_;  ///< of the command line
   SettingsByRule settings_{*this};
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;

@@ -110,6 +110,7 @@ ExitCode LearningRun::play() {
 /// **Collective.**
 void LearningRun::configure(const std::vector<std::string>& words) {
   world_.note_signals();
+  words_ = words;
   of_run_ = agreement_.broadcast(declare_public(first_rank() ? configuration_of_run(words) : std::string()));
   agreement_.together([&] { read_configuration(words); });
   agreement_.same("configuration", declare_public(common().as_given));

@@ -168,6 +168,7 @@ class LearningRun : public RunSteps {
   mutable SharedFigures shared_figures_;  ///< figures that the run's policies have shared
   std::string command_;
   std::string command_line_;
+  std::vector<std::string> words_;  ///< of the command line, after the command's name
   std::vector<std::string> notes_;
   std::optional<Layout> layout_;
   std::unique_ptr<Loss> loss_;
