@@ -27,17 +27,15 @@ Json confusion_json(const Classification& metrics) {
 }
 
 Json classes_json(const Classification& metrics) {
-  Json list = Json::array();
-  for (const ClassMetrics& each : metrics.classes) {
-    list.push_back({{"class", each.label},
-                    {"records", each.records},
-                    {"predicted", each.predicted},
-                    {"precision", number_json(each.precision)},
-                    {"recall", number_json(each.recall)},
-                    {"f1", number_json(each.f1)},
-                    {"specificity", number_json(each.specificity)}});
-  }
-  return list;
+  return json_list(metrics.classes, [](const ClassMetrics& each) {
+    return Json{{"class", each.label},
+                {"records", each.records},
+                {"predicted", each.predicted},
+                {"precision", number_json(each.precision)},
+                {"recall", number_json(each.recall)},
+                {"f1", number_json(each.f1)},
+                {"specificity", number_json(each.specificity)}};
+  });
 }
 
 Json calibration_json(const Calibration& calibration) {

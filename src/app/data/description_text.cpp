@@ -323,7 +323,7 @@ std::string to_json(const DescribedSource& source) {
   Json files = Json::array();
   for (const auto& [name, digest] : source.digests) files.push_back({{"name", name}, {"sha256", digest}});
   const Json object{{"source", source.source},
-                    {"files", files},
+                    {"files", json_list(source.digests, file)},
                     {"replayable", source.replayable},
                     {"clients", or_null(source.clients)},
                     {"records", figures.records},

@@ -104,28 +104,28 @@ std::string doctor_table(const LaunchFacts& facts, const std::vector<Examined>& 
 std::string doctor_json(const LaunchFacts& facts, const std::vector<Examined>& checks) {
   const Json json{
       {"verdict", name_of(verdict_of(checks))},
-      {"checks", list(checks,
-                      [](const Examined& each) {
-                        return Json{{"name", each.name},
-                                    {"verdict", name_of(each.finding.verdict)},
-                                    {"value", each.finding.value},
-                                    {"advice", each.finding.advice}};
-                      })},
+      {"checks", json_list(checks,
+                           [](const Examined& each) {
+                             return Json{{"name", each.name},
+                                         {"verdict", name_of(each.finding.verdict)},
+                                         {"value", each.finding.value},
+                                         {"advice", each.finding.advice}};
+                           })},
       {"graph", facts.graph},
       {"directory", facts.directory},
       {"clients", facts.clients},
-      {"ranks", list(facts.ranks, of_rank)},
-      {"clocks", list(facts.clocks,
-                      [](const ClockSkew& skew) {
-                        return Json{{"seconds", skew.seconds}, {"uncertainty", skew.uncertainty}};
-                      })},
+      {"ranks", json_list(facts.ranks, of_rank)},
+      {"clocks", json_list(facts.clocks,
+                           [](const ClockSkew& skew) {
+                             return Json{{"seconds", skew.seconds}, {"uncertainty", skew.uncertainty}};
+                           })},
       {"edges",
-       list(facts.ways,
-            [](const Route& way) {
-              return Json{
-                  {"from", way.from}, {"to", way.to}, {"vectors", way.vectors}, {"seconds", or_null(way.seconds)}};
-            })},
-      {"exchange", list(facts.exchange, [](const std::optional<double>& seconds) { return or_null(seconds); })}};
+       json_list(facts.ways,
+                 [](const Route& way) {
+                   return Json{
+                       {"from", way.from}, {"to", way.to}, {"vectors", way.vectors}, {"seconds", or_null(way.seconds)}};
+                 })},
+      {"exchange", json_list(facts.exchange, [](const std::optional<double>& seconds) { return or_null(seconds); })}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

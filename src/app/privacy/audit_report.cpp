@@ -144,8 +144,7 @@ void add_pairs(const AuditReport& report, SortedJson& object) {
   object["event"] = worst.event();
   object["samples"] = worst.samples;
   object["chosen_on"] = worst.chosen_on;
-  object["pairs"] = SortedJson::array();
-  for (const AuditResult& pair : report.pairs) object["pairs"].push_back(to_json(pair));
+  object["pairs"] = json_list(report.pairs, [](const AuditResult& pair) { return to_json(pair); });
 }
 
 void add_run(const OneRunResult& run, SortedJson& object) {

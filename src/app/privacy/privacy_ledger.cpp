@@ -215,7 +215,7 @@ Json to_json(const LedgerEntry& entry, const Request& request) {
           {"unit", name_of(entry.run.unit)},
           {"batch", entry.run.batch},
           {"determined_by", entry.run.determined_by},
-          {"clients", std::move(clients)}};
+          {"clients", json_list(accounts_of(entry, request), account)}};
 }
 
 Json to_json(const ClientCosts& costs) {
@@ -238,10 +238,8 @@ Json to_json(const LedgerReading& reading, const Request& request) {
     const auto& [kind, line, reason] = *reading.damage;
     json["damage"] = {{"kind", name_of(kind)}, {"line", line}, {"reason", one_line(reason)}};
   } else if (!request.verify) {
-    json["runs"] = Json::array();
-    for (const LedgerEntry& entry : reading.book.entries()) json["runs"].push_back(to_json(entry, request));
-    json["losses"] = Json::array();
-    for (const ClientCosts& costs : costs_of(reading.book, request)) json["losses"].push_back(to_json(costs));
+    json["runs"] = json_list(reading.book.entries(), [&](const auto& entry) { return to_json(entry, request); });
+    json["losses"] = json_list(costs_of(reading.book, request), [](const auto& costs) { return to_json(costs); });
   }
   return json;
 }

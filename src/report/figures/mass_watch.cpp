@@ -30,15 +30,14 @@ void keep_longest(std::vector<SmallMass>& masses) {
   if (masses.size() > most_named_masses) masses.resize(most_named_masses);
 }
 
-Json json_of(const SmallMass& mass) {
+Json mass_json(const SmallMass& mass) {
   return {{"client", mass.client}, {"least", number_json(mass.least)}, {"share_of_rounds", number_json(mass.share)}};
 }
 
 void write_keys(const SmallMasses& masses, Json& json) {
-  Json clients = Json::array();
-  for (const SmallMass& each : masses.named) clients.push_back(json_of(each));
-  json["least_mass"] = masses.least ? json_of(*masses.least) : Json(nullptr);
-  json["small_masses"] = {{"below", small_mass}, {"count", masses.count}, {"clients", std::move(clients)}};
+  json["least_mass"] = masses.least ? mass_json(*masses.least) : Json(nullptr);
+  json["small_masses"] = {
+      {"below", small_mass}, {"count", masses.count}, {"clients", json_list(masses.named, mass_json)}};
 }
 
 std::string rows_of_small_masses(const SummaryView& summary) {

@@ -43,12 +43,6 @@ std::optional<Client> client_of(const SummaryView& interval) {
   return static_cast<Client>(*client);
 }
 
-Json intervals_json(const std::vector<Interval>& intervals) {
-  Json list = Json::array();
-  for (const Interval& each : intervals) list.push_back(interval_json(each));
-  return list;
-}
-
 /// Whether each client's path has settled goes beside its intervals.
 Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& settling) {
   const auto settled = [&](Client client) -> std::optional<bool> {
@@ -97,13 +91,13 @@ Json settling_json(const RunSettling& settling) {
 }  // namespace
 
 void add_interval_keys(const Summary& summary, Json& json) {
-  if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
+  if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = json_list(summary.intervals, interval_json);
   if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
   if (summary.command == "infer" && !summary.intervals.empty()) {
     json["settled"] = or_null(summary.settling.settled());
     json["settling"] = settling_json(summary.settling);
   }
-  if (!summary.own_units.empty()) json["own_units"] = intervals_json(summary.own_units);
+  if (!summary.own_units.empty()) json["own_units"] = json_list(summary.own_units, interval_json);
   if (Json own = per_client_json(summary.intervals, summary.settling); !own.empty())
     json["per_client"] = std::move(own);
   if (!summary.joint) return;

@@ -16,23 +16,16 @@ Json pace_json(const Summary& summary) {
           {"most_rounds", summary.most_rounds}};
 }
 
-template <class T, class F>
-Json list_of(const std::vector<T>& items, F&& value) {
-  Json list = Json::array();
-  for (const T& each : items) list.push_back(value(each));
-  return list;
-}
-
 void add_weights(const EffectiveWeights& weights, Json& json) {
   const auto client = [](const EffectiveWeight& each) { return each.client; };
   const auto weight = [](const EffectiveWeight& each) { return number_json(each.weight); };
   json["step_debt_share"] = number_json(weights.debt_share);
-  json["effective_weight"] = list_of(weights.listed, weight);
-  if (!weights.of_all) json["effective_weight_clients"] = list_of(weights.listed, client);
+  json["effective_weight"] = json_list(weights.listed, weight);
+  if (!weights.of_all) json["effective_weight_clients"] = json_list(weights.listed, client);
   json["low_effective_weights"] = {{"below", 1 - weights.tolerance},
                                    {"count", weights.named},
-                                   {"clients", list_of(weights.lowest, client)},
-                                   {"weights", list_of(weights.lowest, weight)}};
+                                   {"clients", json_list(weights.lowest, client)},
+                                   {"weights", json_list(weights.lowest, weight)}};
 }
 
 /// The clients that `low_effective_weights` names, in words.

@@ -36,14 +36,12 @@ Json audit_json(const std::optional<OneRunResult>& audit) {
 }
 
 Json collusion_json(const Trust& trust) {
-  Json list = Json::array();
-  for (const Collusion& each : trust.collusion) {
-    list.push_back({{"clients", each.clients},
-                    {"mu", number_json(each.record.mu)},
-                    {"epsilon", number_json(each.record.epsilon)},
-                    {"delta", number_json(each.record.delta)}});
-  }
-  return list;
+  return json_list(trust.collusion, [](const Collusion& each) {
+    return Json{{"clients", each.clients},
+                {"mu", number_json(each.record.mu)},
+                {"epsilon", number_json(each.record.epsilon)},
+                {"delta", number_json(each.record.delta)}};
+  });
 }
 
 /// The mask keys that clients of rank 0 received; null without masks.

@@ -65,14 +65,12 @@ Json constrained_json(const std::vector<ConstrainedRegret>& regrets) {
 
 Json clients_json(const std::vector<ClientRegret>& clients) {
   if (clients.empty()) return nullptr;
-  Json list = Json::array();
-  for (const ClientRegret& client : clients) {
-    list.push_back({{"rounds", client.rounds},
-                    {"played", number_json(client.played)},
-                    {"static", number_json(client.fixed)},
-                    {"dynamic", number_json(client.moving)}});
-  }
-  return list;
+  return json_list(clients, [](const ClientRegret& client) {
+    return Json{{"rounds", client.rounds},
+                {"played", number_json(client.played)},
+                {"static", number_json(client.fixed)},
+                {"dynamic", number_json(client.moving)}};
+  });
 }
 
 std::string range_row(const std::string& name, const Json& clients, const char* key) {

@@ -14,12 +14,9 @@ namespace starling {
 
 namespace {
 
-Json resumed_json(const std::vector<LeftOut>& left_out) {
-  Json all = Json::array();
-  for (const auto& [from, at, charged] : left_out) {
-    all.push_back({{"from", from}, {"at", at}, {"lost_rounds", at - from}, {"charged", charged}});
-  }
-  return all;
+Json left_out_json(const LeftOut& rounds) {
+  const auto& [from, at, charged] = rounds;
+  return {{"from", from}, {"at", at}, {"lost_rounds", at - from}, {"charged", charged}};
 }
 
 /// The changes of a kind; null if there are none.
@@ -52,7 +49,7 @@ void add_run_keys(const Summary& summary, Json& json) {
   json["ranks"] = summary.ranks;
   json["rounds"] = summary.rounds;
   json["rounds_planned"] = summary.rounds_planned;
-  if (!summary.left_out.empty()) json["resumed"] = resumed_json(summary.left_out);
+  if (!summary.left_out.empty()) json["resumed"] = json_list(summary.left_out, left_out_json);
   json["dimension"] = summary.dimension;
   json["average"] = summary.average;
 }

@@ -10,11 +10,11 @@ std::string shown_value(const std::string& value) {
 
 void add_tuning_keys(const Summary& summary, Json& json) {
   if (summary.tuned.empty()) return;
-  Json chosen = Json::array();
-  for (const TunedValue& each : summary.tuned) {
-    chosen.push_back({{"option", each.option}, {"value", each.value}, {"reason", each.reason}});
-  }
-  json["tuning"] = {{"chosen", std::move(chosen)}, {"signal_to_noise", number_json(summary.signal_to_noise)}};
+  const auto chosen = [](const TunedValue& each) {
+    return Json{{"option", each.option}, {"value", each.value}, {"reason", each.reason}};
+  };
+  json["tuning"] = {{"chosen", json_list(summary.tuned, chosen)},
+                    {"signal_to_noise", number_json(summary.signal_to_noise)}};
 }
 
 std::string tuning_rows(const SummaryView& summary) {

@@ -9,14 +9,6 @@
 
 namespace starling {
 
-namespace {
-
-bool is_null(const Json* value) {
-  return value == nullptr || value->is_null();
-}
-
-}  // namespace
-
 Json number_json(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
@@ -56,16 +48,34 @@ bool SummaryView::withholds(const std::string& path) const {
   return std::find(names.begin(), names.end(), path) != names.end();
 }
 
-double SummaryView::number(const std::string& path) const {
+/// The value at the path; null where it is missing or null. Throws DataError if it is not of the kind expected.
+const Json* SummaryView::known(const std::string& path, bool (Json::*is_expected)() const noexcept,
+                               const std::string& expected) const {
   const Json* value = find(path);
-  if (is_null(value)) return std::numeric_limits<double>::quiet_NaN();
-  if (!value->is_number()) throw wrong(path, "a number");
-  return value->get<double>();
+  if (value == nullptr || value->is_null()) return nullptr;
+  if (!(value->*is_expected)()) throw wrong(path, expected);
+  return value;
+}
+
+/// The entries of the list at the path, each of the kind expected; none if it is missing.
+std::vector<Json> SummaryView::entries(const std::string& path, bool (Json::*is_expected)() const noexcept,
+                                       const std::string& expected) const {
+  const Json* list = known(path, &Json::is_array, expected);
+  if (list == nullptr) return {};
+  for (const Json& entry : *list) {
+    if (!(entry.*is_expected)()) throw wrong(path, expected);
+  }
+  return {list->begin(), list->end()};
+}
+
+double SummaryView::number(const std::string& path) const {
+  const Json* value = known(path, &Json::is_number, "a number");
+  return value == nullptr ? std::numeric_limits<double>::quiet_NaN() : value->get<double>();
 }
 
 std::optional<std::int64_t> SummaryView::integer(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return std::nullopt;
+  const Json* value = known(path, &Json::is_number, "a whole number");
+  if (value == nullptr) return std::nullopt;
   const auto result = whole_number<std::int64_t>(*value);
   if (!result) throw wrong(path, "a whole number");
   return result;
@@ -78,79 +88,53 @@ std::int64_t SummaryView::count(const std::string& path) const {
 }
 
 std::string SummaryView::text(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return "";
-  if (!value->is_string()) throw wrong(path, "a text");
-  return value->get<std::string>();
+  const Json* value = known(path, &Json::is_string, "a text");
+  return value == nullptr ? "" : value->get<std::string>();
 }
 
 bool SummaryView::flag(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return false;
-  if (!value->is_boolean()) throw wrong(path, "true or false");
-  return value->get<bool>();
+  const Json* value = known(path, &Json::is_boolean, "true or false");
+  return value != nullptr && value->get<bool>();
 }
 
 std::vector<std::string> SummaryView::texts(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return {};
-  if (!value->is_array()) throw wrong(path, "a list of texts");
   std::vector<std::string> result;
-  for (const Json& entry : *value) {
-    if (!entry.is_string()) throw wrong(path, "a list of texts");
-    result.push_back(entry.get<std::string>());
-  }
+  for (const Json& entry : entries(path, &Json::is_string, "a list of texts")) result.push_back(entry);
   return result;
 }
 
 Vector SummaryView::numbers(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return {};
-  if (!value->is_array()) throw wrong(path, "a list of numbers");
   Vector result;
-  for (const Json& entry : *value) {
-    if (!entry.is_number()) throw wrong(path, "a list of numbers");
-    result.push_back(entry.get<double>());
-  }
+  for (const Json& entry : entries(path, &Json::is_number, "a list of numbers")) result.push_back(entry);
   return result;
 }
 
 Json SummaryView::array(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return Json::array();
-  if (!value->is_array()) throw wrong(path, "a list");
-  return *value;
+  const Json* value = known(path, &Json::is_array, "a list");
+  return value == nullptr ? Json::array() : *value;
+}
+
+std::vector<SummaryView> SummaryView::list(const std::string& path) const {
+  std::vector<SummaryView> result;
+  for (Json& entry : entries(path, &Json::is_object, "a list of objects")) result.emplace_back(std::move(entry), name_);
+  return result;
 }
 
 std::vector<EdgeTraffic> SummaryView::edges() const {
   if (edges_) return *edges_;
   const std::string path = "traffic.edges";
-  const Json* value = find(path);
-  if (is_null(value)) return {};
-  const auto refused = [&] { return wrong(path, "a list of [from, to, messages, bytes]"); };
-  if (!value->is_array()) throw refused();
+  const std::string expected = "a list of [from, to, messages, bytes]";
   std::vector<EdgeTraffic> result;
-  for (const Json& entry : *value) {
-    if (!entry.is_array() || entry.size() != 4) throw refused();
+  for (const Json& entry : entries(path, &Json::is_array, expected)) {
+    if (entry.size() != 4) throw wrong(path, expected);
     std::int64_t numbers[4];
     for (std::size_t k = 0; k < 4; ++k) {
       const auto number = whole_number<std::int64_t>(entry[k]);
-      if (!number || *number < 0 || (k < 2 && *number > std::numeric_limits<Client>::max())) throw refused();
+      if (!number || *number < 0 || (k < 2 && *number > std::numeric_limits<Client>::max()))
+        throw wrong(path, expected);
       numbers[k] = *number;
     }
     result.push_back({static_cast<Client>(numbers[0]), static_cast<Client>(numbers[1]), numbers[2], numbers[3]});
-  }
-  return result;
-}
-
-std::vector<SummaryView> SummaryView::list(const std::string& path) const {
-  const Json* value = find(path);
-  if (is_null(value)) return {};
-  if (!value->is_array()) throw wrong(path, "a list");
-  std::vector<SummaryView> result;
-  for (const Json& entry : *value) {
-    if (!entry.is_object()) throw wrong(path, "a list of objects");
-    result.emplace_back(entry, name_);
   }
   return result;
 }

@@ -27,6 +27,14 @@ template <class T>
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// A list of what `value` makes of each item.
+template <class Items, class F>
+[[nodiscard]] Json json_list(const Items& items, const F& value) {
+  Json list = Json::array();
+  for (const auto& each : items) list.emplace_back(value(each));
+  return list;
+}
+
 /// The values of a summary, found by paths such as "privacy.epsilon". A null value counts as missing, except where
 /// noted. Members throw DataError, naming file and key, for a value of another type than they return.
 class SummaryView {
@@ -70,6 +78,10 @@ class SummaryView {
 
  private:
   [[nodiscard]] const Json* find(const std::string& path) const;
+  [[nodiscard]] const Json* known(const std::string& path, bool (Json::*is_expected)() const noexcept,
+                                  const std::string& expected) const;
+  [[nodiscard]] std::vector<Json> entries(const std::string& path, bool (Json::*is_expected)() const noexcept,
+                                          const std::string& expected) const;
   [[nodiscard]] DataError wrong(const std::string& path, const std::string& expected) const;
 
   Json json_;
