@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "starling/hdf5/file.hpp"
-#include "starling/report/pictures/network_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/view/run_reading.hpp"
 
 namespace starling::model_recorder_test {

@@ -2,7 +2,7 @@
 #include "app/console/commands.hpp"
 #include "infer_run.hpp"
 
-#include "starling/report/pictures/interval_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

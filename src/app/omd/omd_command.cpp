@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "starling/core/memory/heap.hpp"
-#include "starling/report/pictures/network_picture.hpp"
-#include "starling/report/pictures/violation_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
+#include "starling/report/view/run_reading.hpp"
 
 namespace starling {
 

@@ -13,7 +13,7 @@
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/audit/chain_subject.hpp"
 #include "starling/privacy/statement/statement.hpp"
-#include "starling/report/pictures/audit_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

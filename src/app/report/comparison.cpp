@@ -7,7 +7,7 @@
 #include <set>
 
 #include "starling/files/text_files.hpp"
-#include "starling/report/pictures/comparison_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/view/table_text.hpp"
 
 namespace starling {

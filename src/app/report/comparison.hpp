@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/report/pictures/picture_formats.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

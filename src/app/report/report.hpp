@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "starling/record/directory/history.hpp"
-#include "starling/report/pictures/picture_formats.hpp"
+#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/summary.hpp"
 #include "starling/report/view/summary_view.hpp"
 

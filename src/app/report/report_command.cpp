@@ -14,7 +14,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/text_files.hpp"
-#include "starling/report/pictures/comparison_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

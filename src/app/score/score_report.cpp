@@ -7,7 +7,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/text_files.hpp"
-#include "starling/report/pictures/calibration_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/prediction_report.hpp"
 #include "starling/report/view/summary_view.hpp"
 #include "starling/report/view/table_text.hpp"

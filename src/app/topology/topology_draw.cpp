@@ -13,7 +13,7 @@
 #include "starling/files/scratch_folder.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/graph/analysis/analysis.hpp"
-#include "starling/report/pictures/graph_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

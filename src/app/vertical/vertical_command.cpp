@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "starling/protocol/vertical/vertical_hindsight.hpp"
-#include "starling/report/pictures/scene_picture.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
-#include "starling/report/pictures/calibration_picture.hpp"
-
 #include "gnuplot.hpp"
 #include <algorithm>
 #include <cmath>
+
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/report/pictures/comparison_picture.hpp"
-
 #include "gnuplot.hpp"
 #include "history_curves.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 #include "gnuplot.hpp"
 
-#include "palette.hpp"
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -41,6 +41,38 @@ constexpr const char* look =
     "set grid lt 1 lw 1 lc rgb '#e4e9ed'\nset border 3 lw 1 lc rgb '#5a6875'\nset tics nomirror out scale 0.6\n"
     "set xtics nomirror\nset ytics nomirror\n"
     "set key noenhanced\n";
+
+constexpr std::array<const char*, 8> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                             "#56B4E9", "#E69F00", "#000000", "#888888"};
+constexpr std::array markers{7, 5, 9, 11, 13, 6, 4, 8};
+constexpr std::size_t dash_patterns = 4;
+
+/// Commands of gnuplot that define its line types 1 to 32. Eight colours that colour-blind readers tell apart (Okabe
+/// and Ito 2008, yellow left out, grey put in) come with four dash patterns in turn; each type has a marker.
+std::string palette_commands() {
+  std::string commands;
+  for (std::size_t i = 0; i < dash_patterns * colours.size(); ++i) {
+    const std::size_t turn = i / colours.size();
+    commands += fmt::format("set linetype {} lc rgb '{}' dt {} pt {}\n", i + 1, colours[i % colours.size()], turn + 1,
+                            markers[(i + turn) % markers.size()]);
+  }
+  return commands + fmt::format("set linetype cycle {}\n", dash_patterns * colours.size());
+}
+
+/// Whether lines of this number need markers, since their colour has been used before.
+bool needs_markers(std::size_t number) {
+  return number > colours.size();
+}
+
+/// Commands of gnuplot for the colours of rasters, from 0 to 1: red, white, blue.
+std::string raster_palette() {
+  return "set palette defined (0 '#b2182b', 0.5 '#f7f7f7', 1 '#2166ac')\n";
+}
+
+/// Commands of gnuplot for the colours of matrices, from 0: white to dark blue.
+std::string matrix_palette() {
+  return "set palette defined (0 '#ffffff', 0.15 '#9ecae1', 0.5 '#3182bd', 1 '#08306b')\n";
+}
 
 /// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
 int run_quietly(const std::string& folder, const std::vector<std::string>& words) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/report/pictures/picture_formats.hpp"
+#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/view/panel.hpp"
 
 namespace starling {

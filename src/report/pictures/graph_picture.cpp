@@ -1,11 +1,12 @@
-#include "starling/report/pictures/graph_picture.hpp"
-
 #include "gnuplot.hpp"
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "starling/graph/analysis/analysis.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "starling/report/pictures/interval_picture.hpp"
-
 #include "gnuplot.hpp"
 #include <algorithm>
 #include <cmath>
@@ -7,6 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
+
+#include "starling/record/intervals/interval.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "starling/report/pictures/network_picture.hpp"
-
 #include "gnuplot.hpp"
 #include "report/figures/mass_watch.hpp"
 #include <algorithm>
@@ -8,6 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "starling/report/pictures/pictures.hpp"
+#include "starling/report/view/run_reading.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/report/pictures/violation_picture.hpp"
-
 #include "gnuplot.hpp"
 #include <algorithm>
 
 #include "starling/core/check.hpp"
 #include "starling/files/text_files.hpp"
+#include "starling/record/figures/constraint_figures.hpp"
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
 /// The picture of a calibration; its script is there without gnuplot, too.
-#include "starling/report/pictures/calibration_picture.hpp"
-
 #include "support/testing.hpp"
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sstream>
+
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling::calibration_picture_test {
 

@@ -1,6 +1,4 @@
 /// The picture of intervals on their way: what is drawn, and how far its axes reach.
-#include "starling/report/pictures/interval_picture.hpp"
-
 #include "support/testing.hpp"
 #include <cmath>
 #include <fstream>
@@ -8,6 +6,8 @@
 #include <sstream>
 
 #include <fmt/format.h>
+
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling::interval_picture_test {
 

@@ -1,5 +1,3 @@
-#include "starling/report/pictures/scene_picture.hpp"
-
 #include "support/testing.hpp"
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +5,8 @@
 #include <sstream>
 
 #include <fmt/format.h>
+
+#include "starling/report/pictures/pictures.hpp"
 
 namespace starling::scene_picture_test {
 

@@ -6,7 +6,7 @@
 
 #include "starling/record/directory/history.hpp"
 #include "starling/regret/regret.hpp"
-#include "starling/report/pictures/picture_formats.hpp"
+#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/view/panel.hpp"
 #include "starling/report/view/run_reading.hpp"
 
