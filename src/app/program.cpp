@@ -2,7 +2,6 @@
 
 #include "app/console/commands.hpp"
 #include "app/console/print.hpp"
-#include "app/console/shell_words.hpp"
 #include "app/console/version.hpp"
 #include "app/help/generated_text.hpp"
 #include <cstdio>

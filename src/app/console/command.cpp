@@ -3,6 +3,7 @@
 #include "help.hpp"
 #include "print.hpp"
 #include <algorithm>
+#include <regex>
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"

@@ -10,6 +10,8 @@
 
 namespace starling {
 
+class Agreement;
+
 /// Facts that one rank gathers about itself.
 struct RankFacts {
   std::string host;
@@ -40,6 +42,12 @@ struct LaunchFacts {
   std::vector<Route> ways;
   std::vector<std::optional<double>> exchange;  ///< seconds, by rank
 };
+
+/// The directory `output`, or the directory in which `output` is to be made.
+[[nodiscard]] std::string directory_of(const std::string& output);
+/// **Collective.** Facts of every rank, in rank order, the same on all ranks. Each rank tests `directory`, and leaves
+/// nothing there.
+[[nodiscard]] std::vector<RankFacts> gather_facts(Agreement& agreement, const std::string& directory);
 
 enum class Verdict {
   ok,

@@ -3,8 +3,7 @@
 #include "app/console/print.hpp"
 #include "app/run/launch.hpp"
 #include "doctor_config.hpp"
-#include "doctor_costs.hpp"
-#include "doctor_facts.hpp"
+#include "doctor_predict.hpp"
 #include "doctor_text.hpp"
 #include <chrono>
 #include <cstdio>
@@ -12,6 +11,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/graph/analysis/analysis.hpp"
+#include "starling/net/agreement.hpp"
 #include "starling/protocol/decentralized/mixer.hpp"
 
 namespace starling {

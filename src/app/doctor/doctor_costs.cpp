@@ -1,5 +1,5 @@
-#include "doctor_costs.hpp"
-
+// Measured costs for `starling doctor --predict`.
+#include "doctor_predict.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 #include "starling/graph/topology.hpp"
+#include "starling/net/agreement.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/probes/latency_probes.hpp"
 #include "starling/protocol/decentralized/omd.hpp"

@@ -1,7 +1,7 @@
-#include "doctor_facts.hpp"
-
+// The facts that `starling doctor` looks at.
 #include "app/console/version.hpp"
 #include "app/run/launch.hpp"
+#include "doctor_checks.hpp"
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/digest.hpp"
+#include "starling/net/agreement.hpp"
 #include "starling/record/directory/disk_trial.hpp"
 #include "starling/report/view/summary_view.hpp"
 

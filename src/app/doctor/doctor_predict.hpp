@@ -11,6 +11,9 @@
 
 namespace starling {
 
+class Agreement;
+class World;
+
 /// A planned launch. Times are in seconds, sizes in bytes.
 struct Launch {
   int hosts = 1;
@@ -58,6 +61,11 @@ struct Costs {
   double gathered = 0;  ///< of a byte that mixing reads, of neighbours or of the client itself
   double message = 0;   ///< at each end of a message
 };
+
+/// **Collective.** Costs of the parts of a round on this machine: those of the slowest rank, the same on all ranks.
+/// Each rank plays private rounds of some of the launch's clients for a second or two, all ranks at once. Two ranks of
+/// a host send each other messages. Throws UsageError, before any measurement, where check_messages_known does.
+[[nodiscard]] Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, const Graph& graph);
 
 /// A round's time, in seconds: the slowest rank's, averaged over rounds of the graph.
 struct RoundForecast {

@@ -1,6 +1,5 @@
 #include "doctor_text.hpp"
 
-#include "doctor_facts.hpp"
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-#include "completion.hpp"
-
+// Completion by shells.
+#include "generated_text.hpp"
 #include <algorithm>
 #include <map>
 

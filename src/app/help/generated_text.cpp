@@ -1,7 +1,5 @@
 #include "generated_text.hpp"
 
-#include "completion.hpp"
-#include "man_page.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <utility>

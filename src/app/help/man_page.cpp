@@ -1,7 +1,7 @@
-#include "man_page.hpp"
-
+// Manual pages.
 #include "app/console/help.hpp"
 #include "app/console/version.hpp"
+#include "generated_text.hpp"
 #include <set>
 #include <sstream>
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "starling/protocol/aggregated/plug_in_sums.hpp"
+
 namespace starling {
 
 namespace {

@@ -1,7 +1,6 @@
 #include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
-#include "app/console/shell_words.hpp"
 #include "app/settings/catalogue.hpp"
 #include "app/settings/privacy_options.hpp"
 #include "app/settings/source_options.hpp"

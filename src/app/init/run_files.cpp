@@ -1,6 +1,6 @@
 #include "run_files.hpp"
 
-#include "app/console/shell_words.hpp"
+#include "app/console/command.hpp"
 #include <algorithm>
 #include <cmath>
 #include <string_view>

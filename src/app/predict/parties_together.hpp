@@ -12,7 +12,7 @@
 
 #include "starling/codec/quantiser.hpp"
 #include "starling/net/root/root.hpp"
-#include "starling/record/model_file/embedder.hpp"
+#include "starling/record/model_file/scorer.hpp"
 
 namespace starling {
 

@@ -10,7 +10,7 @@
 #include "starling/data/serving/partition.hpp"
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/record/figures/divergence.hpp"
-#include "starling/record/model_file/model_metrics.hpp"
+#include "starling/record/model_file/scorer.hpp"
 #include "starling/report/run_file.hpp"
 
 namespace starling {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
-#include "starling/record/model_file/model_metrics.hpp"
+#include "starling/record/model_file/scorer.hpp"
 
 namespace starling {
 

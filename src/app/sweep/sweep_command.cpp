@@ -1,12 +1,10 @@
 // `starling sweep SPEC`.
 #include "app/console/commands.hpp"
 #include "app/console/print.hpp"
-#include "app/console/shell_words.hpp"
 #include "app/program.hpp"
 #include "app/report/comparison.hpp"
 #include "app/settings/catalogue.hpp"
 #include "sweep_runner.hpp"
-#include "sweep_slurm.hpp"
 #include "sweep_total.hpp"
 #include <algorithm>
 #include <filesystem>

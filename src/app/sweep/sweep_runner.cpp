@@ -1,9 +1,11 @@
 #include "sweep_runner.hpp"
 
+#include "app/console/command.hpp"
 #include "app/console/pass.hpp"
 #include "child.hpp"
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 #include <sys/wait.h>
 #include <thread>

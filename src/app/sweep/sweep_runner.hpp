@@ -1,4 +1,4 @@
-/// The runs of a sweep as processes, several at once.
+/// The runs of a sweep as processes, several at once, or as a job array.
 #pragma once
 
 #include "run_state.hpp"
@@ -28,6 +28,9 @@ struct SweepOutcome {
 /// The command line of a run, by its state.
 [[nodiscard]] std::vector<std::string> words_of(const Sweep& sweep, const SweepRun& run, SweepState state,
                                                 const std::string& output);
+
+/// The script of a job array of SLURM with a task for each run, at most `parallel` at once (0: no bound).
+[[nodiscard]] std::string slurm_script(const Sweep& sweep, const std::string& output, std::size_t parallel);
 
 /// Starts the runs that are not finished, `parallel` at once, with a line on stderr for each begin and end. SIGINT,
 /// SIGTERM and SIGUSR1 stop the runs, which then leave what --resume needs.

@@ -1,6 +1,5 @@
 #include "starling/record/dashboards/tensorboard.hpp"
 
-#include "record/readable_by_all.hpp"
 #include <bit>
 #include <cerrno>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include <boost/crc.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/record/directory/owners_file.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
 #include "starling/record/directory/private_place.hpp"
 
-#include "record/readable_by_all.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "starling/core/exact_number.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/net/probes/latency_probes.hpp"
+#include "starling/record/directory/owners_file.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
 #include "starling/record/directory/run_directory.hpp"
 
-#include "record/readable_by_all.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>

@@ -1,6 +1,5 @@
 #include "model_content.hpp"
 
-#include "preparation_file.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>

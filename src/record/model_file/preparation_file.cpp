@@ -1,5 +1,5 @@
-#include "preparation_file.hpp"
-
+// The part of a model file that says how records are prepared.
+#include "model_content.hpp"
 #include <array>
 #include <cmath>
 #include <utility>

@@ -5,6 +5,8 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/privacy/clip_rows.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
 #include "starling/protocol/vertical/vertical_networks.hpp"
 
 namespace starling {
@@ -26,6 +28,22 @@ void fill(const Row& row, MutableView dense) {
 }
 
 }  // namespace
+
+Embedder::Embedder(const SavedModel& part)
+    : part_(part), network_(make_network_block(part.architecture, part.precision)) {
+  check<DataError>(network_->dimension() == part.parameters.size() && network_->inputs() == part.features &&
+                       network_->outputs() == part.scores,
+                   "the part of party {} has a network of {} inputs and {} outputs for {} features and embeddings of "
+                   "{}. Restore the file.",
+                   part.party, network_->inputs(), network_->outputs(), part.features, part.scores);
+}
+
+void Embedder::embed(View columns, Vector& embeddings) {
+  const View outputs = network_->forward(part_.parameters, columns);
+  embeddings.assign(outputs.begin(), outputs.end());
+  const Clip clip = std::isinf(part_.embedding_bound) ? Clip() : Clip{ClipKind::l2, part_.embedding_bound};
+  clip_rows(embeddings, part_.scores, clip);
+}
 
 Scorer::Scorer(const SavedModel& model) : model_(model) {
   check<DataError>(!model.is_part(),
@@ -109,6 +127,38 @@ void Scorer::embed(std::size_t records) {
     embeddings_.resize(embedders_.size() * embedding_.size());
     put_part(embedding_, embedders_.size(), k, embedders_[k].width(), embeddings_);
   }
+}
+
+std::optional<PredictionForm> prediction_form(const SavedModel& model) {
+  if (model.kind == SavedModel::Kind::location) return std::nullopt;
+  if (model.kind == SavedModel::Kind::own && (!model.own || !model.own->predicts())) return std::nullopt;
+  PredictionForm form = PredictionForm::of(*ModelLoss(model));
+  form.names_classes = model.kind == SavedModel::Kind::own && form.classifies;
+  if (!form.predicts()) return std::nullopt;
+  return form;
+}
+
+TestMetrics metrics_of(const SavedModel& model, const Batch& records) {
+  constexpr std::size_t at_once = 512;
+  const std::optional<PredictionForm> form = prediction_form(model);
+  check<FailureError>(form.has_value(), "metrics of a model that predicts no label: this is a fault of the program.");
+  const bool standardised = form->link == Link::identity && model.constants.label_standardisation;
+  const Standardisation units = standardised ? *model.constants.label_standardisation : Standardisation();
+  const auto own_units = [&](double value) { return value * units.deviation + units.mean; };
+  PredictionTally tally(*form);
+  Scorer scorer(model);
+  Batch part;
+  Vector scores;
+  for (std::size_t first = 0; first < records.size(); first += at_once) {
+    part.show(records, first, std::min(at_once, records.size() - first));
+    scorer.score(part, scores);
+    if (standardised) std::ranges::transform(scores, scores.begin(), own_units);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const double label = standardised ? own_units(part.label(i)) : part.label(i);
+      tally.add(View(scores).subspan(i * model.scores, model.scores), label);
+    }
+  }
+  return tally.metrics();
 }
 
 }  // namespace starling

@@ -2,7 +2,7 @@
 #include "app/program.hpp"
 #include "app/sweep/child.hpp"
 #include "app/sweep/run_state.hpp"
-#include "app/sweep/sweep_slurm.hpp"
+#include "app/sweep/sweep_runner.hpp"
 #include "app/sweep/sweep_spec.hpp"
 #include "support/testing.hpp"
 #include <filesystem>

@@ -9,14 +9,15 @@
 /// each with its length in bytes and its digest. The last digest covers the line up to `,"sha256"` and the state.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/core/digest.hpp"
 #include "starling/core/links.hpp"
-#include "starling/record/directory/companion.hpp"
 
 namespace starling {
 
@@ -29,6 +30,32 @@ struct CheckpointLabel {
   Client first = 0;  ///< first client of the rank
   Client clients = 1;
   friend bool operator==(const CheckpointLabel&, const CheckpointLabel&) = default;
+};
+
+/// The state of a file that a checkpoint depends on and that only grows (journals, and tables that a resumed run
+/// continues), when the checkpoint was written.
+struct Companion {
+  std::string name;        ///< relative to the folder of the checkpoints
+  std::int64_t bytes = 0;  ///< length
+  std::string digest;      ///< SHA-256 of these bytes
+  friend bool operator==(const Companion&, const Companion&) = default;
+};
+
+/// Digests of the first bytes of such a file. Each byte is read once, for all digests.
+class GrowingDigest {
+ public:
+  explicit GrowingDigest(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The digest of the first `bytes`, no fewer than at the last call. Throws DataError for a shorter file,
+  /// FailureError.
+  [[nodiscard]] std::string of_first(std::int64_t bytes);
+  /// Number of bytes in the last digest.
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::string path_;
+  Sha256 sum_;
+  std::int64_t bytes_ = 0;
 };
 
 /// The content of a checkpoint file.

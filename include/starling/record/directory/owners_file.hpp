@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <string>
+#include <sys/stat.h>
 
 #include "starling/core/boundary.hpp"
 
 namespace starling {
+
+/// The mode of files of a run that anybody may read.
+inline constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 
 /// Makes a folder with all above it, and that of a file, if there are none. Throw FailureError.
 void make_folder(const std::string& path);

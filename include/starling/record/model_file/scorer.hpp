@@ -1,16 +1,34 @@
-/// Scores of records under a saved model.
+/// Scores of records under a saved model, and metrics of its predictions.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "starling/core/batch.hpp"
 #include "starling/model/network/network_block.hpp"
 #include "starling/protocol/own_model/row_model.hpp"
-#include "starling/record/model_file/embedder.hpp"
+#include "starling/record/figures/test_metrics.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
+
+/// Computes embeddings of one party's columns under its part of a vertical model, batch by batch. A record's embedding
+/// does not depend on the rest of its batch.
+class Embedder {
+ public:
+  /// `part` must outlive the embedder. Throws DataError if its parameters, features and architecture do not fit.
+  explicit Embedder(const SavedModel& part);
+
+  [[nodiscard]] std::size_t columns() const { return network_->inputs(); }
+  [[nodiscard]] std::size_t width() const { return network_->outputs(); }
+  /// Writes the embeddings of M records (resized to M × width()), given M × columns() prepared numbers, row after row.
+  void embed(View columns, Vector& embeddings);
+
+ private:
+  const SavedModel& part_;
+  std::unique_ptr<NetworkBlock> network_;
+};
 
 /// Computes scores, batch by batch. A record's scores do not depend on the rest of its batch.
 class Scorer {
@@ -40,5 +58,13 @@ class Scorer {
   Vector embedding_;                       ///< of one party
   Vector embeddings_;                      ///< of all parties, a row for each record
 };
+
+/// The meaning of the model's scores; none for a model that predicts no label: a location, expert advice, or an own
+/// model without predictions or without its code.
+[[nodiscard]] std::optional<PredictionForm> prediction_form(const SavedModel& model);
+
+/// Metrics of the predictions for records whose labels are in the form of the loss. Errors of a regression on a
+/// standardised label are in the label's own units. The model must predict labels.
+[[nodiscard]] TestMetrics metrics_of(const SavedModel& model, const Batch& records);
 
 }  // namespace starling
