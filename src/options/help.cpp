@@ -37,9 +37,10 @@ std::string text_of(const Option& option, std::string text, const std::string& r
 }
 
 std::string bounds_of(const Option& option) {
-  if (option.least && option.most) return fmt::format(" from {:g} to {:g}", *option.least, *option.most);
-  if (option.least) return fmt::format(" of {:g} or more", *option.least);
-  return option.most ? fmt::format(" of {:g} or less", *option.most) : "";
+  const auto& [least, most] = option.range;
+  if (least && most) return fmt::format(" from {:g} to {:g}", *least, *most);
+  if (least) return fmt::format(" of {:g} or more", *least);
+  return most ? fmt::format(" of {:g} or less", *most) : "";
 }
 
 std::string possible_values(const Option& option) {

@@ -55,8 +55,8 @@ Option Option::with(Option other) const {
   replace(result.initial, std::move(other.initial));
   replace(result.help, std::move(other.help));
   replace(result.group, std::move(other.group));
-  replace(result.least, other.least);
-  replace(result.most, other.most);
+  replace(result.range.least, other.range.least);
+  replace(result.range.most, other.range.most);
   replace(result.no_value, std::move(other.no_value));
   replace(result.implied, std::move(other.implied));
   replace(result.words, std::move(other.words));
@@ -71,6 +71,17 @@ Option Option::with(Option other) const {
   result.many = result.many || other.many;
   std::move(other.relations.begin(), other.relations.end(), std::back_inserter(result.relations));
   return result;
+}
+
+Option option(std::string name, std::string argument, std::string help, Option others) {
+  others.name = std::move(name);
+  others.argument = std::move(argument);
+  others.help = std::move(help);
+  return others;
+}
+
+Option flag(std::string name, std::string help, Option others) {
+  return option(std::move(name), "", std::move(help), std::move(others));
 }
 
 double number_between(const std::string& text, double least, double most) {
@@ -94,14 +105,15 @@ std::vector<std::string> split_list(const std::string& text) {
 
 double number_of(const Option& option, const std::string& text) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (!option.least && !option.most) return parse_number(text, "value");
-  return number_between(text, option.least.value_or(-infinity), option.most.value_or(infinity));
+  const auto& [least, most] = option.range;
+  if (!least && !most) return parse_number(text, "value");
+  return number_between(text, least.value_or(-infinity), most.value_or(infinity));
 }
 
 long long whole_of(const Option& option, const std::string& text) {
   constexpr auto most = static_cast<double>(most_whole);
-  return whole_between(text, static_cast<long long>(option.least.value_or(-most)),
-                       static_cast<long long>(option.most.value_or(most)));
+  return whole_between(text, static_cast<long long>(option.range.least.value_or(-most)),
+                       static_cast<long long>(option.range.most.value_or(most)));
 }
 
 std::size_t word_of(const Option& option, const std::string& text) {

@@ -28,9 +28,9 @@ int ran_with = 0;
 Options toy_options(Toy& toy) {
   Options options("toy");
   options.group("Toys");
-  options.add({.name = "count", .argument = "K", .initial = "1", .help = "how many", .least = 1}, toy.count);
-  options.add({.name = "print-config", .help = "print the options", .about_configuration = true});
-  options.add({.name = "help", .help = "this text", .about_configuration = true});
+  options.add(option("count", "K", "how many", {.initial = "1", .range = {1}}), toy.count);
+  options.add(flag("print-config", "print the options", {.about_configuration = true}));
+  options.add(flag("help", "this text", {.about_configuration = true}));
   return options;
 }
 

@@ -25,16 +25,12 @@ Options options_into(Values& values) {
   add_reading_options(options, values.reading);
   options.group("More");
   options.add({.name = "topology", .argument = "FILE"}, values.topology);
-  options.add({.name = "clip", .argument = "C", .least = 1e-300, .most = 1e12}, values.clip);
-  options.add({.name = "step", .argument = "C", .initial = "1", .least = 1e-300, .most = 1e12}, values.step);
-  options.add({.name = "rounds",
-               .argument = "T",
-               .initial = "10",
-               .least = 1,
-               .most = 1'000'000,
-               .effect = Option::Effect::length},
-              values.rounds);
-  options.add({.name = "clients", .argument = "N", .least = 1, .most = 1'000}, values.clients);
+  options.add({.name = "clip", .argument = "C", .range = {1e-300, 1e12}}, values.clip);
+  options.add({.name = "step", .argument = "C", .initial = "1", .range = {1e-300, 1e12}}, values.step);
+  options.add(
+      {.name = "rounds", .argument = "T", .initial = "10", .range = {1, 1'000'000}, .effect = Option::Effect::length},
+      values.rounds);
+  options.add({.name = "clients", .argument = "N", .range = {1, 1'000}}, values.clients);
   options.add({.name = "json", .effect = Option::Effect::none}, values.json);
   options.add({.name = "config", .argument = "FILE", .about_configuration = true});
   return options;

@@ -31,14 +31,10 @@ Options options_into(Values& values) {
   Options options("omd");
   options.group("All");
   options.add({.name = "topology", .argument = "FILE"}, values.topology);
-  options.add({.name = "step", .argument = "C", .initial = "1", .least = 1e-300, .most = 1e12}, values.step);
-  options.add({.name = "rounds",
-               .argument = "T",
-               .initial = "10",
-               .least = 1,
-               .most = 1'000'000,
-               .effect = Option::Effect::length},
-              values.rounds);
+  options.add({.name = "step", .argument = "C", .initial = "1", .range = {1e-300, 1e12}}, values.step);
+  options.add(
+      {.name = "rounds", .argument = "T", .initial = "10", .range = {1, 1'000'000}, .effect = Option::Effect::length},
+      values.rounds);
   options.add({.name = "json", .effect = Option::Effect::none}, values.json);
   options.add({.name = "checkpoint-every", .argument = "K", .initial = "0", .effect = Option::Effect::none},
               [&](const std::string& text) { values.checkpoint_every = text; });

@@ -34,44 +34,34 @@ struct Toy {
 Options options_of(Toy& toy) {
   Options options("toy");
   options.group("Toys");
-  options.add({.name = "size", .argument = "S", .initial = "1", .help = "how large", .least = 0, .most = 10}, toy.size);
-  options.add({.name = "cap", .argument = "C", .initial = "auto", .help = "a limit", .no_value = "auto"}, toy.cap);
-  options.add({.name = "count",
-               .argument = "K",
-               .help = "how many",
-               .least = 1,
-               .relations = {needs("mode=many", "one toy needs no count")}},
-              toy.count);
-  options.add({.name = "loud",
-               .help = "with sound",
-               .effect = Option::Effect::none,
-               .relations = {excludes("names", "sound has no name")}},
+  options.add(option("size", "S", "how large", {.initial = "1", .range = {0, 10}}), toy.size);
+  options.add(option("cap", "C", "a limit", {.initial = "auto", .no_value = "auto"}), toy.cap);
+  options.add(
+      option("count", "K", "how many", {.range = {1}, .relations = {needs("mode=many", "one toy needs no count")}}),
+      toy.count);
+  options.add(flag("loud", "with sound",
+                   {.effect = Option::Effect::none, .relations = {excludes("names", "sound has no name")}}),
               toy.loud);
   options.group("Looks");
-  options.add({.name = "colour",
-               .argument = "NAME",
-               .initial = "red",
-               .help = "red or green",
-               .relations = {excludes("size", "green toys have one size").only_for("green"),
-                             excludes("of-another-command", "never")}},
+  options.add(option("colour", "NAME", "red or green",
+                     {.initial = "red",
+                      .relations = {excludes("size", "green toys have one size").only_for("green"),
+                                    excludes("of-another-command", "never")}}),
               toy.colour, {{"red", Colour::red}, {"green", Colour::green}});
-  options.add({.name = "file", .argument = "FILE", .help = "a file", .files = named::file}, toy.file);
-  options.add({.name = "names", .argument = "LIST", .help = "of toys"}, toy.names);
-  options.add(
-      {.name = "mode", .argument = "[one|many]", .help = "of playing", .words = {"one", "many"}, .implied = "one"},
-      toy.mode);
-  options.add({.name = "word", .argument = "WORD", .help = "any", .positional = true, .many = true}, toy.words);
-  options.add(
-      {.name = "source",
-       .argument = "FILE",
-       .help = "where from",
-       .files = [](const std::string& value,
-                   const std::filesystem::path& /*folder*/) { return (std::filesystem::path("/in") / value).string(); },
-       .aside_with = "more"},
-      toy.source);
-  options.add({.name = "more", .argument = "N", .help = "how many", .about_configuration = true});
-  options.add({.name = "config", .argument = "FILE", .help = "read options", .about_configuration = true});
-  options.add({.name = "resume", .argument = "DIR", .help = "go on", .about_configuration = true});
+  options.add(option("file", "FILE", "a file", {.files = named::file}), toy.file);
+  options.add(option("names", "LIST", "of toys"), toy.names);
+  options.add(option("mode", "[one|many]", "of playing", {.words = {"one", "many"}, .implied = "one"}), toy.mode);
+  options.add(option("word", "WORD", "any", {.positional = true, .many = true}), toy.words);
+  options.add(option("source", "FILE", "where from",
+                     {.files =
+                          [](const std::string& value, const std::filesystem::path& /*folder*/) {
+                            return (std::filesystem::path("/in") / value).string();
+                          },
+                      .aside_with = "more"}),
+              toy.source);
+  options.add(option("more", "N", "how many", {.about_configuration = true}));
+  options.add(option("config", "FILE", "read options", {.about_configuration = true}));
+  options.add(option("resume", "DIR", "go on", {.about_configuration = true}));
   return options;
 }
 
@@ -190,13 +180,13 @@ TEST(Options, AnOptionIsSetAsideBesideTheOneThatItBelongsTo) {
 }
 
 TEST(Options, ADeclarationTakesWhatAnotherStates) {
-  const Option base{.name = "size", .argument = "S", .initial = "1", .help = "how large", .least = 0};
-  const Option other = base.with({.initial = "2", .most = 5});
+  const Option baseoption("size", "S", "how large", {.initial = "1", .range = {0}});
+  const Option other = base.with({.initial = "2", .range = {.most = 5}});
   EXPECT_EQ(other.name, "size");
   EXPECT_EQ(other.initial, "2");
   EXPECT_EQ(other.help, "how large");
-  EXPECT_EQ(other.least, 0);
-  EXPECT_EQ(other.most, 5);
+  EXPECT_EQ(other.range.least, 0);
+  EXPECT_EQ(other.range.most, 5);
 }
 
 }  // namespace starling::options_test

@@ -51,6 +51,12 @@ OptionValues values_of(std::string title, const Family& family) {
   return {std::move(title), family.help(), names_in(family.rows())};
 }
 
+/// Bounds of a number, both of which are allowed values; none where there is no bound.
+struct Bounds {
+  std::optional<double> least = {};
+  std::optional<double> most = {};
+};
+
 /// The declaration of one option. Members that are left out have the defaults below.
 struct Option {
   enum class Kind { flag, text, number, whole, word, list };
@@ -64,12 +70,11 @@ struct Option {
 
   std::string name = {};
   std::string argument = {};  ///< placeholder for the value in help; empty for a flag
-  std::string initial = {};   ///< default, as text; empty where there is none
+  std::string initial = {};   ///< default, as text; empty: the value of the variable when the option is added
   std::string help = {};
-  std::string group = {};  ///< heading in help; empty: the heading that Options::group has set
-  Kind kind = Kind::text;  ///< set by Options::add from the type of the value
-  std::optional<double> least = {};
-  std::optional<double> most = {};
+  std::string group = {};               ///< heading in help; empty: the heading that Options::group has set
+  Kind kind = Kind::text;               ///< set by Options::add from the type of the value
+  Bounds range = {};                    ///< of a number
   std::vector<std::string> words = {};  ///< the possible values; empty: any text
   OptionValues (*values)() = nullptr;   ///< explanation of the values; null where `help` says all
   std::string unit = {};                ///< of a number; empty where it has none
@@ -95,6 +100,11 @@ struct Option {
   /// This declaration with every member that `other` states.
   [[nodiscard]] Option with(Option other) const;
 };
+
+/// An option as help shows it, `--NAME ARGUMENT  HELP`, with what else is to be said of it.
+[[nodiscard]] Option option(std::string name, std::string argument, std::string help, Option others = {});
+/// A switch, which has no value, likewise.
+[[nodiscard]] Option flag(std::string name, std::string help, Option others = {});
 
 /// Words of an option, each with the value that it stands for.
 template <class T>

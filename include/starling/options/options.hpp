@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "starling/options/option.hpp"
 #include "starling/options/toml_file.hpp"
 
@@ -34,7 +36,7 @@ class Options {
   void group(std::string heading) { group_ = std::move(heading); }
 
   /// Adds an option whose value goes to `target`: a bool (a flag), number, whole number, text or list of either, or
-  /// one of these that may be absent.
+  /// one of these that may be absent. What `target` holds now is the default, unless the declaration has another.
   template <class T>
   void add(Option option, T& target);
   /// Adds an option whose value is one of some words.
@@ -150,6 +152,9 @@ void Options::add(Option option, T& target) {
   } else {
     option.kind = detail::kind_of<Value>();
     if (option.kind == Option::Kind::flag) option.words = {"true", "false"};
+    if constexpr (std::same_as<Value, T> && !std::same_as<T, bool>) {
+      if (option.initial.empty()) option.initial = fmt::format("{}", target);
+    }
     add(option, Reader([&target, option](const std::string& text) {
           if (!option.no_value.empty() && text == option.no_value) {
             target = T();
@@ -164,7 +169,10 @@ template <class T>
 void Options::add(Option option, T& target, const std::type_identity_t<Words<T>>& words) {
   option.kind = Option::Kind::word;
   option.words.clear();
-  for (const auto& [word, value] : words) option.words.push_back(word);
+  for (const auto& [word, value] : words) {
+    option.words.push_back(word);
+    if (option.initial.empty() && value == target) option.initial = word;
+  }
   add(option,
       Reader([&target, option, words](const std::string& text) { target = words[word_of(option, text)].second; }));
 }

@@ -16,6 +16,9 @@ enum class Errors {
   thrown,    ///< it is thrown on the rank that met it, and PeerError on the others
 };
 
+/// Words of a command line as a shell would take them again.
+[[nodiscard]] std::string quoted(const std::vector<std::string>& words);
+
 /// One call of a command.
 struct Call {
   std::vector<std::string> words;  ///< after the command's name

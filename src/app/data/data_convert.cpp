@@ -36,41 +36,34 @@ struct Copy {
 
 void add_output_options(Options& options, Copy& copy) {
   options.group("Output");
-  options.add(declared("output", {.argument = "FILE",
-                                  .help = "file to write: .h5, .csv[.gz] or .svm[.gz]; with {client} in its name one "
-                                          "per client, else all clients' "
-                                          "records one after the other"}),
+  options.add(declared("output",
+                       "file to write: .h5, .csv[.gz] or .svm[.gz]; with {client} in its name one per client, else all "
+                       "clients' records one after the other",
+                       {.argument = "FILE"}),
               copy.output);
-  options.add({.name = "force", .help = "replace files that exist"}, copy.force);
-  options.add(declared("precision", {.argument = "WHAT",
-                                     .initial = "double",
-                                     .help = "of the features in HDF5: double, or float (half the size)"}),
+  options.add(flag("force", "replace files that exist"), copy.force);
+  options.add(declared("precision", "of the features in HDF5: double, or float (half the size)",
+                       {.argument = "WHAT", .initial = "double"}),
               copy.precision, {{"double", StoredPrecision::float64}, {"float", StoredPrecision::float32}});
 }
 
 void add_window_options(Options& options, Copy& copy) {
   options.group("Windows");
   options.add(
-      {.name = "window",
-       .argument = "W",
-       .help = "write a record for each W consecutive ones of a client: mean and standard deviation (population: "
-               "divided by W) of every feature, as NAME_mean and NAME_sd. A window whose records have several labels "
-               "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
-       .least = 2,
-       .most = 1'000'000'000,
-       .unit = "records",
-       .example = "10"},
+      option("window", "W",
+             "write a record for each W consecutive ones of a client: mean and standard deviation (population: "
+             "divided by W) of every feature, as NAME_mean and NAME_sd. A window whose records have several labels "
+             "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
+             {.range = {2, 1'000'000'000}, .unit = "records", .example = "10"}),
       copy.window);
   options.add(
-      {.name = "window-step",
-       .argument = "S",
-       .help = "records from the begin of a window to that of the next, 1 to W; default: W (no overlap). Below W a "
-               "record is in up to W/S windows (rounded up) and pays for each of them in a private run",
-       .least = 1,
-       .most = 1'000'000'000,
-       .unit = "records",
-       .example = "5",
-       .relations = {needs("window", "there are no windows")}},
+      option("window-step", "S",
+             "records from the begin of a window to that of the next, 1 to W; default: W (no overlap). Below W a "
+             "record is in up to W/S windows (rounded up) and pays for each of them in a private run",
+             {.range = {1, 1'000'000'000},
+              .unit = "records",
+              .example = "5",
+              .relations = {needs("window", "there are no windows")}}),
       copy.window_step);
 }
 
@@ -326,27 +319,20 @@ Options convert_options(Copy& copy) {
 Options make_options(Copy& copy) {
   Options options("data make");
   options.group("Source");
-  options.add({.name = "generator",
-               .argument = "GENERATOR",
-               .help = "NAME[:key=value,…]",
-               .values = [] { return values_of("Generators", generator_table()); },
-               .example = "drift:informative=1",
-               .positional = true},
+  options.add(option("generator", "GENERATOR", "NAME[:key=value,…]",
+                     {.values = [] { return values_of("Generators", generator_table()); },
+                      .example = "drift:informative=1",
+                      .positional = true}),
               [&copy](const std::string& text) {
                 copy.source.reading.source = is_synthetic(text) ? text : "synthetic:" + text;
               });
-  options.add({.name = "records",
-               .argument = "N",
-               .help = "records of each client; default: what the generator's n says",
-               .least = 1,
-               .most = most_whole,
-               .unit = "records",
-               .example = "1000"},
+  options.add(option("records", "N", "records of each client; default: what the generator's n says",
+                     {.range = {1, most_whole}, .unit = "records", .example = "1000"}),
               copy.source.records);
   add_client_options(options, copy.source);
-  options.add(declared("batch", {.initial = "1",
-                                 .help = "the --batch of the run that these records are for: a round draws M records"}),
-              copy.source.batch);
+  options.add(
+      declared("batch", "the --batch of the run that these records are for: a round draws M records", {.initial = "1"}),
+      copy.source.batch);
   add_output_options(options, copy);
   add_last_options(options, copy.progress);
   return options;

@@ -27,16 +27,14 @@ struct Profile {
 Options profile_options(Profile& profile) {
   Options options("data profile");
   options.group("Source");
-  options.add(declared("source", {.initial = "",
-                                  .help = "table of text to read: FILE.csv[.gz]",
-                                  .example = "patients.csv",
-                                  .positional = true}),
+  options.add(declared("source", "table of text to read: FILE.csv[.gz]",
+                       {.initial = "", .example = "patients.csv", .positional = true}),
               profile.reading.source);
   add_table_options(options, profile.reading);
   options.group("Output");
-  options.add(declared("output", {.argument = "DIR", .help = "folder for the drafts; made if it is not there"}),
+  options.add(declared("output", "folder for the drafts; made if it is not there", {.argument = "DIR"}),
               profile.output);
-  options.add({.name = "force", .help = "replace drafts that exist"}, profile.force);
+  options.add(flag("force", "replace drafts that exist"), profile.force);
   add_last_options(options, profile.progress);
   return options;
 }
@@ -85,8 +83,7 @@ std::string notes_text(const TableProfile& profile) {
     }
     if (column.is_text() && has_too_many_texts(profile, column)) {
       text += fmt::format(
-          "note: column '{}' has too many texts for categories: leave it out with --drop, or name it by "
-          "--id\n",
+          "note: column '{}' has too many texts for categories: leave it out with --drop, or name it by --id\n",
           column.name);
     }
   }

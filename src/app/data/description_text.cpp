@@ -320,8 +320,7 @@ std::string to_text(const DescribedSource& source) {
 
 std::string to_json(const DescribedSource& source) {
   const Description& figures = source.figures;
-  Json files = Json::array();
-  for (const auto& [name, digest] : source.digests) files.push_back({{"name", name}, {"sha256", digest}});
+  const auto file = [](const auto& digest) { return Json{{"name", digest.first}, {"sha256", digest.second}}; };
   const Json object{{"source", source.source},
                     {"files", json_list(source.digests, file)},
                     {"replayable", source.replayable},

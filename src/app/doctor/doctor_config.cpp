@@ -33,42 +33,30 @@ Options doctor_options(DoctorConfig& config) {
       declared("clients-per-rank", {.help = "shorthand for --clients K x ranks (with --predict: of the launch's)"}),
       config.clients_per_rank);
   options.group("Measuring");
-  options.add(declared("dimension", {.initial = "1000",
-                                     .help = "numbers in a model; a message has one more, the mass",
-                                     .most = most_numbers}),
+  options.add(declared("dimension", "numbers in a model; a message has one more, the mass",
+                       {.initial = "1000", .range = {.most = most_numbers}}),
               config.dimension);
-  options.add({.name = "pings",
-               .argument = "K",
-               .initial = "100",
-               .help = "round trips over each edge between ranks, or as many as fit in its part of --seconds",
-               .least = 1,
-               .most = most_pings,
-               .unit = "round trips"},
-              config.pings);
   options.add(
-      {.name = "seconds",
-       .argument = "S",
-       .initial = "60",
-       .help = "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
-       .least = 0.01,
-       .most = 1e6,
-       .unit = "seconds"},
+      option("pings", "K", "round trips over each edge between ranks, or as many as fit in its part of --seconds",
+             {.initial = "100", .range = {1, most_pings}, .unit = "round trips"}),
+      config.pings);
+  options.add(
+      option("seconds", "S",
+             "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
+             {.initial = "60", .range = {0.01, 1e6}, .unit = "seconds"}),
       config.seconds);
   options.add(
-      declared(
-          "output",
-          {.initial = ".",
-           .help =
-               "where runs are to write: the directory itself, or if there is none yet, the one it will be made in"}),
+      declared("output",
+               "where runs are to write: the directory itself, or if there is none yet, the one it will be made in",
+               {.initial = "."}),
       config.output);
   options.add(
-      {.name = "predict",
-       .argument = "hosts=…",
-       .help =
-           "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
-           "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager= and message= "
-           "(see docs/cluster.md)",
-       .example = "hosts=4,latency=50us,bandwidth=10Gbit"},
+      option(
+          "predict", "hosts=…",
+          "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
+          "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager= and message= "
+          "(see docs/cluster.md)",
+          {.example = "hosts=4,latency=50us,bandwidth=10Gbit"}),
       config.predict);
   options.group("Output");
   options.add(declared("json", {.help = "print one JSON object on stdout in place of the table"}), config.json);

@@ -59,13 +59,6 @@ Json of_rank(const RankFacts& rank) {
           {"free_space", or_null(rank.free_space)}};
 }
 
-template <class T, class F>
-Json list(const std::vector<T>& values, const F& item) {
-  Json result = Json::array();
-  for (const T& value : values) result.push_back(item(value));
-  return result;
-}
-
 }  // namespace
 
 std::vector<Examined> examine(const LaunchFacts& facts) {

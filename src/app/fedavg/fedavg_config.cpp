@@ -15,25 +15,21 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   options.group("Learning");
   options.add(declared("local-steps", {.common = true}), config.fedavg.local_steps);
   options.add(
-      {.name = "client-weights",
-       .argument = "WHICH",
-       .initial = "records",
-       .help = "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
-               "everybody learns so; not for sources without end), or equal"},
+      option("client-weights", "WHICH",
+             "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
+             "everybody learns so; not for sources without end), or equal",
+             {.initial = "records"}),
       config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
   add_model_options(options, config.model);
-  options.add(
-      declared("loss", {.help = "loss of the model", .values = [] { return values_of("Losses", loss_table()); }}),
-      config.loss);
-  options.add(declared("l2", {.initial = "0", .help = "adds (lambda/2)|x|^2 to the loss of every local step"}),
+  options.add(declared("loss", "loss of the model", {.values = [] { return values_of("Losses", loss_table()); }}),
+              config.loss);
+  options.add(declared("l2", "adds (lambda/2)|x|^2 to the loss of every local step", {.initial = "0"}),
               config.fedavg.l2);
   options.add(
-      declared(
-          "start",
-          {.initial = "uniform",
-           .help =
+      declared("start",
                "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, or a CSV file "
-               "with one row (public)"}),
+               "with one row (public)",
+               {.initial = "uniform"}),
       config.start);
   options.add(
       declared(

@@ -40,44 +40,34 @@ void add_graph_options(Options& options, InferConfig& config) {
                "each draws its intervals from its own path; default: rank 0 aggregates"}),
       config.topology);
   add_client_options(options, config, "the topology's, else one per rank");
-  options.add(declared("mixing", {.help = "with --topology: push-sum (unbiased on any digraph) or plain",
-                                  .relations = {needs_topology()}}),
+  options.add(declared("mixing", "with --topology: push-sum (unbiased on any digraph) or plain",
+                       {.relations = {needs_topology()}}),
               config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}});
-  options.add(declared("gossip-steps", {.help = "with --topology: exchanges with neighbours per step",
-                                        .relations = {needs_topology()}}),
+  options.add(declared("gossip-steps", "with --topology: exchanges with neighbours per step",
+                       {.relations = {needs_topology()}}),
               config.mixing.gossip_steps);
   options.add(
-      declared(
-          "lazy",
-          {.help = "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
-           .relations = {needs_topology()}}),
+      declared("lazy",
+               "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
+               {.relations = {needs_topology()}}),
       config.mixing.lazy);
   add_exchange_option(options, config.mixing.exchange);
 }
 
 void add_method_options(Options& options, InferConfig& config) {
   options.group("Method");
-  options.add(
-      declared("loss", {.initial = "huber:1.345",
-                        .help = "what the model minimises; under privacy its slope needs a bound, which squared "
-                                "has not",
-                        .values = [] { return values_of("Losses", inference_losses()); }}),
-      config.loss);
-  options.add({.name = "intercept",
-               .argument = "WHETHER",
-               .help = "yes or no: a constant feature, the last; default: yes, but no with --features hog, whose last "
-                       "feature is one",
-               .implied = "yes"},
+  options.add(declared("loss", "what the model minimises; under privacy its slope needs a bound, which squared has not",
+                       {.initial = "huber:1.345", .values = [] { return values_of("Losses", inference_losses()); }}),
+              config.loss);
+  options.add(option("intercept", "WHETHER",
+                     "yes or no: a constant feature, the last; default: yes, but no with --features hog, whose last "
+                     "feature is one",
+                     {.implied = "yes"}),
               config.asked_intercept, {{"yes", true}, {"no", false}, {"true", true}, {"false", false}});
-  options.add(declared("start", {.initial = "zero", .help = "zero, or a CSV file with one row (public)"}),
-              config.start);
-  options.add(declared("step", {.argument = "GAMMA", .help = "steps are GAMMA / (i + i0)^ALPHA, i from 1"}),
-              config.sgd.step);
-  options.add(declared("step-power", {.argument = "ALPHA",
-                                      .initial = "0.51",
-                                      .help = "between 1/2 and 1, both excluded",
-                                      .least = 0.5,
-                                      .most = 1}),
+  options.add(declared("start", "zero, or a CSV file with one row (public)", {.initial = "zero"}), config.start);
+  options.add(declared("step", "steps are GAMMA / (i + i0)^ALPHA, i from 1", {.argument = "GAMMA"}), config.sgd.step);
+  options.add(declared("step-power", "between 1/2 and 1, both excluded",
+                       {.argument = "ALPHA", .initial = "0.51", .range = {0.5, 1}}),
               config.sgd.step_power);
   options.add(
       declared(
@@ -87,11 +77,9 @@ void add_method_options(Options& options, InferConfig& config) {
   options.add(
       declared(
           "step-cap",
-          {.help = "with --topology: no step exceeds KAPPA times the first; what is cut off is owed and taken later. "
-                   "auto: the "
-                   "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
-           .most = std::numeric_limits<double>::infinity(),
-           .relations = {needs_topology()}}),
+          "with --topology: no step exceeds KAPPA times the first; what is cut off is owed and taken later. auto: the "
+          "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
+          {.range = {.most = std::numeric_limits<double>::infinity()}, .relations = {needs_topology()}}),
       config.asked_step_cap);
 }
 
@@ -100,26 +88,23 @@ constexpr std::array options_of_infer_rule{"batch", "warmup-share", "step", "ste
 void add_tuning_options(Options& options, InferConfig& config) {
   options.group("Tuning");
   options.add(
-      {.name = "tuning",
-       .argument = "WHETHER",
-       .help = fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
-                           "off: the defaults here. Default: auto where a mechanism adds noise, without --topology",
-                           fmt::join(options_of_infer_rule, ", "))},
+      option("tuning", "WHETHER",
+             fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
+                         "off: the defaults here. Default: auto where a mechanism adds noise, without --topology",
+                         fmt::join(options_of_infer_rule, ", "))),
       config.tune, {{"auto", true}, {"off", false}});
-  options.add({.name = "warmup-share",
-               .argument = "S",
-               .initial = "0",
-               .help = "share of the steps whose records give one noisy sum of second moments in place of directions. "
-                       "From it follow coordinates in which features are uncorrelated and of one scale, and a start",
-               .least = 0,
-               .most = 0.5,
-               .unit = "share, 0 to 0.5",
-               .relations = {excludes("intervals=plug-in", "its curvatures belong to the records as they are",
-                                      "Use random-scaling."),
-                             excludes("bias=remove", "its curvatures belong to the records as they are",
-                                      "Take more records a step: --batch."),
-                             excludes("unit=person", "a person may have records in both shares"),
-                             excludes("start", "the share gives the start")}},
+  options.add(option("warmup-share", "S",
+                     "share of the steps whose records give one noisy sum of second moments in place of directions. "
+                     "From it follow coordinates in which features are uncorrelated and of one scale, and a start",
+                     {.initial = "0",
+                      .range = {0, 0.5},
+                      .unit = "share, 0 to 0.5",
+                      .relations = {excludes("intervals=plug-in", "its curvatures belong to the records as they are",
+                                             "Use random-scaling."),
+                                    excludes("bias=remove", "its curvatures belong to the records as they are",
+                                             "Take more records a step: --batch."),
+                                    excludes("unit=person", "a person may have records in both shares"),
+                                    excludes("start", "the share gives the start")}}),
               config.warmup_share);
   add_correlation_option(options, config.correlation);
 }
@@ -127,74 +112,62 @@ void add_tuning_options(Options& options, InferConfig& config) {
 void add_interval_options(Options& options, InferConfig& config) {
   options.group("Intervals");
   options.add(
-      {.name = "intervals",
-       .argument = "WHICH",
-       .initial = "random-scaling",
-       .help = "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
-               "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
-       .common = true,
-       .relations = {excludes("topology", "a client does not know the others' curvatures",
-                              "Use random-scaling, or leave --topology out.")
-                         .only_for("plug-in")}},
+      option("intervals", "WHICH",
+             "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
+             "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
+             {.initial = "random-scaling",
+              .common = true,
+              .relations = {excludes("topology", "a client does not know the others' curvatures",
+                                     "Use random-scaling, or leave --topology out.")
+                                .only_for("plug-in")}}),
       config.intervals_text);
   options.add(
       declared("trust", {.relations = {needs("intervals=plug-in", "all else has noise before it leaves a client")}}),
       config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}});
+  options.add(flag("plug-in-path",
+                   "plug-in intervals along the way too, in intervals.csv and the picture: the sums are made of what "
+                   "was released step by step, and cost nothing more",
+                   {.relations = {needs("intervals=plug-in", "there is nothing to follow"),
+                                  excludes("trust=central",
+                                           "its sums are released once, and each further time would be paid for",
+                                           "Use --trust local."),
+                                  excludes("replications", "a study has the intervals of the end")}}),
+              config.plug_in_path);
   options.add(
-      {.name = "plug-in-path",
-       .help = "plug-in intervals along the way too, in intervals.csv and the picture: the sums are made of what "
-               "was released step by step, and cost nothing more",
-       .relations = {needs("intervals=plug-in", "there is nothing to follow"),
-                     excludes("trust=central", "its sums are released once, and each further time would be paid for",
-                              "Use --trust local."),
-                     excludes("replications", "a study has the intervals of the end")}},
-      config.plug_in_path);
-  options.add(
-      {.name = "bias",
-       .argument = "WHAT",
-       .initial = "keep",
-       .help = "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
-               "estimated from each step's noisy curvature, which plug-in with --trust local releases anyway)",
-       .relations = {excludes("topology", "nobody sees the curvatures of all clients",
-                              "Take more records a step: --batch.")
-                         .only_for("remove")}},
+      option("bias", "WHAT",
+             "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
+             "estimated from each step's noisy curvature, which plug-in with --trust local releases anyway)",
+             {.initial = "keep",
+              .relations = {excludes("topology", "nobody sees the curvatures of all clients",
+                                     "Take more records a step: --batch.")
+                                .only_for("remove")}}),
       config.bias, {{"keep", BiasChoice::keep}, {"remove", BiasChoice::remove}});
-  options.add({.name = "bias-share",
-               .argument = "S",
-               .initial = "0.19",
-               .help = "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
-               .least = 0.001,
-               .most = 0.999,
-               .relations = {needs("bias=remove", "no curvature has a share of its own"),
-                             excludes("intervals=plug-in", "plug-in has its own share", "Leave --bias-share out.")}},
-              config.bias_share);
-  options.add({.name = "levels", .argument = "P,...", .initial = "0.95", .help = "of confidence", .common = true},
-              config.levels);
   options.add(
-      {.name = "joint",
-       .help = "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
-       .relations = {excludes("bias=remove", "the test is on the average with its bias"),
-                     excludes("replications", of_a_study)}},
+      option("bias-share", "S", "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
+             {.initial = "0.19",
+              .range = {0.001, 0.999},
+              .relations = {needs("bias=remove", "no curvature has a share of its own"),
+                            excludes("intervals=plug-in", "plug-in has its own share", "Leave --bias-share out.")}}),
+      config.bias_share);
+  options.add(option("levels", "P,...", "of confidence", {.initial = "0.95", .common = true}), config.levels);
+  options.add(
+      flag("joint",
+           "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
+           {.relations = {excludes("bias=remove", "the test is on the average with its bias"),
+                          excludes("replications", of_a_study)}}),
       config.joint);
-  options.add({.name = "burn-in",
-               .argument = "B",
-               .initial = "0",
-               .help = "steps that do not enter the average and its intervals",
-               .least = 0,
-               .most = most_whole},
+  options.add(option("burn-in", "B", "steps that do not enter the average and its intervals",
+                     {.initial = "0", .range = {0, most_whole}}),
               config.burn_in);
   options.add(
-      {.name = "replications",
-       .argument = "R",
-       .initial = "0",
-       .help =
-           "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
-           "--topology vectors go as messages unless --exchange says otherwise",
-       .least = 0,
-       .most = 100'000'000,
-       .relations = {excludes("test", of_a_study), excludes("json-models", of_a_study),
-                     excludes("record-clients", of_a_study), excludes("save-partition", of_a_study),
-                     excludes("tensorboard", of_a_study), excludes("openmetrics", of_a_study)}},
+      option("replications", "R",
+             "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
+             "--topology vectors go as messages unless --exchange says otherwise",
+             {.initial = "0",
+              .range = {0, 100'000'000},
+              .relations = {excludes("test", of_a_study), excludes("json-models", of_a_study),
+                            excludes("record-clients", of_a_study), excludes("save-partition", of_a_study),
+                            excludes("tensorboard", of_a_study), excludes("openmetrics", of_a_study)}}),
       config.replications);
 }
 

@@ -146,9 +146,7 @@ void look_at_records(const std::vector<std::string>& sources, const ReadSettings
 
 Client count_files(const std::string& source) {
   check(!is_synthetic(source),
-        "'{}' is a generator, whose records are public. Give a file; starling omd --source takes "
-        "generators.",
-        source);
+        "'{}' is a generator, whose records are public. Give a file; starling omd --source takes generators.", source);
   const auto look = [](const std::string& name) {
     check(exists(name), "'{}': there is no such file. Correct the name.", name);
     require_regular(name);

@@ -49,54 +49,36 @@ const Words<LaunchPlace> places{{"here", LaunchPlace::here}, {"slurm", LaunchPla
 Options init_options(InitConfig& config) {
   Options options("init");
   options.group("The five questions");
-  options.add(declared("source", {.help = "the records: a file, or one for each client with {client} in its name",
-                                  .example = "site-{client}.csv",
-                                  .positional = true}),
+  options.add(declared("source", "the records: a file, or one for each client with {client} in its name",
+                       {.example = "site-{client}.csv", .positional = true}),
               config.reading.source);
-  options.add({.name = "unit",
-               .argument = "UNIT",
-               .initial = "record",
-               .help = "who is protected: record, or person (with --person)",
-               .example = "record",
-               .common = true},
+  options.add(option("unit", "UNIT", "who is protected: record, or person (with --person)",
+                     {.initial = "record", .example = "record", .common = true}),
               config.unit, {{"record", "record"}, {"person", "person"}});
-  options.add({.name = "total-epsilon",
-               .argument = "E",
-               .help = "epsilon of a unit in all its releases, or none: nothing is protected",
-               .example = "1",
-               .common = true},
+  options.add(option("total-epsilon", "E", "epsilon of a unit in all its releases, or none: nothing is protected",
+                     {.example = "1", .common = true}),
               [&config](const std::string& text) {
                 if (text != "none") static_cast<void>(number_between(text, tiny, most_epsilon));
                 config.total_epsilon = text;
               });
-  options.add(
-      {.name = "topology",
-       .argument = "GRAPH",
-       .help = "a family (starling topology --help), or a topology file; default: complete up to 8 clients, else "
-               "exponential",
-       .example = "ring",
-       .common = true,
-       .files = named::file},
-      config.graph);
-  options.add({.name = "where",
-               .argument = "PLACE",
-               .initial = "here",
-               .help = "here (mpirun on this computer), or slurm (a batch script as well)",
-               .common = true},
+  options.add(option("topology", "GRAPH",
+                     "a family (starling topology --help), or a topology file; default: complete up to 8 clients, else "
+                     "exponential",
+                     {.example = "ring", .common = true, .files = named::file}),
+              config.graph);
+  options.add(option("where", "PLACE", "here (mpirun on this computer), or slurm (a batch script as well)",
+                     {.initial = "here", .common = true}),
               config.place, places);
   options.group("More");
-  options.add(declared("clients", {.help = "number of clients; default: one for each file of a source with {client}, "
-                                           "else 4"}),
-              config.clients);
-  options.add({.name = "person",
-               .argument = "COLUMN",
-               .help = "name or number (from 0) of the column that tells persons apart",
-               .example = "patient",
-               .relations = {needs("unit=person", "records stand for themselves without it")}},
-              config.person);
-  options.add({.name = "output", .argument = "DIR", .initial = ".", .help = "folder for the files; made if not there"},
-              config.output);
-  options.add({.name = "force", .help = "replace files that exist"}, config.force);
+  options.add(
+      declared("clients", {.help = "number of clients; default: one for each file of a source with {client}, else 4"}),
+      config.clients);
+  options.add(
+      option("person", "COLUMN", "name or number (from 0) of the column that tells persons apart",
+             {.example = "patient", .relations = {needs("unit=person", "records stand for themselves without it")}}),
+      config.person);
+  options.add(option("output", "DIR", "folder for the files; made if not there", {.initial = "."}), config.output);
+  options.add(flag("force", "replace files that exist"), config.force);
   add_reading_options(options, config.reading);
   options.group("General");
   options.add(declared("config"));
@@ -158,8 +140,7 @@ void Init::take_unit(const std::string& answer) {
   check(config_.unit == "record" || config_.unit == "person", "'{}' is no unit. Answer record, or person COLUMN.",
         answer);
   check((config_.unit == "person") == !person.empty(),
-        "'{}': a person needs the column that tells persons apart, and a "
-        "record none. Answer record, or person COLUMN.",
+        "'{}': a person needs the column that tells persons apart, and a record none. Answer record, or person COLUMN.",
         answer);
   config_.person = person;
 }

@@ -15,12 +15,10 @@ void add_absence_option(Options& options, OmdConfig& config) {
   using Absent = OmdSettings::Absent;
   options.group("Clients and graph");
   options.add(
-      {.name = "absent",
-       .argument = "WHAT",
-       .initial = "step",
-       .help = "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
-               "by how often they take part)",
-       .example = "freeze --dropout 0.2"},
+      option("absent", "WHAT",
+             "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
+             "by how often they take part)",
+             {.initial = "step", .example = "freeze --dropout 0.2"}),
       config.omd.absent, {{"step", Absent::steps}, {"freeze", Absent::freezes}});
 }
 
@@ -39,21 +37,19 @@ void add_graph_options(Options& options, OmdConfig& config) {
 void add_pace_options(Options& options, OmdConfig& config) {
   options.group("Waiting");
   options.add(
-      {.name = "deadline",
-       .argument = "SECONDS",
-       .help = "wait for in-neighbours no longer than this in each round; what is late is added when it comes, and a "
-               "client that is slower than others makes up for the steps it has missed. Not reproducible",
-       .least = 0,
-       .most = 1e9,
-       .unit = "seconds",
-       .example = "0.5",
-       .relations = {needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}},
+      option("deadline", "SECONDS",
+             "wait for in-neighbours no longer than this in each round; what is late is added when it comes, and a "
+             "client that is slower than others makes up for the steps it has missed. Not reproducible",
+             {.range = {0, 1e9},
+              .unit = "seconds",
+              .example = "0.5",
+              .relations = {needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}}),
       config.mixing.deadline);
-  options.add({.name = "async",
-               .help = "the same without waiting at all",
-               .relations = {excludes("deadline", "--async is a deadline of 0 seconds", "Give one of them."),
-                             needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}},
-              config.async);
+  options.add(
+      flag("async", "the same without waiting at all",
+           {.relations = {excludes("deadline", "--async is a deadline of 0 seconds", "Give one of them."),
+                          needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}}),
+      config.async);
 }
 
 void add_learning_options(Options& options, OmdConfig& config) {
@@ -66,17 +62,11 @@ void add_learning_options(Options& options, OmdConfig& config) {
       config.loss);
   add_model_options(options, config.model);
   options.add(declared("l2", {.initial = "0"}), config.omd.l2);
-  options.add({.name = "mirror",
-               .argument = "MAP",
-               .initial = "euclidean",
-               .help = "mirror map",
-               .values = [] { return values_of("Mirror maps", mirror_table()); }},
+  options.add(option("mirror", "MAP", "mirror map",
+                     {.initial = "euclidean", .values = [] { return values_of("Mirror maps", mirror_table()); }}),
               config.mirror);
-  options.add({.name = "domain",
-               .argument = "SET",
-               .help = "where models live; default: free, simplex for entropic",
-               .values = [] { return values_of("Domains", domain_table()); },
-               .example = "ball:10"},
+  options.add(option("domain", "SET", "where models live; default: free, simplex for entropic",
+                     {.values = [] { return values_of("Domains", domain_table()); }, .example = "ball:10"}),
               config.domain);
   options.add(declared("start", {.initial = "uniform"}), config.start);
   options.add(declared("average"), config.average,
@@ -115,16 +105,14 @@ void add_regret_options(Options& options, OmdConfig& config) {
        {"dynamic", RegretChoice::dynamic},
        {"both", RegretChoice::both}});
   options.add(
-      {.name = "benchmark-window",
-       .argument = "K",
-       .help = "with --constraint and static regret: also against the best model that keeps the constraints in every "
-               "window of K rounds (the K-benchmark)",
-       .least = 1,
-       .most = most_whole,
-       .unit = "rounds",
-       .example = "50",
-       .relations = {needs("constraint", "there is nothing to compare"),
-                     needs("regret=static|both", "there is nothing to compare")}},
+      option("benchmark-window", "K",
+             "with --constraint and static regret: also against the best model that keeps the constraints in every "
+             "window of K rounds (the K-benchmark)",
+             {.range = {1, most_whole},
+              .unit = "rounds",
+              .example = "50",
+              .relations = {needs("constraint", "there is nothing to compare"),
+                            needs("regret=static|both", "there is nothing to compare")}}),
       config.benchmark_window);
 }
 

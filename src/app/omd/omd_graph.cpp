@@ -65,8 +65,7 @@ std::unique_ptr<GraphOfSome> OmdRun::rewired_graph() const {
   const WeightRule rule = config_.mixing.mixing == Mixing::push_sum ? WeightRule::sender : WeightRule::receiver;
   std::unique_ptr<Graph> graph = make_graph(rewired_, static_cast<Client>(present.size()), rule);
   check(graph->ever_connects(),
-        "--rewire {}: it never connects the {} clients that are there (models could not agree) "
-        "name another family",
+        "--rewire {}: it never connects the {} clients that are there (models could not agree) name another family",
         rewired_, present.size());
   return std::make_unique<GraphOfSome>(std::move(graph), std::move(present), layout_->clients());
 }
@@ -191,8 +190,7 @@ void OmdRun::make_schedule(std::unique_ptr<Graph> graph) {
 void OmdRun::check_graph(const Graph& graph) {
   check(graph.ever_connects(),
         "the topology never connects: some client cannot reach some other however long the run is (models could not "
-        "agree) "
-        "see starling topology check {}",
+        "agree) see starling topology check {}",
         config_.topology.value_or("FILE"));
   if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
     if (const std::string why = why_no_agreement(graph); !why.empty()) notes_.push_back("the topology: " + why);

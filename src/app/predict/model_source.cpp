@@ -64,54 +64,41 @@ void refuse_constants(const ReadSettings& reading) {
 
 void add_model_source_options(Options& options, ModelSource& choice) {
   options.group("Model");
-  options.add({.name = "model-file",
-               .argument = "MODEL",
-               .help = "what is applied: the model.h5 of a run, or the run's directory",
-               .example = "run",
-               .common = true,
-               .positional = true,
-               .files = named::file},
+  options.add(option("model-file", "MODEL", "what is applied: the model.h5 of a run, or the run's directory",
+                     {.example = "run", .common = true, .positional = true, .files = named::file}),
               choice.model);
-  options.add(
-      {.name = "model",
-       .argument = "CODE",
-       .help = "of an own model, which only its code can apply: plugin:FILE, with the options that the run had. "
-               "It must be the same file",
-       .example = "plugin:./poisson.so",
-       .files = named::model},
-      choice.code);
-  options.add({.name = "client",
-               .argument = "U",
-               .help = "the model of this client, from the run.h5 beside MODEL; default: the mean of all by their mass",
-               .least = 0,
-               .most = 1e9,
-               .example = "0"},
+  options.add(option("model", "CODE",
+                     "of an own model, which only its code can apply: plugin:FILE, with the options that the run had. "
+                     "It must be the same file",
+                     {.example = "plugin:./poisson.so", .files = named::model}),
+              choice.code);
+  options.add(option("client", "U",
+                     "the model of this client, from the run.h5 beside MODEL; default: the mean of all by their mass",
+                     {.range = {0, 1e9}, .example = "0"}),
               choice.client);
   options.group("Records");
-  options.add(declared("source", {.initial = "",
-                                  .help = "records to apply it to: FILE, FEATURES,LABELS, or - for standard input. "
-                                          "Columns are found by their names",
-                                  .example = "held-out.csv"}),
+  options.add(declared("source",
+                       "records to apply it to: FILE, FEATURES,LABELS, or - for standard input. "
+                       "Columns are found by their names",
+                       {.initial = "", .example = "held-out.csv"}),
               choice.reading.source);
-  options.add({.name = "parties",
-               .argument = "FILES",
-               .help = "of a model of `vertical`, instead of --source: a file of each party, in their order, separated "
-                       "by commas; records go together by --id, else by their place. One process reads all, or under "
-                       "mpirun rank 0 has the head, and ranks 1, 2, ... the parties. The parties' embeddings go to "
-                       "rank 0 without noise: the records count as public",
-               .example = "guest.csv,host.csv",
-               .common = true,
-               .files = named::source,
-               .relations = {excludes("source", "both say where records are", "Give one of them."),
-                             excludes("client", "a vertical model has no clients' models")}},
+  options.add(option("parties", "FILES",
+                     "of a model of `vertical`, instead of --source: a file of each party, in their order, separated "
+                     "by commas; records go together by --id, else by their place. One process reads all, or under "
+                     "mpirun rank 0 has the head, and ranks 1, 2, ... the parties. The parties' embeddings go to "
+                     "rank 0 without noise: the records count as public",
+                     {.example = "guest.csv,host.csv",
+                      .common = true,
+                      .files = named::source,
+                      .relations = {excludes("source", "both say where records are", "Give one of them."),
+                                    excludes("client", "a vertical model has no clients' models")}}),
               choice.parties);
-  options.add({.name = "label-source",
-               .argument = "FILE",
-               .help = "of --parties: the file with the labels, whose order of records counts; default: the first "
-                       "party's. Rank 0 reads it",
-               .example = "guest.csv --parties guest.csv,host.csv",
-               .files = named::source,
-               .relations = {needs("parties", "one file has its labels")}},
+  options.add(option("label-source", "FILE",
+                     "of --parties: the file with the labels, whose order of records counts; default: the first "
+                     "party's. Rank 0 reads it",
+                     {.example = "guest.csv --parties guest.csv,host.csv",
+                      .files = named::source,
+                      .relations = {needs("parties", "one file has its labels")}}),
               choice.label_source);
   add_column_options(options, choice.reading);
 }

@@ -34,20 +34,15 @@ Options predict_options(Predict& predict) {
   Options options("predict");
   add_model_source_options(options, predict.from);
   options.group("Output");
-  options.add({.name = "output",
-               .argument = "FILE",
-               .initial = "-",
-               .help = "table of predictions, CSV with a line for each record; - is standard output",
-               .files = named::file},
+  options.add(option("output", "FILE", "table of predictions, CSV with a line for each record; - is standard output",
+                     {.initial = "-", .files = named::file}),
               predict.output);
-  options.add({.name = "force", .help = "replace a file that exists", .common = true}, predict.force);
+  options.add(flag("force", "replace a file that exists", {.common = true}), predict.force);
   options.add(
-      {.name = "columns",
-       .argument = "LIST",
-       .initial = "all",
-       .help = "columns of the table, separated by commas: score, probability (where the loss has some), class, "
-               "interval (of a regression of infer: standard error and 95 % interval, where they are known); or all",
-       .common = true},
+      option("columns", "LIST",
+             "columns of the table, separated by commas: score, probability (where the loss has some), class, "
+             "interval (of a regression of infer: standard error and 95 % interval, where they are known); or all",
+             {.initial = "all", .common = true}),
       predict.columns);
   add_last_options(options, predict.progress);
   return options;

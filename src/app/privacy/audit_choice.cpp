@@ -11,123 +11,89 @@ namespace {
 
 void add_claim_options(Options& options, AuditChoice& choice) {
   options.group("Claim");
+  options.add(declared("mechanism",
+                       "what is audited: a mechanism, or private-paper, all models of a stream under the noise of "
+                       "starling renewable --variant private-paper; required",
+                       {.values = mechanism_values, .common = true}),
+              choice.mechanism);
   options.add(
-      declared("mechanism",
-               {.help = "what is audited: a mechanism, or private-paper, all models of a stream under the noise of "
-                        "starling renewable --variant private-paper; required",
-                .values = mechanism_values,
-                .common = true}),
-      choice.mechanism);
-  options.add(declared("epsilon",
-                       {.help = "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
-                        .least = tiny,
-                        .most = most_epsilon,
-                        .example = "1 --mechanism laplace"}),
-              choice.epsilon);
-  options.add(declared("mu", {.argument = "MU",
-                              .help = "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
-                              .least = tiny,
-                              .most = most_mu,
-                              .example = "1 --mechanism gaussian"}),
+      declared("epsilon", "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
+               {.range = {tiny, most_epsilon}, .example = "1 --mechanism laplace"}),
+      choice.epsilon);
+  options.add(declared("mu", "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
+                       {.argument = "MU", .range = {tiny, most_mu}, .example = "1 --mechanism gaussian"}),
               choice.mu);
   options.add(
-      declared("delta",
-               {.help = "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
-                .least = tiny,
-                .most = 0.999}),
+      declared("delta", "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
+               {.range = {tiny, 0.999}}),
       choice.delta);
   options.add(declared("unit", {.help = "whose loss is claimed: record, or component of a record's gradient"}),
               choice.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
-  options.add(declared("clip", {.initial = "1", .help = "norm to which each record's gradient is clipped"}),
-              choice.clip);
-  options.add(declared("batch", {.initial = "1", .help = "records in a sum", .common = true}), choice.batch);
-  options.add(declared("dimension", {.initial = "1", .help = "components of a gradient", .most = 100'000'000}),
+  options.add(declared("clip", "norm to which each record's gradient is clipped", {.initial = "1"}), choice.clip);
+  options.add(declared("batch", "records in a sum", {.initial = "1", .common = true}), choice.batch);
+  options.add(declared("dimension", "components of a gradient", {.initial = "1", .range = {.most = 100'000'000}}),
               choice.dimension);
   options.add(
-      declared(
-          "rounds",
-          {.help =
+      declared("rounds",
                "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
                "that are played and seen (2); of private-paper: batches (10); with --noise-correlation: releases of a "
                "pass (16)",
-           .most = 1'000'000,
-           .example = "5 --mechanism dissertation"}),
+               {.range = {.most = 1'000'000}, .example = "5 --mechanism dissertation"}),
       choice.rounds);
 }
 
 void add_chain_options(Options& options, AuditChoice& choice) {
-  options.add(
-      {.name = "noise-correlation",
-       .argument = "NAME",
-       .initial = "none",
-       .help = "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
-               "noise, with two buffers",
-       .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
-      choice.correlated, {{"none", false}, {"blt:2", true}});
-  options.add(declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once",
-                                  .relations = {needs("noise-correlation=blt", "one release has no passes",
-                                                      "Add --noise-correlation blt:2.")}}),
+  options.add(option("noise-correlation", "NAME",
+                     "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
+                     "noise, with two buffers",
+                     {.initial = "none",
+                      .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}}),
+              choice.correlated, {{"none", false}, {"blt:2", true}});
+  options.add(declared("epochs", "with --noise-correlation: passes, in each of which a record is used once",
+                       {.relations = {needs("noise-correlation=blt", "one release has no passes",
+                                            "Add --noise-correlation blt:2.")}}),
               choice.epochs);
 }
 
 void add_aggregator_options(Options& options, AuditChoice& choice) {
   options.group("Aggregator");
+  options.add(declared("trust",
+                       "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum over all "
+                       "clients) or masked (the clients add shares of it under masks, and rank 0 reads the sum)",
+                       {.initial = "none"}),
+              choice.trust,
+              {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
   options.add(
-      declared("trust", {.initial = "none",
-                         .help = "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum "
-                                 "over all clients) or "
-                                 "masked (the clients add shares of it under masks, and rank 0 reads the sum)"}),
-      choice.trust, {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
-  options.add(declared("clients", {.argument = "M",
-                                   .help = "with --trust central or masked: clients, of --batch records each (2)",
-                                   .most = 100'000,
-                                   .example = "3 --trust masked --mechanism gaussian"}),
-              choice.clients);
-  options.add(declared("l2", {.argument = "L",
-                              .help = "of private-paper: its lambda (0.1)",
-                              .least = tiny,
-                              .example = "0.1 --mechanism private-paper"}),
+      declared("clients", "with --trust central or masked: clients, of --batch records each (2)",
+               {.argument = "M", .range = {.most = 100'000}, .example = "3 --trust masked --mechanism gaussian"}),
+      choice.clients);
+  options.add(declared("l2", "of private-paper: its lambda (0.1)",
+                       {.argument = "L", .range = {tiny}, .example = "0.1 --mechanism private-paper"}),
               choice.l2);
-  options.add(declared("c2", {.argument = "C",
-                              .help = "of private-paper: the bound on a row's norm that it assumes (1)",
-                              .example = "1 --mechanism private-paper"}),
+  options.add(declared("c2", "of private-paper: the bound on a row's norm that it assumes (1)",
+                       {.argument = "C", .example = "1 --mechanism private-paper"}),
               choice.c2);
-  options.add(declared("rho", {.argument = "R",
-                               .help = "of private-paper: its rho (0)",
-                               .least = 0.0,
-                               .most = 1e12,
-                               .example = "0 --mechanism private-paper"}),
+  options.add(declared("rho", "of private-paper: its rho (0)",
+                       {.argument = "R", .range = {0.0, 1e12}, .example = "0 --mechanism private-paper"}),
               choice.rho);
-  options.add({.name = "row-norm",
-               .argument = "N",
-               .help = "of private-paper: the norm that rows really have, with their 1 (7)",
-               .least = 1.0,
-               .most = 1e6,
-               .example = "7 --mechanism private-paper"},
+  options.add(option("row-norm", "N", "of private-paper: the norm that rows really have, with their 1 (7)",
+                     {.range = {1.0, 1e6}, .example = "7 --mechanism private-paper"}),
               choice.row_norm);
 }
 
 void add_method_options(Options& options, AuditChoice& choice) {
   options.group("Audit");
   options.add(
-      {.name = "samples",
-       .argument = "N",
-       .help = "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
-               "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
-       .least = 100,
-       .most = 1'000'000'000'000,
-       .unit = "releases",
-       .example = "100000",
-       .common = true},
+      option("samples", "N",
+             "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
+             "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
+             {.range = {100, 1'000'000'000'000}, .unit = "releases", .example = "100000", .common = true}),
       choice.samples);
-  options.add({.name = "protocol",
-               .argument = "NAME",
-               .initial = "none",
-               .help = "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`",
-               .common = true},
+  options.add(option("protocol", "NAME",
+                     "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`",
+                     {.initial = "none", .common = true}),
               choice.of_omd, {{"none", false}, {"omd", true}});
-  options.add({.name = "run",
-               .help = "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"},
+  options.add(flag("run", "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"),
               choice.one_run);
   options.add(
       declared(
@@ -137,11 +103,10 @@ void add_method_options(Options& options, AuditChoice& choice) {
                "gives, which is found out"}),
       choice.seeded, {{"random", false}, {"seed", true}});
   options.add(declared("seed", {.help = "of --noise-key seed"}), choice.seed);
-  options.add({.name = "self-check",
-               .argument = "WHEN",
-               .initial = "on",
-               .help = "on: first audit a null pair, an honest pair and every planted fault; off: do not"},
-              choice.checks_itself, {{"on", true}, {"off", false}});
+  options.add(
+      option("self-check", "WHEN", "on: first audit a null pair, an honest pair and every planted fault; off: do not",
+             {.initial = "on"}),
+      choice.checks_itself, {{"on", true}, {"off", false}});
 }
 
 }  // namespace

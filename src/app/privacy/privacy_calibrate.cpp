@@ -44,19 +44,16 @@ Options calibrate_options(Calibrate& calibrate) {
   constexpr double tiny = std::numeric_limits<double>::min();
   Options options("privacy calibrate");
   options.group("Noise");
-  options.add(declared("mechanism", {.help = "laplace or gaussian", .words = calibrated()}), calibrate.mechanism);
+  options.add(declared("mechanism", "laplace or gaussian", {.words = calibrated()}), calibrate.mechanism);
   options.add(declared("sensitivity", {.initial = "1"}), calibrate.sensitivity);
   options.group("Limit");
-  options.add(declared("epsilon", {.help = "loss of all releases together", .least = tiny, .most = 1e9}),
-              calibrate.epsilon);
+  options.add(declared("epsilon", "loss of all releases together", {.range = {tiny, 1e9}}), calibrate.epsilon);
+  options.add(declared("delta", "probability with which it may be exceeded; 0 for laplace: pure losses add up",
+                       {.initial = "1e-5"}),
+              calibrate.delta);
   options.add(
-      declared("delta", {.initial = "1e-5",
-                         .help = "probability with which it may be exceeded; 0 for laplace: pure losses add up"}),
-      calibrate.delta);
-  options.add(declared("mu", {.help = "for gaussian, in place of --epsilon: mu of all releases together",
-                              .least = tiny,
-                              .most = 1e9}),
-              calibrate.mu);
+      declared("mu", "for gaussian, in place of --epsilon: mu of all releases together", {.range = {tiny, 1e9}}),
+      calibrate.mu);
   options.add(declared("releases"), calibrate.releases);
   options.add(
       declared(

@@ -36,25 +36,18 @@ struct Request {
 Options options_of(Request& request) {
   Options options("privacy ledger");
   options.group("Ledger");
-  options.add({.name = "file", .argument = "FILE", .help = "the ledger", .example = "ledger", .positional = true},
-              request.file);
-  options.add({.name = "verify", .help = "only say whether the ledger is whole"}, request.verify);
-  options.add({.name = "expect",
-               .argument = "HASH",
-               .help = "the ledger must hold a row with this hash: it then goes on from where the hash was noted",
-               .example = "5f70c1"},
+  options.add(option("file", "FILE", "the ledger", {.example = "ledger", .positional = true}), request.file);
+  options.add(flag("verify", "only say whether the ledger is whole"), request.verify);
+  options.add(option("expect", "HASH",
+                     "the ledger must hold a row with this hash: it then goes on from where the hash was noted",
+                     {.example = "5f70c1"}),
               request.expect);
-  options.add({.name = "client",
-               .argument = "K",
-               .help = "say what concerns client K alone",
-               .least = 0,
-               .most = std::numeric_limits<Client>::max(),
-               .example = "0"},
+  options.add(option("client", "K", "say what concerns client K alone",
+                     {.range = {0, std::numeric_limits<Client>::max()}, .example = "0"}),
               request.client);
-  options.add(
-      declared("delta", {.help = "delta of the losses; without it 0 where all charges are pure, 1e-5 for Gaussian ones",
-                         .most = 1}),
-      request.delta);
+  options.add(declared("delta", "delta of the losses; without it 0 where all charges are pure, 1e-5 for Gaussian ones",
+                       {.range = {.most = 1}}),
+              request.delta);
   options.group("Output");
   options.add(
       declared("json",
@@ -203,8 +196,7 @@ Json to_json(const LedgerAccount& account) {
 }
 
 Json to_json(const LedgerEntry& entry, const Request& request) {
-  Json clients = Json::array();
-  for (const LedgerAccount& account : accounts_of(entry, request)) clients.push_back(to_json(account));
+  const auto account = [](const LedgerAccount& each) { return to_json(each); };
   return {{"run", entry.run.id},
           {"began", entry.began},
           {"taken_up", entry.taken_up},

@@ -48,65 +48,49 @@ Options spend_options(Spend& spend) {
   const std::string says = "the file says it of each group";
   Options options("privacy spend");
   options.group("A release");
-  options.add(declared("mechanism", {.help = mechanism_table().names() +
-                                             ", pure (any mechanism with epsilon alone) or approximate (any mechanism "
-                                             "with epsilon and delta)",
-                                     .example = "laplace"}),
-              spend.terms.mechanism);
   options.add(
-      declared("epsilon",
-               {.help = "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule",
-                .values = schedule_values}),
+      declared("mechanism",
+               mechanism_table().names() + ", pure (any mechanism with epsilon alone) or approximate (any mechanism "
+                                           "with epsilon and delta)",
+               {.example = "laplace"}),
+      spend.terms.mechanism);
+  options.add(
+      declared("epsilon", "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule",
+               {.values = schedule_values}),
       spend.epsilon);
-  options.add(
-      declared("mu", {.help = "of gaussian: sensitivity / sigma; a number or a schedule", .values = schedule_values}),
-      spend.mu);
-  options.add({.name = "sigma",
-               .argument = "S",
-               .help = "of gaussian: standard deviation of the noise",
-               .least = 0,
-               .most = infinity,
-               .example = "5 --mechanism gaussian"},
+  options.add(declared("mu", "of gaussian: sensitivity / sigma; a number or a schedule", {.values = schedule_values}),
+              spend.mu);
+  options.add(option("sigma", "S", "of gaussian: standard deviation of the noise",
+                     {.range = {0, infinity}, .example = "5 --mechanism gaussian"}),
               spend.terms.sigma);
-  options.add(declared("scale", {.argument = "B",
-                                 .help = "of laplace: scale b of the noise, density exp(-|x|/b)/(2b)",
-                                 .least = 0,
-                                 .most = infinity,
-                                 .example = "10 --mechanism laplace"}),
+  options.add(declared("scale", "of laplace: scale b of the noise, density exp(-|x|/b)/(2b)",
+                       {.argument = "B", .range = {0, infinity}, .example = "10 --mechanism laplace"}),
               spend.terms.scale);
-  options.add(declared("sensitivity", {.help = "how far replacing one record moves the released value: in L1 with "
-                                               "--scale, in L2 with --sigma; default: "
-                                               "1. Clipping records to C makes it 2C, not C",
-                                       .least = 0,
-                                       .most = infinity}),
+  options.add(declared("sensitivity",
+                       "how far replacing one record moves the released value: in L1 with --scale, in L2 with --sigma; "
+                       "default: 1. Clipping records to C makes it 2C, not C",
+                       {.range = {0, infinity}}),
               spend.terms.sensitivity);
-  options.add({.name = "release-delta",
-               .argument = "D",
-               .help = "of approximate: probability that one release fails",
-               .least = 0,
-               .most = 1,
-               .unit = "probability",
-               .example = "1e-6 --mechanism approximate --epsilon 1"},
+  options.add(option("release-delta", "D", "of approximate: probability that one release fails",
+                     {.range = {0, 1}, .unit = "probability", .example = "1e-6 --mechanism approximate --epsilon 1"}),
               spend.terms.delta);
-  options.add(declared("rounds", {.help = "of dissertation: rounds of the run, which say where its noise is cut off",
-                                  .least = 2,
-                                  .most = 9e15}),
+  options.add(declared("rounds", "of dissertation: rounds of the run, which say where its noise is cut off",
+                       {.range = {2, 9e15}}),
               spend.terms.rounds);
   options.group("All of them");
   options.add(declared("releases", {.common = true}), spend.releases);
-  options.add({.name = "groups",
-               .argument = "FILE",
-               .help = "different releases, in place of all options above",
-               .values = group_values,
-               .example = "releases.csv",
-               .files = named::file,
-               .relations = {excludes("mechanism", says), excludes("epsilon", says), excludes("mu", says),
-                             excludes("sigma", says), excludes("scale", says), excludes("sensitivity", says),
-                             excludes("release-delta", says), excludes("rounds", says), excludes("releases", says)}},
-              spend.groups);
-  options.add(declared("delta", {.initial = "1e-5",
-                                 .help = "probability with which the loss may be exceeded; 0: pure losses add up"}),
-              spend.delta);
+  options.add(
+      option("groups", "FILE", "different releases, in place of all options above",
+             {.values = group_values,
+              .example = "releases.csv",
+              .files = named::file,
+              .relations = {excludes("mechanism", says), excludes("epsilon", says), excludes("mu", says),
+                            excludes("sigma", says), excludes("scale", says), excludes("sensitivity", says),
+                            excludes("release-delta", says), excludes("rounds", says), excludes("releases", says)}}),
+      spend.groups);
+  options.add(
+      declared("delta", "probability with which the loss may be exceeded; 0: pure losses add up", {.initial = "1e-5"}),
+      spend.delta);
   options.add(
       declared(
           "json",

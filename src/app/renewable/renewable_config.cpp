@@ -25,101 +25,78 @@ using Variant = RenewableVariant;
 void add_method_options(Options& options, RenewableConfig& config) {
   options.group("Method");
   options.add(
-      {.name = "variant",
-       .argument = "WHICH",
-       .initial = "online",
-       .help = "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
-               "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
-       .common = true},
+      option("variant", "WHICH",
+             "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
+             "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
+             {.initial = "online", .common = true}),
       config.variant,
       {{"online", Variant::online},
        {"offline", Variant::offline},
        {"offline-one-step", Variant::offline_one_step},
        {"private-paper", Variant::private_paper},
        {"private", Variant::private_sums}});
-  options.add(declared("loss", {.initial = "dwd:1",
-                                .help = "dwd:q, logistic, squared, huber:c or expectile:tau,c",
-                                .values = loss_values}),
+  options.add(declared("loss", "dwd:q, logistic, squared, huber:c or expectile:tau,c",
+                       {.initial = "dwd:1", .values = loss_values}),
               config.loss);
   options.add(
-      {.name = "smoothing",
-       .argument = "HOW",
-       .initial = "auto",
-       .help = "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
-               "printed, with its jump), or a half-width"},
+      option("smoothing", "HOW",
+             "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
+             "printed, with its jump), or a half-width",
+             {.initial = "auto"}),
       config.smoothing);
+  options.add(declared("l2",
+                       "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
+                       "private, whose rows are scaled to --clip C: noise moves a model without penalty too far. "
+                       "Intervals are of the penalised coefficients",
+                       {.common = true}),
+              config.asked_l2);
   options.add(
-      declared("l2",
-               {.help = "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
-                        "private, whose rows are scaled to --clip C: noise moves a model without penalty too far. "
-                        "Intervals are of the penalised coefficients",
-                .common = true}),
-      config.asked_l2);
-  options.add({.name = "penalty",
-               .argument = "WHOSE",
-               .initial = "full",
-               .help = "what it weighs: full (theta), or slopes (all but intercepts)"},
-              config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
+      option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)", {.initial = "full"}),
+      config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
   options.add(
-      declared(
-          "start",
-          {.help =
+      declared("start",
                "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
                "online, else zero",
-           .example = "zero"}),
+               {.example = "zero"}),
       config.start);
-  options.add({.name = "forget",
-               .argument = "RHO",
-               .initial = "1",
-               .help = "what the curvature gathered so far is multiplied by with each batch",
-               .least = 1e-6,
-               .most = 1,
-               .relations = {excludes("variant=offline|offline-one-step", "these variants have all records at once",
-                                      "Leave --forget out.")}},
+  options.add(option("forget", "RHO", "what the curvature gathered so far is multiplied by with each batch",
+                     {.initial = "1",
+                      .range = {1e-6, 1},
+                      .relations = {excludes("variant=offline|offline-one-step",
+                                             "these variants have all records at once", "Leave --forget out.")}}),
               config.settings.forget);
-  options.add({.name = "classes",
-               .argument = "HOW",
-               .initial = "binary",
-               .help = "binary, or one-vs-rest:K for labels 0 to K - 1"},
+  options.add(option("classes", "HOW", "binary, or one-vs-rest:K for labels 0 to K - 1", {.initial = "binary"}),
               config.classes_text);
-  options.add({.name = "curvature",
-               .argument = "HOW",
-               .initial = "packed",
-               .help = "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)"},
-              config.curvature);
   options.add(
-      {.name = "standard-errors",
-       .argument = "KIND",
-       .initial = "auto",
-       .help = "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
-               "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
-       .relations = {needs("variant=online", "the others have none")}},
+      option("curvature", "HOW", "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)",
+             {.initial = "packed"}),
+      config.curvature);
+  options.add(
+      option("standard-errors", "KIND",
+             "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
+             "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
+             {.initial = "auto", .relations = {needs("variant=online", "the others have none")}}),
       config.standard_errors,
       {{"auto", StandardErrors::automatic},
        {"none", StandardErrors::none},
        {"model", StandardErrors::model},
        {"sandwich", StandardErrors::sandwich}});
-  options.add({.name = "level",
-               .argument = "P",
-               .initial = "0.95",
-               .help = "of the intervals",
-               .least = 0.01,
-               .most = 0.999999,
-               .unit = "probability",
-               .example = "0.9 --standard-errors sandwich",
-               .relations = {needs("variant=online", "the others have no intervals")}},
+  options.add(option("level", "P", "of the intervals",
+                     {.initial = "0.95",
+                      .range = {0.01, 0.999999},
+                      .unit = "probability",
+                      .example = "0.9 --standard-errors sandwich",
+                      .relations = {needs("variant=online", "the others have no intervals")}}),
               config.level);
 }
 
 void add_trust_options(Options& options, RenewableConfig& config) {
   options.group("Trust");
   options.add(
-      declared(
-          "trust",
-          {.help =
+      declared("trust",
                "with --variant private: local (every client adds noise before it sends), central (rank 0 sees the sums "
                "and adds noise once), masked (clients share the noise, and rank 0 sees the noisy sum alone)",
-           .relations = {needs("variant=private", "no other variant adds noise to sums")}}),
+               {.relations = {needs("variant=private", "no other variant adds noise to sums")}}),
       config.trust,
       {{"local", TrustChoice::local}, {"central", TrustChoice::central}, {"masked", TrustChoice::masked}});
   add_correlation_option(
@@ -128,33 +105,21 @@ void add_trust_options(Options& options, RenewableConfig& config) {
                "under masked trust or with released curvature), none (it is independent), or auto: blt:2 where that "
                "helps, so not with --forget below 1, one batch, or a budget for a client's whole data",
        .relations = {needs("variant=private", "no other variant adds noise to sums").only_for("blt")}});
-  options.add(
-      {.name = "curvature-model",
-       .argument = "HOW",
-       .initial = "average",
-       .help = "with --variant private: average (public: n (c + lambda) I; costs nothing), file:FILE (public: "
-               "n (H + lambda I), H a CSV matrix of a row for each feature and a last one for the intercept), or "
-               "released:SHARE (noisy curvature for that share of the price)",
-       .files = named::spec,
-       .relations = {needs("variant=private", "no other variant releases curvatures with noise")}},
-      config.curvature_model);
+  options.add(option("curvature-model", "HOW",
+                     "with --variant private: average (public: n (c + lambda) I; costs nothing), file:FILE (public: "
+                     "n (H + lambda I), H a CSV matrix of a row for each feature and a last one for the intercept), or "
+                     "released:SHARE (noisy curvature for that share of the price)",
+                     {.initial = "average",
+                      .files = named::spec,
+                      .relations = {needs("variant=private", "no other variant releases curvatures with noise")}}),
+              config.curvature_model);
   const Relation of_the_paper = needs("variant=private-paper", "no other variant has this constant");
-  options.add({.name = "c1",
-               .argument = "C1",
-               .help = "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
-               .least = tiny,
-               .most = 1e12,
-               .example = "1 --variant private-paper",
-               .relations = {of_the_paper}},
+  options.add(option("c1", "C1", "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
+                     {.range = {tiny, 1e12}, .example = "1 --variant private-paper", .relations = {of_the_paper}}),
               config.c1);
   options.add(declared("c2", {.example = "1 --variant private-paper", .relations = {of_the_paper}}), config.c2);
-  options.add({.name = "cp",
-               .argument = "CP",
-               .help = "with private-paper: C_(p-1), assumed of a step; default: 0",
-               .least = 0,
-               .most = 1e12,
-               .example = "0 --variant private-paper",
-               .relations = {of_the_paper}},
+  options.add(option("cp", "CP", "with private-paper: C_(p-1), assumed of a step; default: 0",
+                     {.range = {0, 1e12}, .example = "0 --variant private-paper", .relations = {of_the_paper}}),
               config.cp);
   options.add(declared("rho", {.relations = {of_the_paper}}), config.rho);
 }
@@ -251,9 +216,7 @@ void check_protection(const RenewableConfig& config) {
     check(!config.privacy.mu && !config.privacy.total_epsilon && !config.privacy.clip && !config.privacy.budget &&
               config.privacy.budget_of_client,
           "--mu, --total-epsilon, --clip, --budget and --budget-unit have no meaning with private-paper (it charges "
-          "nothing that could be "
-          "certified) "
-          "leave them out");
+          "nothing that could be certified) leave them out");
     check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
   }
   check(config.trust == TrustChoice::local || !config.privacy.epsilon.value_or("").starts_with("clients:"),

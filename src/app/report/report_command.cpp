@@ -42,83 +42,65 @@ Options report_options(ReportRequest& request) {
   const std::string holds = "the page holds its pictures, as SVG";
   Options options("report");
   options.group("Options");
-  options.add({.name = "run",
-               .argument = "RUN",
-               .help = "directory of the run; several are compared",
-               .example = "run",
-               .common = true,
-               .positional = true,
-               .many = true},
+  options.add(option("run", "RUN", "directory of the run; several are compared",
+                     {.example = "run", .common = true, .positional = true, .many = true}),
               request.runs);
-  options.add({.name = "compare",
-               .argument = "RUN2 …",
-               .help = "further runs, as if they stood beside RUN",
-               .example = "run-2",
-               .common = true,
-               .many = true,
-               .relations = {excludes("csv", shows), excludes("json", shows)}},
+  options.add(option("compare", "RUN2 …", "further runs, as if they stood beside RUN",
+                     {.example = "run-2",
+                      .common = true,
+                      .many = true,
+                      .relations = {excludes("csv", shows), excludes("json", shows)}}),
               request.others);
-  options.add({.name = "by",
-               .argument = "KEY[,KEY…]",
-               .help = "columns of a comparison: options of config.ini, or keys of summary.json such as "
-                       "privacy.mechanism. Default: the options that differ",
-               .example = "epsilon",
-               .common = true,
-               .relations = {excludes("csv", shows), excludes("json", shows)}},
-              request.comparison.by);
-  options.add({.name = "metric",
-               .argument = "METRIC[,METRIC…]",
-               .help = "figures of a comparison: keys of summary.json, or short names such as accuracy, loss, test "
-                       "accuracy, epsilon. Default: the usual ones that are known",
-               .example = "accuracy",
-               .common = true,
-               .relations = {excludes("csv", shows), excludes("json", shows)}},
-              request.comparison.metrics);
-  options.add({.name = "format",
-               .argument = "FORMAT",
-               .initial = "text",
-               .help = "of the table of a comparison; csv has all digits, and mean, standard deviation and number in "
-                       "columns of their own",
-               .relations = {excludes("csv", shows), excludes("json", shows)}},
+  options.add(
+      option("by", "KEY[,KEY…]",
+             "columns of a comparison: options of config.ini, or keys of summary.json such as "
+             "privacy.mechanism. Default: the options that differ",
+             {.example = "epsilon", .common = true, .relations = {excludes("csv", shows), excludes("json", shows)}}),
+      request.comparison.by);
+  options.add(
+      option("metric", "METRIC[,METRIC…]",
+             "figures of a comparison: keys of summary.json, or short names such as accuracy, loss, test "
+             "accuracy, epsilon. Default: the usual ones that are known",
+             {.example = "accuracy", .common = true, .relations = {excludes("csv", shows), excludes("json", shows)}}),
+      request.comparison.metrics);
+  options.add(option("format", "FORMAT",
+                     "of the table of a comparison; csv has all digits, and mean, standard deviation and number in "
+                     "columns of their own",
+                     {.initial = "text", .relations = {excludes("csv", shows), excludes("json", shows)}}),
               request.format,
               {{"text", TableFormat::text},
                {"csv", TableFormat::csv},
                {"markdown", TableFormat::markdown},
                {"latex", TableFormat::latex}});
-  options.add({.name = "html",
-               .argument = "FILE",
-               .help = "write one HTML page instead: privacy, figures, pictures, history, configuration and files. It "
-                       "runs no script and needs no other file",
-               .example = "run.html",
-               .relations = {excludes("csv", shows), excludes("json", shows), excludes("format", shows)}},
+  options.add(option("html", "FILE",
+                     "write one HTML page instead: privacy, figures, pictures, history, configuration and files. It "
+                     "runs no script and needs no other file",
+                     {.example = "run.html",
+                      .relations = {excludes("csv", shows), excludes("json", shows), excludes("format", shows)}}),
               request.html);
-  options.add({.name = "csv",
-               .argument = "[history|models]",
-               .help = "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
-                       "test_accuracy, consensus_error, mass, with empty fields for what is unknown or withheld; "
-                       "models: the recorded models as round, client, coordinate, value",
-               .words = {"history", "models"},
-               .implied = "history",
-               .relations = {excludes("json", shows)}},
+  options.add(option("csv", "[history|models]",
+                     "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
+                     "test_accuracy, consensus_error, mass, with empty fields for what is unknown or withheld; "
+                     "models: the recorded models as round, client, coordinate, value",
+                     {.words = {"history", "models"}, .implied = "history", .relations = {excludes("json", shows)}}),
               request.csv);
-  options.add(declared("json", {.help = "print summary.json and nothing else; of an unfinished run the same keys with "
-                                        "null for what is not known, besides state (starting, running or silent) and "
-                                        "seconds_since_record"}),
-              request.json);
-  options.add({.name = "pictures", .argument = "[on|off]", .initial = "on", .help = "draw pictures", .implied = "on"},
-              request.pictures, {{"on", true}, {"off", false}});
-  options.add({.name = "picture-format",
-               .argument = "svg[,png][,pdf]",
-               .initial = "svg,png",
-               .help = "formats of the pictures",
-               .words = {"svg", "png", "pdf"},
-               .relations = {excludes("pictures=off", draws), excludes("html", holds)}},
+  options.add(
+      declared("json",
+               {.help = "print summary.json and nothing else; of an unfinished run the same keys with null for what is "
+                        "not known, besides state (starting, running or silent) and seconds_since_record"}),
+      request.json);
+  options.add(option("pictures", "[on|off]", "draw pictures", {.initial = "on", .implied = "on"}), request.pictures,
+              {{"on", true}, {"off", false}});
+  options.add(option("picture-format", "svg[,png][,pdf]", "formats of the pictures",
+                     {.initial = "svg,png",
+                      .words = {"svg", "png", "pdf"},
+                      .relations = {excludes("pictures=off", draws), excludes("html", holds)}}),
               request.picture_formats);
-  options.add(declared("output", {.help = "folder for the pictures, made if need be; default: RUN, of a comparison the "
-                                          "first one",
-                                  .relations = {excludes("csv", draws), excludes("json", draws),
-                                                excludes("pictures=off", draws), excludes("html", holds)}}),
-              request.output);
+  options.add(
+      declared("output", "folder for the pictures, made if need be; default: RUN, of a comparison the first one",
+               {.relations = {excludes("csv", draws), excludes("json", draws), excludes("pictures=off", draws),
+                              excludes("html", holds)}}),
+      request.output);
   options.add(declared("help"));
   return options;
 }

@@ -30,22 +30,19 @@ Options score_options(ScoreChoice& choice) {
   Options options("score");
   add_model_source_options(options, choice.from);
   options.group("Output");
-  options.add({.name = "by",
-               .argument = "COLUMN",
-               .help = fmt::format("metrics of each group of records too, by the text of this column (its name, or its "
-                                   "number from 0); at most {} groups",
-                                   most_groups),
-               .example = "hospital",
-               .common = true,
-               .relations = {excludes("parties", "columns of the records are at several parties")}},
+  options.add(option("by", "COLUMN",
+                     fmt::format("metrics of each group of records too, by the text of this column (its name, or its "
+                                 "number from 0); at most {} groups",
+                                 most_groups),
+                     {.example = "hospital",
+                      .common = true,
+                      .relations = {excludes("parties", "columns of the records are at several parties")}}),
               choice.by);
   options.add(declared("json", {.help = "print the metrics as one JSON object"}), choice.json);
-  options.add({.name = "output",
-               .argument = "DIR",
-               .help = "folder for score.json, and for calibration.svg where the model predicts probabilities",
-               .example = "scores",
-               .files = named::file},
-              choice.output);
+  options.add(
+      option("output", "DIR", "folder for score.json, and for calibration.svg where the model predicts probabilities",
+             {.example = "scores", .files = named::file}),
+      choice.output);
   add_last_options(options, choice.progress);
   return options;
 }

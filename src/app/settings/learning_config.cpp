@@ -10,8 +10,6 @@
 
 namespace starling {
 
-namespace {}  // namespace
-
 void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise) {
   options.add(
       declared("clients", {.help = fmt::format("number of clients; default: {}. More clients than ranks must be "
@@ -25,71 +23,50 @@ void add_data_options(Options& options, LearningConfig& config) {
   options.group("Data");
   options.add(declared("source", {.initial = config.data.source, .values = source_values, .aside_with = "join"}),
               config.data.source);
-  options.add({.name = "partition",
-               .argument = "HOW",
-               .initial = "contiguous",
-               .help = "how a file's records are dealt to clients",
-               .values = [] { return values_of("Partitions", partition_table()); },
-               .files = named::spec},
+  options.add(option("partition", "HOW", "how a file's records are dealt to clients",
+                     {.initial = "contiguous",
+                      .values = [] { return values_of("Partitions", partition_table()); },
+                      .files = named::spec}),
               config.data.partition);
-  options.add({.name = "save-partition",
-               .argument = "FILE",
-               .help = "write which record is whose, for --partition file:FILE",
-               .example = "partition.csv",
-               .files = named::file,
-               .effect = Option::Effect::books},
+  options.add(option("save-partition", "FILE", "write which record is whose, for --partition file:FILE",
+                     {.example = "partition.csv", .files = named::file, .effect = Option::Effect::books}),
               config.save_partition);
   options.add(
-      {.name = "memory",
-       .argument = "MB",
-       .initial = "64",
-       .help = "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
-       .unit = "megabytes"},
+      option("memory", "MB",
+             "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
+             {.initial = "64", .unit = "megabytes"}),
       [&config](const std::string& text) {
         config.data.memory = static_cast<std::size_t>(whole_between(text, 0, 1'000'000'000)) << 20;
       });
   options.add(declared("batch", {.initial = "1"}), config.data.batch);
   options.add(declared("epochs"), config.data.epochs);
   options.add(declared("rounds"), config.rounds);
-  options.add({.name = "test",
-               .argument = "SOURCE",
-               .help = "public records on which every client's model is scored",
-               .example = "held-out.csv",
-               .common = true,
-               .files = named::source},
+  options.add(option("test", "SOURCE", "public records on which every client's model is scored",
+                     {.example = "held-out.csv", .common = true, .files = named::source}),
               config.test);
   options.add(declared("seed"), config.data.seed);
 }
 
 void add_output_options(Options& options, LearningConfig& config, const std::string& command) {
   options.group("Output");
-  options.add(declared("output", {.help = fmt::format("run directory; must not exist, or be empty; default: "
-                                                      "run-{}-<time>",
-                                                      command)}),
+  options.add(declared("output", {.help = fmt::format(
+                                      "run directory; must not exist, or be empty; default: run-{}-<time>", command)}),
               config.output);
   options.add(
-      {.name = "private",
-       .argument = "DIR",
-       .help = "folder for what belongs to the owners of records (keys, ledgers, checkpoints, private metrics) on "
-               "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty. "
-               "Only rank 0's host then needs --output, and clients stay on their hosts when a run goes on; default: "
-               "private/ of the run directory",
-       .example = "/scratch/{host}/run",
-       .files = named::file,
-       .effect = Option::Effect::books},
+      option("private", "DIR",
+             "folder for what belongs to the owners of records (keys, ledgers, checkpoints, private metrics) on "
+             "each host, as on its own disk; {host} stands for the host's name. It must not exist, or be empty. "
+             "Only rank 0's host then needs --output, and clients stay on their hosts when a run goes on; default: "
+             "private/ of the run directory",
+             {.example = "/scratch/{host}/run", .files = named::file, .effect = Option::Effect::books}),
       [&config](const std::string& text) {
         check_private_place(text);
         config.private_place = text;
       });
-  options.add({.name = "record-every",
-               .argument = "K",
-               .help = "record models every K rounds; default: geometric, some 17 records per decade",
-               .least = 1,
-               .most = most_whole,
-               .unit = "rounds",
-               .example = "100",
-               .effect = Option::Effect::books},
-              config.record_every);
+  options.add(
+      option("record-every", "K", "record models every K rounds; default: geometric, some 17 records per decade",
+             {.range = {1, most_whole}, .unit = "rounds", .example = "100", .effect = Option::Effect::books}),
+      config.record_every);
   options.add(declared("progress"), config.progress,
               {{"auto", ProgressChoice::automatic},
                {"on", ProgressChoice::on},
@@ -97,25 +74,18 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                {"json", ProgressChoice::json}});
   options.add(declared("json"), config.json);
   options.add(
-      {.name = "verbose",
-       .help =
+      flag("verbose",
            "print the traffic of single edges too, and the whole privacy statement, which privacy.txt has in any case",
-       .effect = Option::Effect::none},
+           {.effect = Option::Effect::none}),
       config.verbose);
-  options.add({.name = "tensorboard",
-               .argument = "DIR",
-               .help = "also write the history as event files for TensorBoard, into this folder, which is made",
-               .example = "events",
-               .files = named::file,
-               .effect = Option::Effect::none},
+  options.add(option("tensorboard", "DIR",
+                     "also write the history as event files for TensorBoard, into this folder, which is made",
+                     {.example = "events", .files = named::file, .effect = Option::Effect::none}),
               config.tensorboard);
-  options.add({.name = "openmetrics",
-               .argument = "FILE",
-               .help = "also keep the latest figures in this file, as metrics for Prometheus. Its node exporter "
-                       "collects files whose names end in .prom",
-               .example = "starling.prom",
-               .files = named::file,
-               .effect = Option::Effect::none},
+  options.add(option("openmetrics", "FILE",
+                     "also keep the latest figures in this file, as metrics for Prometheus. Its node exporter "
+                     "collects files whose names end in .prom",
+                     {.example = "starling.prom", .files = named::file, .effect = Option::Effect::none}),
               config.openmetrics);
   options.add(declared("watchdog"), config.watchdog);
   options.add(declared("config"));
@@ -126,35 +96,32 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
 void add_model_output_options(Options& options, LearningConfig& config) {
   options.group("Output");
   options.add(
-      {.name = "record-clients",
-       .argument = "WHOM",
-       .help = fmt::format(
-           "whose models are recorded: of the first K clients, of sample:K spread evenly, of all, or of none (not "
-           "at the end either); default: all up to 100 clients, else 10 of them, and of those no more than have "
-           "a million numbers together; one where all have the same model. Of more than {} clients figures "
-           "(mass, presence, loss, accuracy, and traffic over a graph) are kept one by one for the clients that "
-           "are named, by default for 10, and of all it is kept how they are spread, unless WHOM is all",
-           most_clients_one_by_one),
-       .example = "all",
-       .effect = Option::Effect::books},
+      option(
+          "record-clients", "WHOM",
+          fmt::format(
+              "whose models are recorded: of the first K clients, of sample:K spread evenly, of all, or of none (not "
+              "at the end either); default: all up to 100 clients, else 10 of them, and of those no more than have "
+              "a million numbers together; one where all have the same model. Of more than {} clients figures "
+              "(mass, presence, loss, accuracy, and traffic over a graph) are kept one by one for the clients that "
+              "are named, by default for 10, and of all it is kept how they are spread, unless WHOM is all",
+              most_clients_one_by_one),
+          {.example = "all", .effect = Option::Effect::books}),
       [&config](const std::string& text) { config.record_clients = RecordedChoice::parse(text); });
-  options.add(
-      {.name = "json-models", .help = "the same with every client's final model", .effect = Option::Effect::none},
-      config.json_models);
+  options.add(flag("json-models", "the same with every client's final model", {.effect = Option::Effect::none}),
+              config.json_models);
 }
 
 void add_checkpoint_options(Options& options, LearningConfig& config) {
   options.group("Checkpoints");
   options.add(
-      {.name = "checkpoint-every",
-       .argument = "K|SECONDSs",
-       .initial = "0",
-       .help = "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
-               "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a "
-               "second SIGINT ends it at once)",
-       .unit = "rounds, or seconds where s follows",
-       .example = "60s",
-       .effect = Option::Effect::none},
+      option("checkpoint-every", "K|SECONDSs",
+             "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
+             "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a "
+             "second SIGINT ends it at once)",
+             {.initial = "0",
+              .unit = "rounds, or seconds where s follows",
+              .example = "60s",
+              .effect = Option::Effect::none}),
       [&config](const std::string& text) {
         config.checkpoint = {};
         if (text.ends_with('s')) {
@@ -164,65 +131,54 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
         }
       });
   options.add(
-      {.name = "resume",
-       .argument = "DIR",
-       .help = "go on with the run in DIR from its newest checkpoint (from the start if there is none), with its "
-               "configuration; on any number of ranks. A run that reads pipes goes on with other records, after the "
-               "last round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
-               "may be given besides",
-       .example = "run",
-       .common = true,
-       .about_configuration = true},
+      option("resume", "DIR",
+             "go on with the run in DIR from its newest checkpoint (from the start if there is none), with its "
+             "configuration; on any number of ranks. A run that reads pipes goes on with other records, after the "
+             "last round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
+             "may be given besides",
+             {.example = "run", .common = true, .about_configuration = true}),
       config.resume);
   options.add(
-      {.name = "lost",
-       .argument = "WHICH",
-       .help = "with --resume: go on without these clients, for good: a list (3,7,10-19), or missing: all "
-               "clients whose private state is not there",
-       .example = "missing --resume run",
-       .about_configuration = true,
-       .relations = {needs("resume", "clients are lost by a run that has begun", "Name the run: --resume DIR.")}},
+      option(
+          "lost", "WHICH",
+          "with --resume: go on without these clients, for good: a list (3,7,10-19), or missing: all "
+          "clients whose private state is not there",
+          {.example = "missing --resume run",
+           .about_configuration = true,
+           .relations = {needs("resume", "clients are lost by a run that has begun", "Name the run: --resume DIR.")}}),
       config.lost);
-  options.add(
-      {.name = "join",
-       .argument = "N",
-       .help = "with --resume: N more clients join the run for good. Their records are those of a --source that "
-               "is given beside; the run's own --source need not be, if it gives each client its own records",
-       .least = 1,
-       .most = 1e6,
-       .unit = "clients",
-       .example = "2 --source new-{client}.csv --resume run",
-       .about_configuration = true,
-       .relations = {needs("resume", "clients join a run that has begun", "Name the run: --resume DIR."),
-                     excludes("lost", "a start changes the clients once", "Take two starts.")}},
-      config.join);
+  options.add(option("join", "N",
+                     "with --resume: N more clients join the run for good. Their records are those of a --source that "
+                     "is given beside; the run's own --source need not be, if it gives each client its own records",
+                     {.range = {1, 1e6},
+                      .unit = "clients",
+                      .example = "2 --source new-{client}.csv --resume run",
+                      .about_configuration = true,
+                      .relations = {needs("resume", "clients join a run that has begun", "Name the run: --resume DIR."),
+                                    excludes("lost", "a start changes the clients once", "Take two starts.")}}),
+              config.join);
 }
 
 void add_rewire_option(Options& options, LearningConfig& config) {
   options.add(
-      {.name = "rewire",
-       .argument = "FAMILY",
-       .help =
-           "with --lost or --join: the graph of the clients that are then there: a family of starling topology make",
-       .example = "exponential --lost missing --resume run",
-       .about_configuration = true},
+      option("rewire", "FAMILY",
+             "with --lost or --join: the graph of the clients that are then there: a family of starling topology make",
+             {.example = "exponential --lost missing --resume run", .about_configuration = true}),
       config.rewire);
 }
 
 void add_exchange_option(Options& options, ExchangeWay& way) {
   options.add(
-      {.name = "exchange",
-       .argument = "HOW",
-       .initial = "auto",
-       .help =
-           "how vectors get to neighbours on other ranks of the same host: messages, windows (memory that the ranks "
-           "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
-           "Changes no result",
-       .example = "windows --topology ring.topo",
-       .effect = Option::Effect::none,
-       .relations =
-           {excludes("deadline", "parcels that are late wait in a message, not in a window").only_for("windows"),
-            excludes("async", "parcels that are late wait in a message, not in a window").only_for("windows")}},
+      option("exchange", "HOW",
+             "how vectors get to neighbours on other ranks of the same host: messages, windows (memory that the ranks "
+             "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
+             "Changes no result",
+             {.initial = "auto",
+              .example = "windows --topology ring.topo",
+              .effect = Option::Effect::none,
+              .relations =
+                  {excludes("deadline", "parcels that are late wait in a message, not in a window").only_for("windows"),
+                   excludes("async", "parcels that are late wait in a message, not in a window").only_for("windows")}}),
       way, {{"auto", ExchangeWay::automatic}, {"messages", ExchangeWay::messages}, {"windows", ExchangeWay::windows}});
 }
 

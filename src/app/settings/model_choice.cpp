@@ -95,23 +95,22 @@ std::shared_ptr<OwnModel> open_own_model(const std::string& text) {
 void add_model_options(Options& options, ModelChoice& choice) {
   options.add(declared("intercept"), choice.intercept);
   options.add(
-      {.name = "model",
-       .argument = "MODEL",
-       .initial = "linear",
-       .help =
-           "what the loss scores: linear (weights of the features), location (the distance of the model, a point, "
-           "from the record's features; labels are not used), mlp:SIZES (dense layers with ReLU between them, from "
-           "the number of features to the number of scores, as in mlp:784-128-10) or cnn:SIZES (of square images: "
-           "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
-           "the scores, as in cnn:32-64-512), or a model of your own, which has its losses itself: plugin:FILE "
-           "(a shared library; options for it follow another colon, as in plugin:./poisson.so:offset=1)",
-       .example = "mlp:784-128-10",
-       .files = named::model,
-       .relations =
-           {excludes("loss=none", "there is no loss to score", "Leave --model out.").only_for("location|mlp|cnn"),
-            excludes("loss", "an own model has its losses itself", "Leave --loss out.").only_for("plugin|own"),
-            excludes("intercept", "an own model has the parameters that it says", "Leave --intercept out.")
-                .only_for("plugin|own")}},
+      option(
+          "model", "MODEL",
+          "what the loss scores: linear (weights of the features), location (the distance of the model, a point, "
+          "from the record's features; labels are not used), mlp:SIZES (dense layers with ReLU between them, from "
+          "the number of features to the number of scores, as in mlp:784-128-10) or cnn:SIZES (of square images: "
+          "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
+          "the scores, as in cnn:32-64-512), or a model of your own, which has its losses itself: plugin:FILE "
+          "(a shared library; options for it follow another colon, as in plugin:./poisson.so:offset=1)",
+          {.initial = "linear",
+           .example = "mlp:784-128-10",
+           .files = named::model,
+           .relations =
+               {excludes("loss=none", "there is no loss to score", "Leave --model out.").only_for("location|mlp|cnn"),
+                excludes("loss", "an own model has its losses itself", "Leave --loss out.").only_for("plugin|own"),
+                excludes("intercept", "an own model has the parameters that it says", "Leave --intercept out.")
+                    .only_for("plugin|own")}}),
       [&choice](const std::string& text) { parse_model(text, choice); });
   options.add(declared("precision"), choice.precision, {{"float", Precision::single}, {"double", Precision::full}});
 }

@@ -47,108 +47,80 @@ void add_unit_option(Options& options, PrivacyOptions& privacy) {
 void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices) {
   options.add(
       declared("unit",
-               {.help = "whose loss is counted: record, component (one entry of one record's gradient), "
-                        "or person (all records with one value of --person)",
-                .relations = {needs("person", "nothing else tells whose records they are").only_for("person")}}),
+               "whose loss is counted: record, component (one entry of one record's gradient), "
+               "or person (all records with one value of --person)",
+               {.relations = {needs("person", "nothing else tells whose records they are").only_for("person")}}),
       privacy.unit,
       {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}, {"person", PrivacyUnit::person}});
   const Relation by_person = needs("unit=person", "records stand for themselves without it");
-  options.add({.name = "person",
-               .argument = "COLUMN",
-               .help = "name or number (from 0) of the column that tells the persons of a client apart: not a feature. "
-                       "Batches, passes and partitions are then of persons",
-               .example = "patient",
-               .relations = {by_person}},
+  options.add(option("person", "COLUMN",
+                     "name or number (from 0) of the column that tells the persons of a client apart: not a feature. "
+                     "Batches, passes and partitions are then of persons",
+                     {.example = "patient", .relations = {by_person}}),
               data.person);
   if (choices == PersonChoices::mean) return;
-  options.add({.name = "person-gradient",
-               .argument = "HOW",
-               .initial = "mean",
-               .help = "gradient of a person, before it is clipped: the mean of the gradients of the person's records "
-                       "(persons count alike), or their sum",
-               .relations = {by_person}},
+  options.add(option("person-gradient", "HOW",
+                     "gradient of a person, before it is clipped: the mean of the gradients of the person's records "
+                     "(persons count alike), or their sum",
+                     {.initial = "mean", .relations = {by_person}}),
               privacy.person_mean, {{"mean", true}, {"sum", false}});
   data.persons_in_pipes = true;
   options.add(
-      {.name = "person-rounds",
-       .argument = "K",
-       .help =
-           "of a pipe, whose records are gathered by person round by round: most rounds (fedavg: local steps) that use "
-           "a person, each of which costs a release; later records of the person add nothing. Default: 1",
-       .least = 1,
-       .most = most_person_rounds,
-       .unit = "rounds",
-       .example = "4",
-       .relations = {by_person}},
+      option(
+          "person-rounds", "K",
+          "of a pipe, whose records are gathered by person round by round: most rounds (fedavg: local steps) that use "
+          "a person, each of which costs a release; later records of the person add nothing. Default: 1",
+          {.range = {1, most_person_rounds}, .unit = "rounds", .example = "4", .relations = {by_person}}),
       data.person_rounds);
-  options.add({.name = "persons-shared",
-               .help = "a person may have records at several clients (such as hospitals with one numbering): the "
-                       "statement also says what the losses at all of them come to",
-               .relations = {by_person}},
+  options.add(flag("persons-shared",
+                   "a person may have records at several clients (such as hospitals with one numbering): the "
+                   "statement also says what the losses at all of them come to",
+                   {.relations = {by_person}}),
               privacy.persons_shared);
 }
 
 void add_ledger_options(Options& options, PrivacyOptions& privacy) {
   options.add(
-      {.name = "budget",
-       .argument = "E",
-       .help =
-           "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
-           "client that reached it goes on without learning",
-       .example = "8 --mechanism gaussian --epsilon 1",
-       .files = named::spec,
-       .falls_with = fades()},
+      option("budget", "E",
+             "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
+             "client that reached it goes on without learning",
+             {.example = "8 --mechanism gaussian --epsilon 1", .files = named::spec, .falls_with = fades()}),
       amount(privacy.budget, 0, std::numeric_limits<double>::max()));
-  options.add({.name = "budget-unit",
-               .argument = "WHOSE",
-               .initial = "client",
-               .help = "loss that --budget limits: client (all records of a client together) or record (its worst "
-                       "record; its worst "
-                       "component under --unit component)",
-               .falls_with = fades(),
-               .relations = {needs("budget", "there is no budget to limit").only_for("record")}},
+  options.add(option("budget-unit", "WHOSE",
+                     "loss that --budget limits: client (all records of a client together) or record (its worst "
+                     "record; its worst component under --unit component)",
+                     {.initial = "client",
+                      .falls_with = fades(),
+                      .relations = {needs("budget", "there is no budget to limit").only_for("record")}}),
               privacy.budget_of_client, {{"client", true}, {"record", false}});
   options.add(
-      {.name = "ledger",
-       .argument = "FILE",
-       .help =
-           "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
-           "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
-           "one of this run alone, in private/",
-       .example = "ledger-{client}",
-       .files = named::file,
-       .effect = Option::Effect::books},
+      option("ledger", "FILE",
+             "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
+             "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
+             "one of this run alone, in private/",
+             {.example = "ledger-{client}", .files = named::file, .effect = Option::Effect::books}),
       privacy.ledger);
   options.add(
-      {.name = "ledger-block",
-       .argument = "K",
-       .help = "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 2, 4, "
-               "... up to 4096, and on "
-               "to 2^20 while blocks are used up within half a second",
-       .least = 1,
-       .most = most_whole,
-       .unit = "rounds",
-       .example = "64",
-       .effect = Option::Effect::none},
+      option("ledger-block", "K",
+             "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 2, 4, ... "
+             "up to 4096, and on to 2^20 while blocks are used up within half a second",
+             {.range = {1, most_whole}, .unit = "rounds", .example = "64", .effect = Option::Effect::none}),
       privacy.ledger_block);
 }
 
 void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
   options.add(declared("noise-key"), privacy.noise_key);
   options.add(
-      {.name = "audit",
-       .help =
+      flag("audit",
            "audit this very run: the first record of each batch gives way to a canary, whose secret sign is guessed "
            "from what was released; ends with exit code 1 if that refutes the claim",
-       .example = "--mechanism gaussian --epsilon 1"},
+           {.example = "--mechanism gaussian --epsilon 1"}),
       privacy.audit);
   options.add(
-      {.name = "metrics",
-       .argument = "WHERE",
-       .initial = "auto",
-       .help = "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
-               "under --noise-key seed and for synthetic sources",
-       .effect = Option::Effect::books},
+      option("metrics", "WHERE",
+             "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
+             "under --noise-key seed and for synthetic sources",
+             {.initial = "auto", .effect = Option::Effect::books}),
       privacy.metrics,
       {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}});
 }
@@ -157,18 +129,16 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
 void add_total_price(Options& options, PrivacyOptions& privacy) {
   const std::string why = "either says what a release costs";
   options.add(
-      {.name = "total-epsilon",
-       .argument = "E",
-       .help =
-           "in place of --epsilon: privacy loss of a unit (--unit) in all its releases, over all passes (--epochs). "
-           "A number, or clients:FILE. With --delta above 0 (always under gaussian), epsilon at that delta",
-       .unit = "as of --epsilon",
-       .example = "1 --mechanism gaussian",
-       .common = true,
-       .files = named::spec,
-       .falls_with = fades(),
-       .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
-                     needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}},
+      option("total-epsilon", "E",
+             "in place of --epsilon: privacy loss of a unit (--unit) in all its releases, over all passes (--epochs). "
+             "A number, or clients:FILE. With --delta above 0 (always under gaussian), epsilon at that delta",
+             {.unit = "as of --epsilon",
+              .example = "1 --mechanism gaussian",
+              .common = true,
+              .files = named::spec,
+              .falls_with = fades(),
+              .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
+                            needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}}),
       [read = amount(privacy.total_epsilon, tiny, most_epsilon)](const std::string& text) {
         check(!text.starts_with("schedule:"), "{}: a total has no rounds over which it could change. Give a number.",
               text);

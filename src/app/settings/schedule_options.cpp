@@ -66,42 +66,28 @@ std::string text_of(const Separation& separation, const GraphSample& sample) {
 
 void add_schedule_options(Options& options, ScheduleOptions& settings) {
   options.add(
-      {.name = "dropout",
-       .argument = "P",
-       .help = "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
-               "client,share",
-       .unit = "share of rounds, 0 to 1",
-       .example = "0.2",
-       .files = named::spec},
+      option("dropout", "P",
+             "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
+             "client,share",
+             {.unit = "share of rounds, 0 to 1", .example = "0.2", .files = named::spec}),
       settings.dropout);
-  options.add({.name = "dropout-model",
-               .argument = "MODEL",
-               .initial = "uniform",
-               .help = "how absences come, or a file that lists them in lines round,client",
-               .values = [] { return values_of("Models of dropout", absence_table()); },
-               .files = named::absences},
+  options.add(option("dropout-model", "MODEL", "how absences come, or a file that lists them in lines round,client",
+                     {.initial = "uniform",
+                      .values = [] { return values_of("Models of dropout", absence_table()); },
+                      .files = named::absences}),
               settings.dropout_model);
-  options.add({.name = "leave",
-               .argument = "FILE",
-               .help = "lines client,round: clients that are gone for good from that round (from 0)",
-               .example = "leave.csv",
-               .files = named::file},
+  options.add(option("leave", "FILE", "lines client,round: clients that are gone for good from that round (from 0)",
+                     {.example = "leave.csv", .files = named::file}),
               settings.leave);
-  options.add({.name = "link-loss",
-               .argument = "P",
-               .initial = "0",
-               .help = "probability that a message is lost, below 1",
-               .least = 0,
-               .most = 0.999999,
-               .unit = "probability"},
+  options.add(option("link-loss", "P", "probability that a message is lost, below 1",
+                     {.initial = "0", .range = {0, 0.999999}, .unit = "probability"}),
               settings.link_loss);
-  options.add({.name = "link-loss-model",
-               .argument = "WHICH",
-               .initial = "acknowledged",
-               .help = "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
-               .example = "acknowledged",
-               .relations = {needs("link-loss", "no message is lost", "Say how many: --link-loss 0.05.")
-                                 .only_for("unacknowledged")}},
+  options.add(option("link-loss-model", "WHICH",
+                     "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
+                     {.initial = "acknowledged",
+                      .example = "acknowledged",
+                      .relations = {needs("link-loss", "no message is lost", "Say how many: --link-loss 0.05.")
+                                        .only_for("unacknowledged")}}),
               settings.link_loss_model,
               {{"acknowledged", LossModel::acknowledged}, {"unacknowledged", LossModel::unacknowledged}});
 }

@@ -61,15 +61,14 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
 void add_source_word(Options& options, SourceChoice& source) {
   options.group("Source");
   options.add(
-      declared("source",
-               {.help = "what to read", .values = source_values, .example = "held-out.csv", .positional = true}),
+      declared("source", "what to read", {.values = source_values, .example = "held-out.csv", .positional = true}),
       source.reading.source);
 }
 
 void add_client_options(Options& options, SourceChoice& source) {
   options.group("Source");
-  options.add(declared("clients", {.help = "number of clients, for a source with {client} in its name or a generator",
-                                   .most = 100'000'000}),
+  options.add(declared("clients", "number of clients, for a source with {client} in its name or a generator",
+                       {.range = {.most = 100'000'000}}),
               source.clients);
   options.add(declared("seed", {.help = "seed of a generator, as in starling omd"}), source.seed);
 }

@@ -14,29 +14,20 @@ namespace starling {
 namespace {
 
 void add_format_option(Options& options, ReadSettings& settings) {
-  options.add({.name = "format",
-               .argument = "NAME",
-               .initial = "auto",
-               .help = "csv, svmlight, hdf5, idx, npy or npz, where neither the file's name nor its content tells"},
+  options.add(option("format", "NAME",
+                     "csv, svmlight, hdf5, idx, npy or npz, where neither the file's name nor its content tells",
+                     {.initial = "auto"}),
               settings.format);
 }
 
 void add_naming_options(Options& options, ReadSettings& settings) {
-  options.add({.name = "label",
-               .argument = "COLUMN",
-               .help = "name or number (from 0) of the label's column; default: y or label, else the last",
-               .example = "y",
-               .common = true},
-              settings.label);
-  options.add({.name = "id",
-               .argument = "COLUMN",
-               .help = "column that only identifies records: not a feature",
-               .example = "patient"},
+  options.add(
+      option("label", "COLUMN", "name or number (from 0) of the label's column; default: y or label, else the last",
+             {.example = "y", .common = true}),
+      settings.label);
+  options.add(option("id", "COLUMN", "column that only identifies records: not a feature", {.example = "patient"}),
               settings.id);
-  options.add({.name = "drop",
-               .argument = "COLUMNS",
-               .help = "columns that are left out, separated by commas",
-               .example = "name,date"},
+  options.add(option("drop", "COLUMNS", "columns that are left out, separated by commas", {.example = "name,date"}),
               settings.drop);
 }
 
@@ -65,65 +56,53 @@ void read_missing(const std::string& text, ReadSettings& settings) {
 /// Texts and missing values.
 void add_gap_options(Options& options, ReadSettings& settings) {
   options.add(
-      {.name = "encode",
-       .argument = "[onehot:]FILE",
-       .help = "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
-               "text (its name, or its number from 0); what stands nowhere there is an error. With onehot: a category "
-               "is a feature COLUMN=CATEGORY of 0 and 1, and the category * takes all other texts",
-       .example = "encode.csv",
-       .files = named::encoding},
+      option("encode", "[onehot:]FILE",
+             "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
+             "text (its name, or its number from 0); what stands nowhere there is an error. With onehot: a category "
+             "is a feature COLUMN=CATEGORY of 0 and 1, and the category * takes all other texts",
+             {.example = "encode.csv", .files = named::encoding}),
       [&settings](const std::string& text) { read_encoding(text, settings); });
   options.add(
-      {.name = "missing",
-       .argument = "RULE",
-       .initial = "refuse",
-       .help =
-           "what a missing feature becomes (empty, NA, NaN): refuse (an error), zero (0 after --standardise or "
-           "--ranges), indicator (zero, and each column COLUMN gets a further feature COLUMN.missing of 0 and 1) or "
-           "constant:FILE (public constants: CSV with a line `feature,value`, then one for every feature)",
-       .files = named::missing},
+      option("missing", "RULE",
+             "what a missing feature becomes (empty, NA, NaN): refuse (an error), zero (0 after --standardise or "
+             "--ranges), indicator (zero, and each column COLUMN gets a further feature COLUMN.missing of 0 and 1) or "
+             "constant:FILE (public constants: CSV with a line `feature,value`, then one for every feature)",
+             {.initial = "refuse", .files = named::missing}),
       [&settings](const std::string& text) { read_missing(text, settings); });
 }
 
 void add_scaling_options(Options& options, ReadSettings& settings) {
   options.add(
-      {.name = "standardise",
-       .argument = "FILE",
-       .help = "public constants: CSV with a line `feature,mean,sd`, then one for every feature (its name, or its "
-               "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too "
-               "if it has a line (its column's name, or `label` where it has none). Or values:MEAN/SD,MEAN/SD,... with "
-               "a pair for every feature column, in their order",
-       .example = "standardise.csv",
-       .files = named::standardisation},
+      option("standardise", "FILE",
+             "public constants: CSV with a line `feature,mean,sd`, then one for every feature (its name, or its "
+             "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too "
+             "if it has a line (its column's name, or `label` where it has none). Or values:MEAN/SD,MEAN/SD,... with "
+             "a pair for every feature column, in their order",
+             {.example = "standardise.csv", .files = named::standardisation}),
       settings.standardise);
-  options.add({.name = "ranges",
-               .argument = "FILE",
-               .help = "public constants: CSV with a line `feature,low,high`, then lines as of --standardise; x is "
-                       "clipped to its range, which is mapped to -1 ... 1",
-               .example = "ranges.csv",
-               .files = named::file,
-               .relations = {excludes("standardise", "either says how columns are scaled", "Give one of them.")}},
-              settings.ranges);
+  options.add(
+      option("ranges", "FILE",
+             "public constants: CSV with a line `feature,low,high`, then lines as of --standardise; x is "
+             "clipped to its range, which is mapped to -1 ... 1",
+             {.example = "ranges.csv",
+              .files = named::file,
+              .relations = {excludes("standardise", "either says how columns are scaled", "Give one of them.")}}),
+      settings.ranges);
 }
 
 void add_text_options(Options& options, ReadSettings& settings) {
   using Decimal = ReadSettings::Decimal;
   using Header = ReadSettings::Header;
-  options.add({.name = "delimiter",
-               .argument = "WHAT",
-               .initial = "auto",
-               .help = "between the columns of text: auto, comma, semicolon, tab, space, or one character"},
-              settings.delimiter);
-  options.add({.name = "decimal",
-               .argument = "WHAT",
-               .initial = "point",
-               .help = "before the decimals of text: point, or comma, which then delimits no columns"},
+  options.add(
+      option("delimiter", "WHAT", "between the columns of text: auto, comma, semicolon, tab, space, or one character",
+             {.initial = "auto"}),
+      settings.delimiter);
+  options.add(option("decimal", "WHAT", "before the decimals of text: point, or comma, which then delimits no columns",
+                     {.initial = "point"}),
               settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}});
-  options.add({.name = "header",
-               .argument = "WHETHER",
-               .initial = "auto",
-               .help = "whether text starts with a line of names: auto, yes or no"},
-              settings.header, {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}});
+  options.add(
+      option("header", "WHETHER", "whether text starts with a line of names: auto, yes or no", {.initial = "auto"}),
+      settings.header, {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}});
 }
 
 }  // namespace
@@ -134,22 +113,17 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   add_format_option(options, settings);
   add_naming_options(options, settings);
   add_gap_options(options, settings);
-  options.add({.name = "positive",
-               .argument = "LABELS",
-               .help = "labels that count as +1, all others as -1, separated by commas",
-               .example = "4,5,6"},
+  options.add(option("positive", "LABELS", "labels that count as +1, all others as -1, separated by commas",
+                     {.example = "4,5,6"}),
               settings.positive);
-  options.add(
-      {.name = "ignore", .argument = "LABELS", .help = "records with these labels are left out", .example = "0"},
-      settings.ignore);
+  options.add(option("ignore", "LABELS", "records with these labels are left out", {.example = "0"}), settings.ignore);
   options.add(declared("scale", {.initial = "1"}), settings.scale);
   add_scaling_options(options, settings);
   options.add(
-      {.name = "features",
-       .argument = "WHAT",
-       .initial = "raw",
-       .help = "raw, or hog: each record is a square picture, its features are pixels row by row, and models see its "
-               "histogram of gradients and a constant (129 features of bounded norm; leave --intercept out)"},
+      option("features", "WHAT",
+             "raw, or hog: each record is a square picture, its features are pixels row by row, and models see its "
+             "histogram of gradients and a constant (129 features of bounded norm; leave --intercept out)",
+             {.initial = "raw"}),
       settings.features, {{"raw", Features::raw}, {"hog", Features::hog}});
   add_text_options(options, settings);
   options.add(declared("dimension"), settings.dimension);

@@ -17,66 +17,48 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                         Option correlation) {
   options.group("Tuning");
   options.add(
-      {.name = "tuning",
-       .argument = "WHETHER",
-       .help = fmt::format(
-           "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
-           "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
-           fmt::join(chosen, ", "))},
+      option(
+          "tuning", "WHETHER",
+          fmt::format(
+              "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
+              "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
+              fmt::join(chosen, ", "))),
       config.tune, {{"auto", true}, {"off", false}});
   options.add(
-      {.name = "norm",
-       .argument = "R[,R1]",
-       .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
-               "Default: released under --scale-share, else 2; too low costs little, too high much",
-       .least = tiny,
-       .most = 1e12,
-       .example = "2 --tuning auto"},
+      option("norm", "R[,R1]",
+             "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
+             "Default: released under --scale-share, else 2; too low costs little, too high much",
+             {.range = {tiny, 1e12}, .example = "2 --tuning auto"}),
       config.norm);
-  options.add(
-      {.name = "label-size",
-       .argument = "Y",
-       .help = "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
-               "Default: released under --scale-share, else 1; half or twice the truth costs little",
-       .least = tiny,
-       .most = 1e12,
-       .example = "2 --loss squared --tuning auto"},
-      config.label_size);
-  options.add({.name = "scale-share",
-               .argument = "S",
-               .help = "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
-                       "releases a noisy "
-                       "histogram of the norms of its records (and of the sizes of their labels), which has the share "
-                       "S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
-                       "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
-               .least = 0,
-               .most = 0.5,
-               .unit = "share, 0 to 0.5",
-               .example = "0.01 --tuning auto"},
+  options.add(option("label-size", "Y",
+                     "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
+                     "Default: released under --scale-share, else 1; half or twice the truth costs little",
+                     {.range = {tiny, 1e12}, .example = "2 --loss squared --tuning auto"}),
+              config.label_size);
+  options.add(option("scale-share", "S",
+                     "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
+                     "releases a noisy histogram of the norms of its records (and of the sizes of their labels), which "
+                     "has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the rest; 0: "
+                     "none. Default: 0.01. With --tuning off: what an earlier release has had",
+                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.01 --tuning auto"}),
               config.scale_share);
   options.add(
-      {.name = "feature-share",
-       .argument = "S",
-       .help =
-           "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
-           "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy "
-           "histograms of its features, which have the share S of mu^2 and give the gradients the rest; "
-           "records are then standardised by a mean and a deviation from them. Only where records are "
-           "many enough for that; 0: never. Default: 0.1. With --tuning off: what an earlier release has "
-           "had",
-       .least = 0,
-       .most = 0.5,
-       .unit = "share, 0 to 0.5",
-       .example = "0.1 --tuning auto"},
+      option(
+          "feature-share", "S",
+          "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
+          "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy histograms of "
+          "its features, which have the share S of mu^2 and give the gradients the rest; records are then standardised "
+          "by a mean and a deviation from them. Only where records are many enough for that; 0: never. Default: 0.1. "
+          "With --tuning off: what an earlier release has had",
+          {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
       config.privacy.feature_share);
   options.add(
-      {.name = "histogram-price",
-       .argument = "COST",
-       .help = "with --tuning off: what the histograms have cost whose results are given (--norm, --label-size, "
-               "--standardise), as config.ini of the run has it that released them. A run that would count them at "
-               "another cost is refused",
-       .example = "mu:norms=0.1,unit=record --tuning off",
-       .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own")}},
+      option("histogram-price", "COST",
+             "with --tuning off: what the histograms have cost whose results are given (--norm, --label-size, "
+             "--standardise), as config.ini of the run has it that released them. A run that would count them at "
+             "another cost is refused",
+             {.example = "mu:norms=0.1,unit=record --tuning off",
+              .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own")}}),
       config.privacy.histogram_price);
   add_correlation_option(options, config.correlation, std::move(correlation));
 }

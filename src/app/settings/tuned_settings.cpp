@@ -29,7 +29,7 @@ void keep_in_range(TunedValue& chosen) {
   if (chosen.option != "batch" && chosen.option != "clip" && chosen.option != "step") return;
   const Option option = declared(chosen.option);
   const double value = std::stod(chosen.value);
-  const double kept = std::clamp(value, *option.least, *option.most);
+  const double kept = std::clamp(value, *option.range.least, *option.range.most);
   if (kept == value) return;
   chosen.reason = fmt::format("the {} that can be, in place of {}", kept < value ? "most" : "least", chosen.value);
   chosen.value = fmt::format("{}", kept);

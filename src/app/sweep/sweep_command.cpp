@@ -33,52 +33,29 @@ struct SweepRequest {
 Options options_of_sweep(SweepRequest& request) {
   Options options("sweep");
   options.group("Options");
-  options.add({.name = "spec",
-               .argument = "SPEC",
-               .help = "file that describes the sweep",
-               .example = "sweep.ini",
-               .common = true,
-               .positional = true},
+  options.add(option("spec", "SPEC", "file that describes the sweep",
+                     {.example = "sweep.ini", .common = true, .positional = true}),
               request.spec);
   options.add(declared("output", {.help = "folder of the runs' directories, made if need be"}), request.output);
-  options.add({.name = "parallel",
-               .argument = "N",
-               .help = "runs at once; default: 1, of a job array no bound",
-               .least = 1,
-               .most = most_parallel,
-               .unit = "runs",
-               .example = "2",
-               .common = true},
+  options.add(option("parallel", "N", "runs at once; default: 1, of a job array no bound",
+                     {.range = {1, most_parallel}, .unit = "runs", .example = "2", .common = true}),
               request.parallel);
-  options.add({.name = "only",
-               .argument = "K",
-               .help = "only run K of the list that --dry-run shows, from 1",
-               .least = 1,
-               .most = most_whole,
-               .example = "1"},
+  options.add(option("only", "K", "only run K of the list that --dry-run shows, from 1",
+                     {.range = {1, most_whole}, .example = "1"}),
               request.only);
-  options.add({.name = "launcher",
-               .argument = "WORDS",
-               .help = "launcher of MPI programs instead of the file's",
-               .example = "srun"},
+  options.add(option("launcher", "WORDS", "launcher of MPI programs instead of the file's", {.example = "srun"}),
               request.launcher);
-  options.add({.name = "metric",
-               .argument = "METRIC[,METRIC…]",
-               .help = "figures of the table, as in starling report; default: the usual ones that are known",
-               .example = "accuracy"},
+  options.add(option("metric", "METRIC[,METRIC…]",
+                     "figures of the table, as in starling report; default: the usual ones that are known",
+                     {.example = "accuracy"}),
               request.metrics);
-  options.add({.name = "dry-run",
-               .help = "print the commands of the runs that are not finished, and end",
-               .common = true,
-               .relations = {excludes("slurm", "each does something instead of running")}},
+  options.add(flag("dry-run", "print the commands of the runs that are not finished, and end",
+                   {.common = true, .relations = {excludes("slurm", "each does something instead of running")}}),
               request.dry_run);
-  options.add({.name = "slurm",
-               .argument = "FILE",
-               .help = "write a job array for sbatch with a task for each run, and end",
-               .example = "sweep.sbatch",
-               .common = true,
-               .relations = {excludes("only", "an array has all runs")}},
-              request.slurm);
+  options.add(
+      option("slurm", "FILE", "write a job array for sbatch with a task for each run, and end",
+             {.example = "sweep.sbatch", .common = true, .relations = {excludes("only", "an array has all runs")}}),
+      request.slurm);
   options.add(declared("help"));
   return options;
 }

@@ -176,8 +176,7 @@ struct TopologyCheck {
 Options check_options(TopologyCheck& check) {
   Options options("topology check");
   options.group("Options");
-  options.add({.name = "file", .argument = "FILE", .help = "topology file", .example = "ring.topo", .positional = true},
-              check.file);
+  options.add(option("file", "FILE", "topology file", {.example = "ring.topo", .positional = true}), check.file);
   options.add(declared("json", {.help = "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, "
                                         "receiver_sums, strongly_connected, joint_window, perron, bias, contraction, "
                                         "spectral_gap, contraction_tolerance, rounds_to_1e-3, digest"}),

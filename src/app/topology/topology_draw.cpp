@@ -74,11 +74,11 @@ struct Drawing {
 Options draw_options(Drawing& drawing) {
   Options options("topology draw");
   options.group("Options");
-  options.add({.name = "file", .argument = "FILE", .help = "topology file", .example = "ring.topo", .positional = true},
-              drawing.file);
-  options.add(declared("output", {.argument = "PICTURE",
-                                  .help = "picture to write: .svg, .png or .pdf (by Graphviz, of more than 200 "
-                                          "clients by gnuplot), .dot or .gv; default: DOT on standard output"}),
+  options.add(option("file", "FILE", "topology file", {.example = "ring.topo", .positional = true}), drawing.file);
+  options.add(declared("output",
+                       "picture to write: .svg, .png or .pdf (by Graphviz, of more than 200 "
+                       "clients by gnuplot), .dot or .gv; default: DOT on standard output",
+                       {.argument = "PICTURE"}),
               drawing.output);
   options.add(declared("help"));
   return options;

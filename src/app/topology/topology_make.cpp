@@ -45,25 +45,18 @@ struct NewTopology {
 Options make_topology_options(NewTopology& topology) {
   Options options("topology make");
   options.group("Options");
-  options.add({.name = "family",
-               .argument = "FAMILY",
-               .help = "a family, with its parameters as key=value",
-               .values = family_values,
-               .example = "exponential",
-               .positional = true,
-               .many = true},
+  options.add(option("family", "FAMILY", "a family, with its parameters as key=value",
+                     {.values = family_values, .example = "exponential", .positional = true, .many = true}),
               topology.family);
   options.add(
-      declared("clients", {.help = "number of clients, from 1 (required)", .most = max_clients, .example = "16"}),
+      declared("clients", "number of clients, from 1 (required)", {.range = {.most = max_clients}, .example = "16"}),
       topology.clients);
-  options.add({.name = "weights",
-               .argument = "RULE",
-               .initial = "sender",
-               .help = "sender (equal shares over out-neighbours and itself: fits push-sum), receiver (the same over "
-                       "in-neighbours: fits plain), or metropolis (symmetric graphs: fits both)"},
+  options.add(option("weights", "RULE",
+                     "sender (equal shares over out-neighbours and itself: fits push-sum), receiver (the same over "
+                     "in-neighbours: fits plain), or metropolis (symmetric graphs: fits both)",
+                     {.initial = "sender"}),
               topology.weights);
-  options.add(declared("output", {.argument = "FILE", .help = "file to write; default: standard output"}),
-              topology.output);
+  options.add(declared("output", "file to write; default: standard output", {.argument = "FILE"}), topology.output);
   options.add(declared("help"));
   return options;
 }

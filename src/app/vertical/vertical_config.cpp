@@ -54,78 +54,61 @@ void parse_baseline(const std::string& text, VerticalPlan& plan) {
 void add_party_options(Options& options, VerticalConfig& config) {
   options.group("Parties and data");
   options.add(
-      declared(
-          "source",
-          {.help =
+      declared("source",
                "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
                "with {client}, "
                "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0",
-           .values = vertical_sources,
-           .example = "synthetic:spectrum"}),
+               {.values = vertical_sources, .example = "synthetic:spectrum"}),
       config.source);
-  options.add({.name = "parties",
-               .argument = "FILES",
-               .help = "instead of --source: a file of each party, in their order, separated by commas",
-               .example = "guest.csv,host.csv",
-               .common = true,
-               .files = named::source,
-               .relations = {excludes("source", "both say where columns are", "Give one of them.")}},
-              config.parties);
   options.add(
-      {.name = "columns",
-       .argument = "GROUPS",
-       .help = "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
-               "features, or names); a group for each party",
-       .example = "0-12/13-22",
-       .common = true,
-       .relations = {excludes("parties", "each party's file has its columns")}},
+      option("parties", "FILES", "instead of --source: a file of each party, in their order, separated by commas",
+             {.example = "guest.csv,host.csv",
+              .common = true,
+              .files = named::source,
+              .relations = {excludes("source", "both say where columns are", "Give one of them.")}}),
+      config.parties);
+  options.add(
+      option("columns", "GROUPS",
+             "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
+             "features, or names); a group for each party",
+             {.example = "0-12/13-22",
+              .common = true,
+              .relations = {excludes("parties", "each party's file has its columns")}}),
       config.columns);
   options.add(
-      {.name = "label-source",
-       .argument = "FILE",
-       .help = "where parties have files: the one with the labels, whose order of records counts; default: the first "
-               "party's. Ranks that know the labels read it, for labels and ids alone",
-       .example = "guest.csv",
-       .files = named::source},
+      option("label-source", "FILE",
+             "where parties have files: the one with the labels, whose order of records counts; default: the first "
+             "party's. Ranks that know the labels read it, for labels and ids alone",
+             {.example = "guest.csv", .files = named::source}),
       config.label_source);
   options.add(
-      {.name = "test",
-       .argument = "FILES",
-       .help = "held-out records, which the parties predict together after the rounds. They are public by declaration: "
-               "embeddings of them go to rank 0 without noise, and their labels are rank 0's. One table where --source "
-               "is one, else a file of each party, separated by commas, or a name with {client}",
-       .example = "held-out.csv --parties guest.csv,host.csv",
-       .files = named::source},
+      option("test", "FILES",
+             "held-out records, which the parties predict together after the rounds. They are public by declaration: "
+             "embeddings of them go to rank 0 without noise, and their labels are rank 0's. One table where --source "
+             "is one, else a file of each party, separated by commas, or a name with {client}",
+             {.example = "held-out.csv --parties guest.csv,host.csv", .files = named::source}),
       config.held_out);
-  options.add({.name = "test-label-source",
-               .argument = "FILE",
-               .help = "the file with the labels of --test; default: the first party's",
-               .example = "held-out.csv --parties guest.csv,host.csv",
-               .files = named::source,
-               .relations = {needs("test", "there are no records to label")}},
+  options.add(option("test-label-source", "FILE", "the file with the labels of --test; default: the first party's",
+                     {.example = "held-out.csv --parties guest.csv,host.csv",
+                      .files = named::source,
+                      .relations = {needs("test", "there are no records to label")}}),
               config.held_out_labels);
   options.add(
-      {.name = "labels",
-       .argument = "WHO",
-       .initial = "all",
-       .help = "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
-               "derivatives of the loss by its embeddings; one local step a round)"},
+      option("labels", "WHO",
+             "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
+             "derivatives of the loss by its embeddings; one local step a round)",
+             {.initial = "all"}),
       config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}});
   options.add(
-      declared(
-          "clients",
-          {.argument = "K",
-           .help =
+      declared("clients",
                "number of parties; default: what the data say, else one for each rank but rank 0. More than those must "
                "be asked for; a rank then hosts several",
-           .most = most_clients - 1}),
+               {.argument = "K", .range = {.most = most_clients - 1}}),
       config.clients);
   options.add(
-      declared(
-          "batch",
-          {.help =
+      declared("batch",
                "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train=",
-           .example = "20 --parties guest.csv,host.csv"}),
+               {.example = "20 --parties guest.csv,host.csv"}),
       config.batch);
   options.add(declared("epochs", {.help = "passes over a table; each adds to what a record pays"}), config.data.epochs);
   options.add(declared("rounds", {.help = "rounds; default: what a table gives, 300 for a spectrum"}), config.rounds);
@@ -136,64 +119,51 @@ void add_party_options(Options& options, VerticalConfig& config) {
 void add_network_options(Options& options, VerticalConfig& config) {
   options.group("Networks and learning");
   options.add(
-      {.name = "feature-net",
-       .argument = "SIZES",
-       .initial = "d-128-256-64-16",
-       .help = "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
-               "for as many as it has columns"},
+      option("feature-net", "SIZES",
+             "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
+             "for as many as it has columns",
+             {.initial = "d-128-256-64-16"}),
       [&config](const std::string& text) { config.features = LayerSizes::parse(text); });
-  options.add({.name = "head",
-               .argument = "SIZES",
-               .initial = "d-8-d",
-               .help = "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
-               .common = true},
+  options.add(option("head", "SIZES",
+                     "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
+                     {.initial = "d-8-d", .common = true}),
               [&config](const std::string& text) { config.head = LayerSizes::parse(text); });
-  options.add(declared("precision", {.initial = "float", .help = "arithmetic of the networks: float or double"}),
+  options.add(declared("precision", "arithmetic of the networks: float or double", {.initial = "float"}),
               config.precision, {{"float", Precision::single}, {"double", Precision::full}});
   options.add(
-      declared(
-          "loss",
-          {.initial = "mse",
-           .help =
+      declared("loss",
                "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
                "loss of one output",
-           .values = losses_of_outputs}),
+               {.initial = "mse", .values = losses_of_outputs}),
       config.loss);
-  options.add(
-      declared("local-steps",
-               {.help = "steps of every network in a round, all else frozen at what rank 0 has sent", .most = 65'000}),
-      config.plan.local_steps);
-  options.add(
-      {.name = "optimizer", .argument = "WHICH", .initial = "sgd", .help = "sgd (plain gradient descent) or adam"},
-      config.optimiser, {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}});
-  options.add(declared("step", {.initial = "0.03", .help = "steps of round t are C / (t + i0)^p, t from 1"}),
-              config.plan.step);
-  options.add(
-      declared("step-power", {.initial = "0", .help = "p; 0 is a constant step, 0.5 that of the paper's regret bound"}),
-      config.plan.step_power);
+  options.add(declared("local-steps", "steps of every network in a round, all else frozen at what rank 0 has sent",
+                       {.range = {.most = 65'000}}),
+              config.plan.local_steps);
+  options.add(option("optimizer", "WHICH", "sgd (plain gradient descent) or adam", {.initial = "sgd"}),
+              config.optimiser, {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}});
+  options.add(declared("step", "steps of round t are C / (t + i0)^p, t from 1", {.initial = "0.03"}), config.plan.step);
+  options.add(declared("step-power", "p; 0 is a constant step, 0.5 that of the paper's regret bound", {.initial = "0"}),
+              config.plan.step_power);
   options.add(declared("step-offset", {.initial = "0"}), config.plan.step_offset);
+  options.add(declared("start",
+                       "uniform (values between +-1/sqrt(fan-in), made from --seed), or a vertical model: the model.h5 "
+                       "of an earlier run, its directory, or a name with {client} for the part of each (0: the head)",
+                       {.initial = "uniform"}),
+              config.start);
   options.add(
-      declared(
-          "start",
-          {.initial = "uniform",
-           .help = "uniform (values between +-1/sqrt(fan-in), made from --seed), or a vertical model: the model.h5 "
-                   "of an earlier run, its directory, or a name with {client} for the part of each (0: the head)"}),
-      config.start);
-  options.add(
-      {.name = "baseline",
-       .argument = "WHICH",
-       .initial = "none",
-       .help =
-           "for comparison: central (columns go to rank 0, which learns all networks at once) or lazy:ROUND (nobody "
-           "learns after that round)",
-       .relations =
-           {excludes("quantiser", "columns are sent as they are, and no head", "Leave --quantiser out.")
-                .only_for("central"),
-            excludes("quantise-head", "columns are sent as they are, and no head", "Leave --quantise-head out.")
-                .only_for("central"),
-            excludes("bits", "columns are sent as they are, and no head", "Leave --bits out.").only_for("central"),
-            excludes("labels=head", "nothing is sent back, so labels stay at rank 0 anyhow", "Leave --labels out.")
-                .only_for("central")}},
+      option(
+          "baseline", "WHICH",
+          "for comparison: central (columns go to rank 0, which learns all networks at once) or lazy:ROUND (nobody "
+          "learns after that round)",
+          {.initial = "none",
+           .relations =
+               {excludes("quantiser", "columns are sent as they are, and no head", "Leave --quantiser out.")
+                    .only_for("central"),
+                excludes("quantise-head", "columns are sent as they are, and no head", "Leave --quantise-head out.")
+                    .only_for("central"),
+                excludes("bits", "columns are sent as they are, and no head", "Leave --bits out.").only_for("central"),
+                excludes("labels=head", "nothing is sent back, so labels stay at rank 0 anyhow", "Leave --labels out.")
+                    .only_for("central")}}),
       [&config](const std::string& text) { parse_baseline(text, config.plan); });
   options.add(
       declared(
@@ -202,39 +172,32 @@ void add_network_options(Options& options, VerticalConfig& config) {
                "none, or static: against the best fixed networks in hindsight that --regret-passes of Adam over all "
                "records find (the true best may be better, and the regret larger)"}),
       config.static_regret, {{"none", false}, {"static", true}});
-  options.add({.name = "regret-passes",
-               .argument = "N",
-               .help = "passes of that search; default: 20",
-               .least = 1,
-               .most = 1'000'000,
-               .unit = "passes",
-               .example = "20",
-               .relations = {needs("regret=static", "nothing is searched for")}},
+  options.add(option("regret-passes", "N", "passes of that search; default: 20",
+                     {.range = {1, 1'000'000},
+                      .unit = "passes",
+                      .example = "20",
+                      .relations = {needs("regret=static", "nothing is searched for")}}),
               config.regret_passes);
 }
 
 void add_wire_options(Options& options, VerticalConfig& config) {
   options.group("Messages");
-  options.add({.name = "quantiser",
-               .argument = "HOW",
-               .help = "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
-               .values = [] { return values_of("Quantisers", quantiser_table()); },
-               .example = "scalar:4"},
+  options.add(option("quantiser", "HOW",
+                     "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
+                     {.values = [] { return values_of("Quantisers", quantiser_table()); }, .example = "scalar:4"}),
               config.quantiser);
-  options.add({.name = "quantise-head",
-               .argument = "HOW",
-               .help = "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
-               .example = "8",
-               .relations = {excludes("labels=head", "the head stays at rank 0", "Leave --quantise-head out.")}},
-              config.head_quantiser);
   options.add(
-      {.name = "bits",
-       .argument = "WHEN",
-       .help = "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
-               "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
-               "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
-               "too few)",
-       .example = "sublinear:4 --quantiser scalar:8"},
+      option("quantise-head", "HOW", "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
+             {.example = "8",
+              .relations = {excludes("labels=head", "the head stays at rank 0", "Leave --quantise-head out.")}}),
+      config.head_quantiser);
+  options.add(
+      option("bits", "WHEN",
+             "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
+             "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
+             "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
+             "too few)",
+             {.example = "sublinear:4 --quantiser scalar:8"}),
       config.bits.text);
 }
 
@@ -312,34 +275,28 @@ Options vertical_options(VerticalConfig& config) {
   add_wire_options(options, config);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   options.group("Privacy");
-  options.add({.name = "person-rows",
-               .argument = "R",
-               .help = "rows that each person has in a round, public: further records of a person are left out, and "
-                       "rows without a record are sent as well, so that nobody sees how many a person has",
-               .least = 1,
-               .most = 1'000'000,
-               .unit = "rows",
-               .example = "2 --parties guest.csv,host.csv",
-               .relations = {needs("unit=person", "records stand for themselves without it")}},
+  options.add(option("person-rows", "R",
+                     "rows that each person has in a round, public: further records of a person are left out, and "
+                     "rows without a record are sent as well, so that nobody sees how many a person has",
+                     {.range = {1, 1'000'000},
+                      .unit = "rows",
+                      .example = "2 --parties guest.csv,host.csv",
+                      .relations = {needs("unit=person", "records stand for themselves without it")}}),
               config.person_rows);
   options.add(
-      {.name = "embedding-clip",
-       .argument = "C",
-       .help =
-           "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
-           "1",
-       .least = tiny,
-       .most = 1e12,
-       .example = "1 --mechanism gaussian --mu 1"},
+      option("embedding-clip", "C",
+             "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
+             "1",
+             {.range = {tiny, 1e12}, .example = "1 --mechanism gaussian --mu 1"}),
       config.embedding_clip);
   options.add(
-      {.name = "networks",
-       .argument = "WHERE",
-       .initial = "auto",
-       .help = "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
-               "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
-               "sources, unless the run starts from parts that are not shared",
-       .relations = {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}},
+      option("networks", "WHERE",
+             "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
+             "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
+             "sources, unless the run starts from parts that are not shared",
+             {.initial = "auto",
+              .relations =
+                  {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}}),
       config.networks,
       {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
   add_output_options(options, config, "vertical");

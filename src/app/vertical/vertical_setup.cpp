@@ -203,8 +203,7 @@ void VerticalRun::make_architecture() {
         make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, targets)), targets);
   }
   check(config_.features.outputs.has_value(),
-        "--feature-net that ends with d (the data say nothing of embeddings) give "
-        "their size, as in d-64-16");
+        "--feature-net that ends with d (the data say nothing of embeddings) give their size, as in d-64-16");
   for (std::size_t k = 0; k < columns.size(); ++k) {
     architecture_.features.push_back(
         config_.features.architecture(columns[k], 1, fmt::format("--feature-net of party {}", k + 1)));
