@@ -38,12 +38,12 @@ Options doctor_options(DoctorConfig& config) {
               config.dimension);
   options.add(
       option("pings", "K", "round trips over each edge between ranks, or as many as fit in its part of --seconds",
-             {.initial = "100", .range = {1, most_pings}, .unit = "round trips"}),
+             {.range = {1, most_pings}, .unit = "round trips"}),
       config.pings);
   options.add(
       option("seconds", "S",
              "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
-             {.initial = "60", .range = {0.01, 1e6}, .unit = "seconds"}),
+             {.range = {0.01, 1e6}, .unit = "seconds"}),
       config.seconds);
   options.add(
       declared("output",

@@ -17,8 +17,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   options.add(
       option("client-weights", "WHICH",
              "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
-             "everybody learns so; not for sources without end), or equal",
-             {.initial = "records"}),
+             "everybody learns so; not for sources without end), or equal"),
       config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
   add_model_options(options, config.model);
   options.add(declared("loss", "loss of the model", {.values = [] { return values_of("Losses", loss_table()); }}),

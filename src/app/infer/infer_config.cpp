@@ -96,8 +96,7 @@ void add_tuning_options(Options& options, InferConfig& config) {
   options.add(option("warmup-share", "S",
                      "share of the steps whose records give one noisy sum of second moments in place of directions. "
                      "From it follow coordinates in which features are uncorrelated and of one scale, and a start",
-                     {.initial = "0",
-                      .range = {0, 0.5},
+                     {.range = {0, 0.5},
                       .unit = "share, 0 to 0.5",
                       .relations = {excludes("intervals=plug-in", "its curvatures belong to the records as they are",
                                              "Use random-scaling."),
@@ -115,8 +114,7 @@ void add_interval_options(Options& options, InferConfig& config) {
       option("intervals", "WHICH",
              "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
              "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
-             {.initial = "random-scaling",
-              .common = true,
+             {.common = true,
               .relations = {excludes("topology", "a client does not know the others' curvatures",
                                      "Use random-scaling, or leave --topology out.")
                                 .only_for("plug-in")}}),
@@ -137,15 +135,13 @@ void add_interval_options(Options& options, InferConfig& config) {
       option("bias", "WHAT",
              "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
              "estimated from each step's noisy curvature, which plug-in with --trust local releases anyway)",
-             {.initial = "keep",
-              .relations = {excludes("topology", "nobody sees the curvatures of all clients",
+             {.relations = {excludes("topology", "nobody sees the curvatures of all clients",
                                      "Take more records a step: --batch.")
                                 .only_for("remove")}}),
       config.bias, {{"keep", BiasChoice::keep}, {"remove", BiasChoice::remove}});
   options.add(
       option("bias-share", "S", "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
-             {.initial = "0.19",
-              .range = {0.001, 0.999},
+             {.range = {0.001, 0.999},
               .relations = {needs("bias=remove", "no curvature has a share of its own"),
                             excludes("intervals=plug-in", "plug-in has its own share", "Leave --bias-share out.")}}),
       config.bias_share);
@@ -156,15 +152,14 @@ void add_interval_options(Options& options, InferConfig& config) {
            {.relations = {excludes("bias=remove", "the test is on the average with its bias"),
                           excludes("replications", of_a_study)}}),
       config.joint);
-  options.add(option("burn-in", "B", "steps that do not enter the average and its intervals",
-                     {.initial = "0", .range = {0, most_whole}}),
-              config.burn_in);
+  options.add(
+      option("burn-in", "B", "steps that do not enter the average and its intervals", {.range = {0, most_whole}}),
+      config.burn_in);
   options.add(
       option("replications", "R",
              "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
              "--topology vectors go as messages unless --exchange says otherwise",
-             {.initial = "0",
-              .range = {0, 100'000'000},
+             {.range = {0, 100'000'000},
               .relations = {excludes("test", of_a_study), excludes("json-models", of_a_study),
                             excludes("record-clients", of_a_study), excludes("save-partition", of_a_study),
                             excludes("tensorboard", of_a_study), excludes("openmetrics", of_a_study)}}),

@@ -62,9 +62,9 @@ void add_learning_options(Options& options, OmdConfig& config) {
       config.loss);
   add_model_options(options, config.model);
   options.add(declared("l2", {.initial = "0"}), config.omd.l2);
-  options.add(option("mirror", "MAP", "mirror map",
-                     {.initial = "euclidean", .values = [] { return values_of("Mirror maps", mirror_table()); }}),
-              config.mirror);
+  options.add(
+      option("mirror", "MAP", "mirror map", {.values = [] { return values_of("Mirror maps", mirror_table()); }}),
+      config.mirror);
   options.add(option("domain", "SET", "where models live; default: free, simplex for entropic",
                      {.values = [] { return values_of("Domains", domain_table()); }, .example = "ball:10"}),
               config.domain);

@@ -35,7 +35,7 @@ Options predict_options(Predict& predict) {
   add_model_source_options(options, predict.from);
   options.group("Output");
   options.add(option("output", "FILE", "table of predictions, CSV with a line for each record; - is standard output",
-                     {.initial = "-", .files = named::file}),
+                     {.files = named::file}),
               predict.output);
   options.add(flag("force", "replace a file that exists", {.common = true}), predict.force);
   options.add(

@@ -46,8 +46,7 @@ void add_chain_options(Options& options, AuditChoice& choice) {
   options.add(option("noise-correlation", "NAME",
                      "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
                      "noise, with two buffers",
-                     {.initial = "none",
-                      .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}}),
+                     {.relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}}),
               choice.correlated, {{"none", false}, {"blt:2", true}});
   options.add(declared("epochs", "with --noise-correlation: passes, in each of which a record is used once",
                        {.relations = {needs("noise-correlation=blt", "one release has no passes",
@@ -91,7 +90,7 @@ void add_method_options(Options& options, AuditChoice& choice) {
       choice.samples);
   options.add(option("protocol", "NAME",
                      "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`",
-                     {.initial = "none", .common = true}),
+                     {.common = true}),
               choice.of_omd, {{"none", false}, {"omd", true}});
   options.add(flag("run", "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"),
               choice.one_run);
@@ -104,8 +103,7 @@ void add_method_options(Options& options, AuditChoice& choice) {
       choice.seeded, {{"random", false}, {"seed", true}});
   options.add(declared("seed", {.help = "of --noise-key seed"}), choice.seed);
   options.add(
-      option("self-check", "WHEN", "on: first audit a null pair, an honest pair and every planted fault; off: do not",
-             {.initial = "on"}),
+      option("self-check", "WHEN", "on: first audit a null pair, an honest pair and every planted fault; off: do not"),
       choice.checks_itself, {{"on", true}, {"off", false}});
 }
 

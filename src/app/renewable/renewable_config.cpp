@@ -28,7 +28,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
       option("variant", "WHICH",
              "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
              "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
-             {.initial = "online", .common = true}),
+             {.common = true}),
       config.variant,
       {{"online", Variant::online},
        {"offline", Variant::offline},
@@ -41,8 +41,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
   options.add(
       option("smoothing", "HOW",
              "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
-             "printed, with its jump), or a half-width",
-             {.initial = "auto"}),
+             "printed, with its jump), or a half-width"),
       config.smoothing);
   options.add(declared("l2",
                        "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
@@ -50,9 +49,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
                        "Intervals are of the penalised coefficients",
                        {.common = true}),
               config.asked_l2);
-  options.add(
-      option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)", {.initial = "full"}),
-      config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
+  options.add(option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)"),
+              config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
   options.add(
       declared("start",
                "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
@@ -60,30 +58,26 @@ void add_method_options(Options& options, RenewableConfig& config) {
                {.example = "zero"}),
       config.start);
   options.add(option("forget", "RHO", "what the curvature gathered so far is multiplied by with each batch",
-                     {.initial = "1",
-                      .range = {1e-6, 1},
+                     {.range = {1e-6, 1},
                       .relations = {excludes("variant=offline|offline-one-step",
                                              "these variants have all records at once", "Leave --forget out.")}}),
               config.settings.forget);
-  options.add(option("classes", "HOW", "binary, or one-vs-rest:K for labels 0 to K - 1", {.initial = "binary"}),
-              config.classes_text);
+  options.add(option("classes", "HOW", "binary, or one-vs-rest:K for labels 0 to K - 1"), config.classes_text);
   options.add(
-      option("curvature", "HOW", "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)",
-             {.initial = "packed"}),
+      option("curvature", "HOW", "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)"),
       config.curvature);
   options.add(
       option("standard-errors", "KIND",
              "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
              "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
-             {.initial = "auto", .relations = {needs("variant=online", "the others have none")}}),
+             {.relations = {needs("variant=online", "the others have none")}}),
       config.standard_errors,
       {{"auto", StandardErrors::automatic},
        {"none", StandardErrors::none},
        {"model", StandardErrors::model},
        {"sandwich", StandardErrors::sandwich}});
   options.add(option("level", "P", "of the intervals",
-                     {.initial = "0.95",
-                      .range = {0.01, 0.999999},
+                     {.range = {0.01, 0.999999},
                       .unit = "probability",
                       .example = "0.9 --standard-errors sandwich",
                       .relations = {needs("variant=online", "the others have no intervals")}}),
@@ -109,8 +103,7 @@ void add_trust_options(Options& options, RenewableConfig& config) {
                      "with --variant private: average (public: n (c + lambda) I; costs nothing), file:FILE (public: "
                      "n (H + lambda I), H a CSV matrix of a row for each feature and a last one for the intercept), or "
                      "released:SHARE (noisy curvature for that share of the price)",
-                     {.initial = "average",
-                      .files = named::spec,
+                     {.files = named::spec,
                       .relations = {needs("variant=private", "no other variant releases curvatures with noise")}}),
               config.curvature_model);
   const Relation of_the_paper = needs("variant=private-paper", "no other variant has this constant");

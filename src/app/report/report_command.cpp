@@ -66,7 +66,7 @@ Options report_options(ReportRequest& request) {
   options.add(option("format", "FORMAT",
                      "of the table of a comparison; csv has all digits, and mean, standard deviation and number in "
                      "columns of their own",
-                     {.initial = "text", .relations = {excludes("csv", shows), excludes("json", shows)}}),
+                     {.relations = {excludes("csv", shows), excludes("json", shows)}}),
               request.format,
               {{"text", TableFormat::text},
                {"csv", TableFormat::csv},
@@ -89,7 +89,7 @@ Options report_options(ReportRequest& request) {
                {.help = "print summary.json and nothing else; of an unfinished run the same keys with null for what is "
                         "not known, besides state (starting, running or silent) and seconds_since_record"}),
       request.json);
-  options.add(option("pictures", "[on|off]", "draw pictures", {.initial = "on", .implied = "on"}), request.pictures,
+  options.add(option("pictures", "[on|off]", "draw pictures", {.implied = "on"}), request.pictures,
               {{"on", true}, {"off", false}});
   options.add(option("picture-format", "svg[,png][,pdf]", "formats of the pictures",
                      {.initial = "svg,png",

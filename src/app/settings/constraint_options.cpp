@@ -41,7 +41,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
                      "saddle: client (each client has its own multipliers), or shared (all have the same, which follow "
                      "the mean over all clients: an experiment, since it needs a server or a sum over all ranks in "
                      "each round)",
-                     {.initial = "client", .relations = of_saddle()}),
+                     {.relations = of_saddle()}),
               constraints.shared, {{"client", false}, {"shared", true}});
   options.add(option("dual-regularisation", "GAMMA",
                      "saddle: how fast multipliers decay (0.1); less means fewer violations, and a wider swing",

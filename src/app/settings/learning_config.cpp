@@ -24,9 +24,7 @@ void add_data_options(Options& options, LearningConfig& config) {
   options.add(declared("source", {.initial = config.data.source, .values = source_values, .aside_with = "join"}),
               config.data.source);
   options.add(option("partition", "HOW", "how a file's records are dealt to clients",
-                     {.initial = "contiguous",
-                      .values = [] { return values_of("Partitions", partition_table()); },
-                      .files = named::spec}),
+                     {.values = [] { return values_of("Partitions", partition_table()); }, .files = named::spec}),
               config.data.partition);
   options.add(option("save-partition", "FILE", "write which record is whose, for --partition file:FILE",
                      {.example = "partition.csv", .files = named::file, .effect = Option::Effect::books}),

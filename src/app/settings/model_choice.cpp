@@ -166,7 +166,7 @@ SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const
   if (!choice.is_network()) return model;
   model.kind = SavedModel::Kind::network;
   model.architecture = architecture_of(choice, shape.features, made);
-  model.precision = choice.precision;
+  model.precision = choice.precision.value_or(Precision::single);
   return model;
 }
 

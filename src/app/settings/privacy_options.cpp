@@ -62,7 +62,7 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettin
   options.add(option("person-gradient", "HOW",
                      "gradient of a person, before it is clipped: the mean of the gradients of the person's records "
                      "(persons count alike), or their sum",
-                     {.initial = "mean", .relations = {by_person}}),
+                     {.relations = {by_person}}),
               privacy.person_mean, {{"mean", true}, {"sum", false}});
   data.persons_in_pipes = true;
   options.add(
@@ -86,13 +86,12 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
              "client that reached it goes on without learning",
              {.example = "8 --mechanism gaussian --epsilon 1", .files = named::spec, .falls_with = fades()}),
       amount(privacy.budget, 0, std::numeric_limits<double>::max()));
-  options.add(option("budget-unit", "WHOSE",
-                     "loss that --budget limits: client (all records of a client together) or record (its worst "
-                     "record; its worst component under --unit component)",
-                     {.initial = "client",
-                      .falls_with = fades(),
-                      .relations = {needs("budget", "there is no budget to limit").only_for("record")}}),
-              privacy.budget_of_client, {{"client", true}, {"record", false}});
+  options.add(
+      option("budget-unit", "WHOSE",
+             "loss that --budget limits: client (all records of a client together) or record (its worst "
+             "record; its worst component under --unit component)",
+             {.falls_with = fades(), .relations = {needs("budget", "there is no budget to limit").only_for("record")}}),
+      privacy.budget_of_client, {{"client", true}, {"record", false}});
   options.add(
       option("ledger", "FILE",
              "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
@@ -120,7 +119,7 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
       option("metrics", "WHERE",
              "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
              "under --noise-key seed and for synthetic sources",
-             {.initial = "auto", .effect = Option::Effect::books}),
+             {.effect = Option::Effect::books}),
       privacy.metrics,
       {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}});
 }

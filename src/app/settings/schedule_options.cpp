@@ -71,21 +71,19 @@ void add_schedule_options(Options& options, ScheduleOptions& settings) {
              "client,share",
              {.unit = "share of rounds, 0 to 1", .example = "0.2", .files = named::spec}),
       settings.dropout);
-  options.add(option("dropout-model", "MODEL", "how absences come, or a file that lists them in lines round,client",
-                     {.initial = "uniform",
-                      .values = [] { return values_of("Models of dropout", absence_table()); },
-                      .files = named::absences}),
-              settings.dropout_model);
+  options.add(
+      option("dropout-model", "MODEL", "how absences come, or a file that lists them in lines round,client",
+             {.values = [] { return values_of("Models of dropout", absence_table()); }, .files = named::absences}),
+      settings.dropout_model);
   options.add(option("leave", "FILE", "lines client,round: clients that are gone for good from that round (from 0)",
                      {.example = "leave.csv", .files = named::file}),
               settings.leave);
   options.add(option("link-loss", "P", "probability that a message is lost, below 1",
-                     {.initial = "0", .range = {0, 0.999999}, .unit = "probability"}),
+                     {.range = {0, 0.999999}, .unit = "probability"}),
               settings.link_loss);
   options.add(option("link-loss-model", "WHICH",
                      "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
-                     {.initial = "acknowledged",
-                      .example = "acknowledged",
+                     {.example = "acknowledged",
                       .relations = {needs("link-loss", "no message is lost", "Say how many: --link-loss 0.05.")
                                         .only_for("unacknowledged")}}),
               settings.link_loss_model,

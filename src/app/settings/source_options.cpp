@@ -94,8 +94,7 @@ void add_text_options(Options& options, ReadSettings& settings) {
   using Decimal = ReadSettings::Decimal;
   using Header = ReadSettings::Header;
   options.add(
-      option("delimiter", "WHAT", "between the columns of text: auto, comma, semicolon, tab, space, or one character",
-             {.initial = "auto"}),
+      option("delimiter", "WHAT", "between the columns of text: auto, comma, semicolon, tab, space, or one character"),
       settings.delimiter);
   options.add(option("decimal", "WHAT", "before the decimals of text: point, or comma, which then delimits no columns",
                      {.initial = "point"}),

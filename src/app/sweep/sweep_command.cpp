@@ -22,7 +22,7 @@ constexpr int most_parallel = 10'000;
 struct SweepRequest {
   std::string spec;
   std::string output;
-  std::size_t parallel = 0;
+  std::optional<std::size_t> parallel;
   std::optional<std::size_t> only;
   std::string launcher;
   std::string slurm;
@@ -164,7 +164,7 @@ int run_sweep(const Call& call) {
   for (const std::string& metric : request.metrics) require_known_figure(metric);
   const Sweep sweep = sweep_of(request);
   for (const SweepRun& run : sweep.runs) static_cast<void>(state_of(request.output, run));
-  const std::size_t parallel = at_once(sweep, request.parallel);
+  const std::size_t parallel = at_once(sweep, request.parallel.value_or(0));
   if (request.dry_run) {
     print(commands_text(sweep, request.output));
     return 0;

@@ -96,8 +96,7 @@ void add_party_options(Options& options, VerticalConfig& config) {
   options.add(
       option("labels", "WHO",
              "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
-             "derivatives of the loss by its embeddings; one local step a round)",
-             {.initial = "all"}),
+             "derivatives of the loss by its embeddings; one local step a round)"),
       config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}});
   options.add(
       declared("clients",
@@ -139,8 +138,8 @@ void add_network_options(Options& options, VerticalConfig& config) {
   options.add(declared("local-steps", "steps of every network in a round, all else frozen at what rank 0 has sent",
                        {.range = {.most = 65'000}}),
               config.plan.local_steps);
-  options.add(option("optimizer", "WHICH", "sgd (plain gradient descent) or adam", {.initial = "sgd"}),
-              config.optimiser, {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}});
+  options.add(option("optimizer", "WHICH", "sgd (plain gradient descent) or adam"), config.optimiser,
+              {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}});
   options.add(declared("step", "steps of round t are C / (t + i0)^p, t from 1", {.initial = "0.03"}), config.plan.step);
   options.add(declared("step-power", "p; 0 is a constant step, 0.5 that of the paper's regret bound", {.initial = "0"}),
               config.plan.step_power);
@@ -294,8 +293,7 @@ Options vertical_options(VerticalConfig& config) {
              "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
              "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
              "sources, unless the run starts from parts that are not shared",
-             {.initial = "auto",
-              .relations =
+             {.relations =
                   {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}}),
       config.networks,
       {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
