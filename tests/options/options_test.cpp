@@ -180,13 +180,33 @@ TEST(Options, AnOptionIsSetAsideBesideTheOneThatItBelongsTo) {
 }
 
 TEST(Options, ADeclarationTakesWhatAnotherStates) {
-  const Option baseoption("size", "S", "how large", {.initial = "1", .range = {0}});
+  const Option base = option("size", "S", "how large", {.initial = "1", .range = {0}});
   const Option other = base.with({.initial = "2", .range = {.most = 5}});
   EXPECT_EQ(other.name, "size");
   EXPECT_EQ(other.initial, "2");
   EXPECT_EQ(other.help, "how large");
   EXPECT_EQ(other.range.least, 0);
   EXPECT_EQ(other.range.most, 5);
+}
+
+TEST(Options, TheDefaultIsWhatTheVariableHoldsUnlessTheDeclarationHasAnother) {
+  int size = 3;
+  double scale = 0.5;
+  std::string name = "ada";
+  Colour colour = Colour::green;
+  std::optional<int> count;
+  bool loud = false;
+  Options options("toy");
+  options.add(option("size", "S", "how large"), size);
+  options.add(option("width", "S", "how wide", {.initial = "7"}), size);
+  options.add(option("scale", "S", "how much"), scale);
+  options.add(option("name", "NAME", "of the toy"), name);
+  options.add(option("colour", "NAME", "red or green"), colour, {{"red", Colour::red}, {"green", Colour::green}});
+  options.add(option("count", "K", "how many"), count);
+  options.add(flag("loud", "with sound"), loud);
+  std::vector<std::string> defaults;
+  for (const Option& each : options.declarations()) defaults.push_back(each.initial);
+  EXPECT_THAT(defaults, ElementsAre("3", "7", "0.5", "ada", "green", "", ""));
 }
 
 }  // namespace starling::options_test

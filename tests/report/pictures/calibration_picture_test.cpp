@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <sstream>
 
+#include "starling/record/figures/test_metrics.hpp"
 #include "starling/report/pictures/pictures.hpp"
 
 namespace starling::calibration_picture_test {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "starling/record/intervals/interval.hpp"
 #include "starling/report/pictures/pictures.hpp"
 
 namespace starling::interval_picture_test {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "starling/data/vertical/vertical.hpp"
 #include "starling/report/pictures/pictures.hpp"
 
 namespace starling::scene_picture_test {
