@@ -22,16 +22,12 @@ Client client_in(std::string_view text, Client clients) {
 
 std::vector<Client> parse_clients(std::string_view text, Client clients) {
   std::vector<char> named(static_cast<std::size_t>(clients), 0);
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
+  for (const std::string_view item : split_at(text, ",")) {
     const std::size_t dash = item.find('-', 1);
     const Client first = client_in(item.substr(0, dash), clients);
     const Client last = dash == std::string_view::npos ? first : client_in(item.substr(dash + 1), clients);
     check(first <= last, "clients {} (a range runs upwards) correct it", item);
     std::fill(named.begin() + first, named.begin() + last + 1, char{1});
-    more = comma != std::string_view::npos;
-    if (more) text.remove_prefix(comma + 1);
   }
   std::vector<Client> all;
   for (Client u = 0; u < clients; ++u) {

@@ -35,6 +35,16 @@ long long parse_integer(std::string_view text, std::string_view what) {
   return static_cast<long long>(real);
 }
 
+std::vector<std::string_view> split_at(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find_first_of(separators);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 Spec Spec::parse(std::string_view text) {
   Spec spec;
   spec.text_ = text;
@@ -42,10 +52,7 @@ Spec Spec::parse(std::string_view text) {
   spec.name_ = text.substr(0, colon);
   check(!spec.name_.empty(), "'{}' has no name (a part is written NAME or NAME:key=value,…)", text);
   if (colon == std::string_view::npos) return spec;
-  std::string_view rest = text.substr(colon + 1);
-  while (true) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
+  for (const std::string_view item : split_at(text.substr(colon + 1), ",")) {
     const auto equals = item.find('=');
     Item parsed;
     if (equals == std::string_view::npos) {
@@ -57,8 +64,6 @@ Spec Spec::parse(std::string_view text) {
     }
     check(!parsed.value.empty(), "'{}' has an empty value", text);
     spec.items_.push_back(std::move(parsed));
-    if (comma == std::string_view::npos) break;
-    rest = rest.substr(comma + 1);
   }
   return spec;
 }

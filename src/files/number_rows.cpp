@@ -1,6 +1,5 @@
 #include "starling/files/number_rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "starling/core/check.hpp"
@@ -11,12 +10,10 @@ namespace starling {
 
 std::vector<double> parse_number_row(std::string_view line, const std::string& where) {
   std::vector<double> row;
-  for (std::size_t from = 0; from <= line.size();) {
-    const std::size_t comma = std::min(line.find(',', from), line.size());
-    const std::string_view field = trimmed(line.substr(from, comma - from), " \t\r");
+  for (const std::string_view part : split_at(line, ",")) {
+    const std::string_view field = trimmed(part, " \t\r");
     row.push_back(parse_number(field, where));
     check(std::isfinite(row.back()), "{}: '{}' is not finite. Give finite numbers.", where, field);
-    from = comma + 1;
   }
   return row;
 }

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "starling/core/check.hpp"
 #include "starling/files/durable_file.hpp"
@@ -15,13 +14,10 @@
 namespace starling {
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  // An empty file sets the failbit of `text`, a folder its badbit.
-  check<DataError>(file.is_open() && !text.bad(), "cannot read '{}' ({}) check that it is there and readable", path,
+  std::optional<std::string> text = read_whole_file(path);
+  check<DataError>(text.has_value(), "cannot read '{}' ({}) check that it is there and readable", path,
                    std::strerror(errno));
-  return text.str();
+  return *std::move(text);
 }
 
 std::optional<std::string> replaced_file(const std::string& path) {

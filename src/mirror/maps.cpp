@@ -1,6 +1,5 @@
 #include "member.hpp"
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "starling/core/numerics/exponential.hpp"

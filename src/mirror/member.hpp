@@ -1,7 +1,6 @@
 /// Rows of the table of mirror maps.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "starling/mirror/mirror.hpp"

@@ -142,9 +142,7 @@ void CurvedModel::make_dense(const Batch& batch) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Row row = batch.row(i);
     const MutableView dense = MutableView(rows_).subspan(i * order_, order_);
-    for (std::size_t j = 0; j < row.values.size(); ++j) {
-      dense[row.sparse() ? static_cast<std::size_t>(row.index[j]) : j] = row.values[j];
-    }
+    for (std::size_t j = 0; j < row.values.size(); ++j) dense[row.feature(j)] = row.values[j];
     if (unbounded_) dense[features_] = 1;
   }
 }

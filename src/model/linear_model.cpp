@@ -159,10 +159,7 @@ inline void LinearModel::add_gradient(const Row& row, View derivative, double fa
 void LinearModel::add_component_clipped(const Row& row, View derivative, double bound, MutableView gradient) const {
   for (std::size_t k = 0; k < derivative.size(); ++k) {
     const MutableView part = gradient.subspan(k * stride_, stride_);
-    for (std::size_t j = 0; j < row.values.size(); ++j) {
-      const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
-      part[at] += std::clamp(derivative[k] * row.values[j], -bound, bound);
-    }
+    row_axpy_clipped(derivative[k], row, bound, part);
     if (intercept_) part[features_] += std::clamp(derivative[k], -bound, bound);
   }
 }

@@ -77,10 +77,7 @@ inline void MallowsModel::add(const Row& row, double slope, MutableView gradient
 void MallowsModel::add_clipped(Row row, double slope, double squares, const Clip& clip, MutableView gradient) const {
   if (clip.kind != ClipKind::component) return add(row, slope * clip_factor(row, squares, slope, clip), gradient);
   const double bound = clip.bound;
-  for (std::size_t j = 0; j < row.values.size(); ++j) {
-    const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
-    gradient[at] += std::clamp(slope * row.values[j], -bound, bound);
-  }
+  row_axpy_clipped(slope, row, bound, gradient);
   if (intercept_) gradient[features_] += std::clamp(slope, -bound, bound);
 }
 
@@ -119,10 +116,7 @@ void MallowsModel::add_products(const Row& row, double curvature, double squared
   const std::size_t order = dimension();
   const std::size_t size = triangle_size(order);
   const std::size_t entries = row.values.size() + (intercept_ ? 1 : 0);
-  const auto place = [&](std::size_t j) {
-    if (j == row.values.size()) return features_;
-    return row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
-  };
+  const auto place = [&](std::size_t j) { return j == row.values.size() ? features_ : row.feature(j); };
   const auto value = [&](std::size_t j) { return j == row.values.size() ? 1.0 : row.values[j]; };
   for (std::size_t j = 0; j < entries; ++j) {
     for (std::size_t k = j; k < entries; ++k) {

@@ -113,6 +113,13 @@ inline double row_dot(const Row& row, View weights) {
       [&] { return any_dot(row, weights); });
 }
 
+/// Adds the row's entries times a, each clipped to [−bound, bound].
+inline void row_axpy_clipped(double a, const Row& row, double bound, MutableView target) {
+  for (std::size_t j = 0; j < row.values.size(); ++j) {
+    target[row.feature(j)] += std::clamp(a * row.values[j], -bound, bound);
+  }
+}
+
 inline void row_axpy(double a, const Row& row, MutableView target) {
   by_length(
       row,

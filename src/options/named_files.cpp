@@ -1,9 +1,13 @@
 #include "starling/options/named_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "starling/core/spec.hpp"
 
 namespace starling::named {
 
@@ -17,15 +21,10 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 /// The pieces between `separator`, each transformed by `change`, joined again.
 template <class Change>
-std::string joined(const std::string& value, char separator, const Change& change) {
-  std::string result;
-  for (std::size_t from = 0; from <= value.size();) {
-    const std::size_t end = std::min(value.find(separator, from), value.size());
-    if (from > 0) result += separator;
-    result += change(value.substr(from, end - from));
-    from = end + 1;
-  }
-  return result;
+std::string joined(const std::string& value, std::string_view separator, const Change& change) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split_at(value, separator)) parts.push_back(change(std::string(part)));
+  return fmt::format("{}", fmt::join(parts, separator));
 }
 
 std::string file_of_spec(const std::string& value, const Path& folder) {
@@ -54,7 +53,7 @@ std::string source(const std::string& value, const Path& folder) {
   std::error_code ignored;
   if (value.starts_with("synthetic:") || value.starts_with("memory:")) return value;
   if (std::filesystem::exists(folder / value, ignored)) return file(value, folder);  // a name with a comma
-  return joined(value, ',', [&](const std::string& part) { return file(part, folder); });
+  return joined(value, ",", [&](const std::string& part) { return file(part, folder); });
 }
 
 std::string start(const std::string& value, const Path& folder) {
@@ -95,7 +94,7 @@ std::string model(const std::string& value, const Path& folder) {
 }
 
 std::string spec(const std::string& value, const Path& folder) {
-  return joined(value, '+', [&](const std::string& part) { return file_of_spec(part, folder); });
+  return joined(value, "+", [&](const std::string& part) { return file_of_spec(part, folder); });
 }
 
 }  // namespace starling::named

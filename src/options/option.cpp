@@ -11,20 +11,15 @@ namespace starling {
 
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, from), text.size());
-    parts.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return parts;
+std::vector<std::string> split(std::string_view text, std::string_view separator) {
+  const std::vector<std::string_view> parts = split_at(text, separator);
+  return {parts.begin(), parts.end()};
 }
 
 Relation relation(Relation::Kind kind, const std::string& other, std::string why, std::string remedy) {
   const std::size_t equals = other.find('=');
   Relation result{kind, other.substr(0, equals), {}, std::move(why), std::move(remedy)};
-  if (equals != std::string::npos) result.values = split(other.substr(equals + 1), '|');
+  if (equals != std::string::npos) result.values = split(other.substr(equals + 1), "|");
   return result;
 }
 
@@ -37,7 +32,7 @@ void replace(T& member, T other) {
 
 Relation Relation::only_for(const std::string& own_values) const {
   Relation result = *this;
-  result.when = split(own_values, '|');
+  result.when = split(own_values, "|");
   return result;
 }
 
@@ -97,7 +92,7 @@ long long whole_between(const std::string& text, long long least, long long most
 }
 
 std::vector<std::string> split_list(const std::string& text) {
-  const std::vector<std::string> items = split(text, ',');
+  const std::vector<std::string> items = split(text, ",");
   check(std::find(items.begin(), items.end(), "") == items.end(),
         "'{}' has an empty place: values are separated by single commas. Correct the list.", text);
   return items;

@@ -2,8 +2,6 @@
 
 #include "support/testing.hpp"
 
-#include "starling/core/check.hpp"
-
 namespace starling::membership_test {
 
 using testing_support::message_of;

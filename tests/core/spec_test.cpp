@@ -1,7 +1,6 @@
 #include "starling/core/spec.hpp"
 
 #include "support/testing.hpp"
-#include <cmath>
 
 #include "starling/core/check.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>

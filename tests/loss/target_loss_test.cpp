@@ -1,7 +1,6 @@
 #include "starling/loss/target_loss.hpp"
 
 #include "support/testing.hpp"
-#include <cmath>
 #include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"

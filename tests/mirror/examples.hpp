@@ -2,7 +2,6 @@
 /// A new row needs an entry here: without one the conformance tests fail and say so.
 #pragma once
 
-#include <cmath>
 #include <ostream>
 #include <string>
 #include <vector>

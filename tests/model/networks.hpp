@@ -1,8 +1,6 @@
 /// What the tests of networks share.
 #pragma once
 
-#include <algorithm>
-#include <span>
 #include <string>
 #include <vector>
 

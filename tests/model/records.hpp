@@ -3,7 +3,6 @@
 
 #include "loss/examples.hpp"
 #include "support/testing.hpp"
-#include <memory>
 
 #include "starling/core/random.hpp"
 #include "starling/model/model.hpp"

@@ -16,6 +16,12 @@ struct Row {
   View values;
   std::span<const std::int32_t> index;
   [[nodiscard]] bool sparse() const { return !index.empty() || values.empty(); }
+  /// Feature of the k-th value.
+  [[nodiscard]] std::size_t feature(std::size_t k) const {
+    return index.empty() ? k : static_cast<std::size_t>(index[k]);
+  }
+  /// Number of features up to that of the last value.
+  [[nodiscard]] std::size_t width() const { return values.empty() ? 0 : feature(values.size() - 1) + 1; }
 };
 
 /// Records with labels, row after row. Sparse rows are never made dense. A batch may be empty: the client then has no

@@ -30,12 +30,6 @@ struct Bound {
   double value = 0;
 };
 
-/// Sensitivity of a quantity: the largest change when one record is replaced.
-struct Sensitivity {
-  Bound<Norm::l1> l1;
-  Bound<Norm::l2> l2;
-};
-
 /// Clipping of a record's gradient before the gradient enters a sum. `none` changes nothing and gives no sensitivity.
 /// `component` clips each component to [−bound, bound] (the unit of the dissertation).
 enum class ClipKind { none, l1, l2, component };

@@ -171,11 +171,7 @@ class Snapshot {
   template <class T>
   void item(std::vector<T>& values) {
     const std::size_t count = length(values.size(), std::is_arithmetic_v<T> ? sizeof(T) : 1);
-    if constexpr (std::is_default_constructible_v<T>) {
-      if (reading_) values.resize(count);
-    } else {
-      if (count != values.size()) refuse(of_another_length(count, values.size()));
-    }
+    resize(values, count);
     if constexpr (std::is_arithmetic_v<T>) {
       bytes(values.data(), count * sizeof(T));
     } else {
@@ -218,17 +214,12 @@ class Snapshot {
 
   template <class T>
   void entries(std::vector<T>& values) {
+    open(SectionKind::clients);
+    resize(values, count_of_entries(values.size()));
     if constexpr (std::is_arithmetic_v<T>) {
-      flat_entries(values, sizeof(T));
+      rows_of_clients(values.data(), sizeof(T), values.size());
     } else {
-      open(SectionKind::clients);
-      const std::size_t count = count_of_entries(values.size());
-      if constexpr (std::is_default_constructible_v<T>) {
-        values.resize(count);
-      } else {
-        if (count != values.size()) refuse(of_another_length(count, values.size()));
-      }
-      each_entry(count, [&](std::size_t k) { item(values[k]); });
+      each_entry(values.size(), [&](std::size_t k) { item(values[k]); });
     }
   }
   void entries(Columns& columns);
@@ -241,10 +232,12 @@ class Snapshot {
     released.update([this](T& value) { entries(value); });
   }
   template <class T>
-  void flat_entries(std::vector<T>& values, std::size_t size) {
-    open(SectionKind::clients);
-    values.resize(count_of_entries(values.size()));
-    rows_of_clients(values.data(), size, values.size());
+  void resize(std::vector<T>& values, std::size_t count) const {
+    if constexpr (std::is_default_constructible_v<T>) {
+      values.resize(count);
+    } else {
+      if (count != values.size()) refuse(of_another_length(count, values.size()));
+    }
   }
   /// Entries of `size` bytes, one after the other; ends the section.
   void rows_of_clients(void* data, std::size_t size, std::size_t count);

@@ -12,6 +12,9 @@ namespace starling {
 [[nodiscard]] double parse_number(std::string_view text, std::string_view what);
 [[nodiscard]] long long parse_integer(std::string_view text, std::string_view what);
 
+/// The parts of a text between characters that are among `separators`: one more than such characters.
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, std::string_view separators);
+
 /// A key that a part takes, for help and for values given without their key, which go to the keys in this order.
 struct Parameter {
   std::string key;

@@ -1,7 +1,6 @@
 /// Domains and mirror maps (docs/methods/decentralized.md, "Mirror maps and domains").
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "starling/core/columns.hpp"

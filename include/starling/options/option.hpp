@@ -1,7 +1,6 @@
 /// Declaration of an option as data, for parsing, help, configuration files and `--resume`.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>

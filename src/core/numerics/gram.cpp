@@ -2,27 +2,13 @@
 
 #include "gram_tiles.hpp"
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
+
+#include "starling/core/memory/workspace.hpp"
 
 namespace starling {
 
 namespace {
-
-/// Buffer for packed strips, aligned to a cache line and reused from call to call.
-class Workspace {
- public:
-  /// Storage for `count` numbers, of unspecified values.
-  double* take(std::size_t count) {
-    constexpr std::size_t line = 64;
-    if (numbers_.size() < count + line / sizeof(double)) numbers_.resize(count + line / sizeof(double));
-    const auto address = reinterpret_cast<std::uintptr_t>(numbers_.data());
-    return numbers_.data() + (line - address % line) % line / sizeof(double);
-  }
-
- private:
-  Vector numbers_;
-};
 
 /// Packs a row's columns into their strips, plain and weighted. `plain` and `weighted` point to the row's place in the
 /// first strip.
@@ -102,7 +88,7 @@ class PanelSum {
 
 void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, MutableView triangle, GramKernel kernel) {
   if (n == 0 || p == 0) return;
-  thread_local Workspace workspace;
+  thread_local Workspace<double> workspace;
   const GramTiles& tiles = gram_tiles(kernel);
   PanelSum sum(tiles, p, triangle, workspace.take(PanelSum::room(tiles, p)));
   for (std::size_t r = 0; r < n; r += gram_panel) {

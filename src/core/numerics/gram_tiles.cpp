@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "starling/core/check.hpp"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -2,9 +2,7 @@
 
 #include "model/clippable.hpp"
 #include <algorithm>
-#include <cmath>
 
-#include "starling/core/check.hpp"
 #include "starling/model/network/gradient_sum.hpp"
 
 namespace starling {

@@ -31,9 +31,7 @@ void NetworkModel<T>::load_inputs(const Batch& batch, std::size_t first, std::si
   for (std::size_t i = 0; i < count; ++i) {
     const Row row = batch.row(first + i);
     T* const to = &inputs_[i * features];
-    for (std::size_t j = 0; j < row.values.size(); ++j) {
-      to[row.sparse() ? static_cast<std::size_t>(row.index[j]) : j] = static_cast<T>(row.values[j]);
-    }
+    for (std::size_t j = 0; j < row.values.size(); ++j) to[row.feature(j)] = static_cast<T>(row.values[j]);
   }
 }
 

@@ -2,8 +2,6 @@
 #include "layers.hpp"
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "starling/core/check.hpp"
 
 namespace starling {

@@ -2,11 +2,8 @@
 
 #include "product_tiles.hpp"
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <utility>
-
-#include "starling/core/memory/huge_pages.hpp"
 
 namespace starling {
 
@@ -164,14 +161,6 @@ void multiply_block(const ProductTiles<T>& tiles, std::size_t m, std::size_t n, 
 }  // namespace
 
 template <class T>
-T* Workspace<T>::take(std::size_t count) {
-  constexpr std::size_t spare = cache_line / sizeof(T);
-  if (numbers_.size() < count + spare) numbers_.resize(count + spare);
-  const auto address = reinterpret_cast<std::uintptr_t>(numbers_.data());
-  return numbers_.data() + (cache_line - address % cache_line) % cache_line / sizeof(T);
-}
-
-template <class T>
 void Product<T>::operator()(std::size_t m, std::size_t n, std::size_t k, const Operand<T>& a, const Operand<T>& b, T* c,
                             Into into) {
   if (k == 0 && into == Into::new_matrix) std::fill(c, c + m * n, T(0));
@@ -190,8 +179,6 @@ void Product<T>::operator()(std::size_t m, std::size_t n, std::size_t k, const O
   }
 }
 
-template class Workspace<float>;
-template class Workspace<double>;
 template class Product<float>;
 template class Product<double>;
 

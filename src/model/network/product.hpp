@@ -6,7 +6,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+
+#include "starling/core/memory/workspace.hpp"
 
 namespace starling {
 
@@ -29,16 +30,6 @@ Operand<T> transposed(const Operand<T>& a) {
   return {a.data, a.column, a.row};
 }
 
-/// Scratch memory that starts at a cache line, keeps its size from call to call and is not initialised.
-template <class T>
-class Workspace {
- public:
-  T* take(std::size_t count);
-
- private:
-  std::vector<T> numbers_;
-};
-
 enum class Into { new_matrix, sum };
 
 template <class T>
@@ -54,8 +45,6 @@ class Product {
   Workspace<T> right_;
 };
 
-extern template class Workspace<float>;
-extern template class Workspace<double>;
 extern template class Product<float>;
 extern template class Product<double>;
 

@@ -1,7 +1,6 @@
 /// Arithmetic and format of numbers, whatever the program that embeds starling has set.
 #pragma once
 
-#include <clocale>
 #include <locale>
 #include <optional>
 #include <string>
