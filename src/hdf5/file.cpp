@@ -1,5 +1,7 @@
 #include "starling/hdf5/file.hpp"
 
+#include <algorithm>
+
 namespace starling::hdf5 {
 
 namespace {
@@ -26,6 +28,33 @@ Handle selection(const Sizes& sizes, std::size_t axis, hsize_t from, hsize_t cou
 
 }  // namespace
 
+Handle file_access(const std::string& what) {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what);
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, 0, 1);
+#endif
+  return access;
+}
+
+Handle text_type(const std::string& what) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, what);
+  require(H5Tset_size(type, H5T_VARIABLE), what);
+  require(H5Tset_cset(type, H5T_CSET_UTF8), what);
+  return type;
+}
+
+void append_block(hid_t set, hid_t type, const Sizes& start, const Sizes& count, const void* values,
+                  const std::string& what) {
+  Sizes sizes = count;
+  sizes[0] += start[0];
+  require(H5Dset_extent(set, sizes.data()), what);
+  if (std::ranges::find(count, hsize_t{0}) != count.end()) return;
+  const Handle target(H5Dget_space(set), H5Sclose, what);
+  require(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), what);
+  const Handle source(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, what);
+  require(H5Dwrite(set, type, source, target, H5P_DEFAULT, values), what);
+}
+
 void File::join(const std::string& name, Sizes sizes, std::size_t axis, bool growing,
                 const std::vector<Part>& parts) const {
   if (growing) sizes[0] = 1;
@@ -51,9 +80,7 @@ void File::join(const std::string& name, Sizes sizes, std::size_t axis, bool gro
 }
 
 void File::write_texts(const std::string& name, const std::vector<std::string>& texts) const {
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, where(name));
-  require(H5Tset_size(type, H5T_VARIABLE), where(name));
-  require(H5Tset_cset(type, H5T_CSET_UTF8), where(name));
+  const Handle type = text_type(where(name));
   const Sizes sizes{texts.size()};
   const Handle space(H5Screate_simple(1, sizes.data(), nullptr), H5Sclose, where(name));
   const Handle set(H5Dcreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,

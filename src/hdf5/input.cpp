@@ -52,11 +52,7 @@ void check_signature(const std::string& path) {
 hid_t open_quietly(const std::string& path) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   check_signature(path);
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
-#if H5_VERSION_GE(1, 10, 7)
-  H5Pset_file_locking(access, 0, 1);
-#endif
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access(path));
   check<DataError>(id >= 0, "{}: a damaged or truncated HDF5 file ({}) fetch it again", path, id >= 0 ? "" : reason());
   return id;
 }

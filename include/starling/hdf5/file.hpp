@@ -41,6 +41,15 @@ inline void require(herr_t status, const std::string& what) {
   check<FailureError>(status >= 0, "{} (HDF5 refused) see whether the disk is full", what);
 }
 
+/// How files are opened: without locks, since each file has one writer, and a reader during the run shall not block it.
+[[nodiscard]] Handle file_access(const std::string& what);
+/// The type of UTF-8 texts of variable length.
+[[nodiscard]] Handle text_type(const std::string& what);
+/// Enlarges a dataset to `start` + `count` in its first dimension, and writes the values there. `type` is that of the
+/// values in memory.
+void append_block(hid_t set, hid_t type, const Sizes& start, const Sizes& count, const void* values,
+                  const std::string& what);
+
 template <class T>
 [[nodiscard]] hid_t type_of() {
   if constexpr (std::is_same_v<T, double>) {
@@ -111,15 +120,8 @@ class File {
     const hsize_t rows = row == 0 ? 0 : values.size() / row;
     if (rows == 0) return;
     Sizes start(sizes.size(), 0);
-    start[0] = sizes[0];
-    sizes[0] += rows;
-    require(H5Dset_extent(set, sizes.data()), where(name));
-    Sizes count = sizes;
-    count[0] = rows;
-    const Handle target(H5Dget_space(set), H5Sclose, where(name));
-    require(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), where(name));
-    const Handle source(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, where(name));
-    require(H5Dwrite(set, type_of<T>(), source, target, H5P_DEFAULT, values.data()), where(name));
+    start[0] = std::exchange(sizes[0], rows);
+    append_block(set, type_of<T>(), start, sizes, values.data(), where(name));
   }
 
   template <class T>
@@ -163,17 +165,11 @@ class File {
  private:
   static hid_t open(const std::string& path, Mode mode) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
-#if H5_VERSION_GE(1, 10, 7)
-    // Each file has one writer. Without locks, a reader during the run does not block the writer.
-    H5Pset_file_locking(access, 0, 1);
-#endif
+    const Handle access = file_access(path);
     if (mode == Mode::create) return H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
     return H5Fopen(path.c_str(), mode == Mode::append ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
   }
-  [[nodiscard]] std::string where(const std::string& name) const {
-    return fmt::format("'{}' of '{}'", name, path_);
-  }
+  [[nodiscard]] std::string where(const std::string& name) const { return fmt::format("'{}' of '{}'", name, path_); }
   [[nodiscard]] Sizes shape(hid_t set, const std::string& name) const {
     const Handle space(H5Dget_space(set), H5Sclose, where(name));
     Sizes sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));

@@ -1,13 +1,12 @@
 #include "starling/data/formats/writer.hpp"
 
+#include "data/column_roles.hpp"
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include <zlib.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {
@@ -30,11 +30,9 @@ namespace {
 }
 
 void put_on_disk(const std::string& file, const std::string& shown) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool done = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
-  const int error = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (!done) throw_write_error(shown, std::strerror(error));
+  const Descriptor descriptor(file, O_RDONLY);
+  const bool done = descriptor.get() >= 0 && (::fsync(descriptor.get()) == 0 || errno == EINVAL);
+  if (!done) throw_write_error(shown, std::strerror(errno));
 }
 
 unsigned without_umask(unsigned permissions) {
@@ -47,7 +45,7 @@ unsigned without_umask(unsigned permissions) {
 template <class Visit>
 void for_each_entry(const Row& row, Visit visit) {
   for (std::size_t k = 0; k < row.values.size(); ++k) {
-    visit(row.index.empty() ? k : static_cast<std::size_t>(row.index[k]), row.values[k]);
+    visit(row.feature(k), row.values[k]);
   }
 }
 
@@ -88,11 +86,6 @@ class TextOutput {
   std::uint64_t bytes_ = 0;
 };
 
-bool is_name_of_a_label(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name == "y" || name == "label";
-}
-
 /// A feature's name as it can stand in the first line: on one line, quoted where it must be, and never taken for the
 /// label's.
 std::string column_name(const std::vector<std::string>& names, std::size_t feature) {
@@ -102,7 +95,7 @@ std::string column_name(const std::vector<std::string>& names, std::size_t featu
     if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
     if (c == '"') c = '\'';
   }
-  if (is_name_of_a_label(name)) return "feature_" + name;
+  if (is_label_name(name)) return "feature_" + name;
   return name.find_first_of(",; ") == std::string::npos ? name : '"' + name + '"';
 }
 
@@ -209,12 +202,9 @@ class Hdf5Writer final : public RecordWriter {
  private:
   static Handle create(const std::string& file, const std::string& shown) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, shown);
+    const Handle access = hdf5::file_access(shown);
     // Attributes beyond 64 kB, such as many names, need the format of HDF5 1.8.
     require(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), shown);
-#if H5_VERSION_GE(1, 10, 7)
-    H5Pset_file_locking(access, 0, 1);
-#endif
     return {H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "cannot write '" + shown + "'"};
   }
 
@@ -239,8 +229,8 @@ class Hdf5Writer final : public RecordWriter {
   void flush() {
     if (!x_) make_sets();
     const hsize_t count = labels_.size();
-    append(*x_, {written_, 0}, {count, width_}, values_);
-    append(*y_, {written_}, {count}, labels_);
+    hdf5::append_block(*x_, H5T_NATIVE_DOUBLE, {written_, 0}, {count, width_}, values_.data(), what());
+    hdf5::append_block(*y_, H5T_NATIVE_DOUBLE, {written_}, {count}, labels_.data(), what());
     written_ += count;
     values_.clear();
     labels_.clear();
@@ -266,25 +256,8 @@ class Hdf5Writer final : public RecordWriter {
     return {H5Dcreate2(*file_, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose, what()};
   }
 
-  void append(hid_t set, const Sizes& start, const Sizes& count, const Vector& values) const {
-    Sizes sizes = count;
-    sizes[0] += start[0];
-    require(H5Dset_extent(set, sizes.data()), what());
-    if (values.empty()) return;
-    const Handle target(H5Dget_space(set), H5Sclose, what());
-    require(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), what());
-    const Handle block(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, what());
-    require(H5Dwrite(set, H5T_NATIVE_DOUBLE, block, target, H5P_DEFAULT, values.data()), what());
-  }
-
-  [[nodiscard]] Handle text_type() const {
-    Handle type(H5Tcopy(H5T_C_S1), H5Tclose, what());
-    require(H5Tset_size(type, H5T_VARIABLE), what());
-    require(H5Tset_cset(type, H5T_CSET_UTF8), what());
-    return type;
-  }
   void write_attribute(hid_t object, const char* name, hid_t space, const std::vector<const char*>& texts) const {
-    const Handle type = text_type();
+    const Handle type = hdf5::text_type(what());
     const Handle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what());
     require(H5Awrite(attribute, type, texts.data()), what());
   }
@@ -301,9 +274,7 @@ class Hdf5Writer final : public RecordWriter {
     write_attribute(object, "names", space, texts);
   }
 
-  [[nodiscard]] std::string what() const {
-    return "cannot write '" + path() + "'";
-  }
+  [[nodiscard]] std::string what() const { return "cannot write '" + path() + "'"; }
 
   std::optional<Handle> file_;
   std::optional<Handle> x_;
@@ -376,7 +347,7 @@ void RecordWriter::add(const Row& row, double label) {
                                                                       : std::numeric_limits<double>::max();
   for_each_entry(row, [&](std::size_t feature, double value) { check_value(value, most, feature); });
   if (settings_.features > 0) {
-    const std::size_t needed = row.index.empty() ? row.values.size() : static_cast<std::size_t>(row.index.back()) + 1;
+    const std::size_t needed = row.width();
     check<DataError>(row.sparse() ? needed <= settings_.features : needed == settings_.features,
                      "{} features ({} were expected) give all records the same", needed, settings_.features);
   }
