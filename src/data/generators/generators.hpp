@@ -24,5 +24,9 @@ namespace starling {
 [[nodiscard]] long long integer_within(const Spec& spec, std::string_view key, long long otherwise, long long low,
                                        long long high);
 [[nodiscard]] double number_within(const Spec& spec, std::string_view key, double otherwise, double low, double high);
+/// The parameter that is the number of features.
+[[nodiscard]] std::size_t features_of(const Spec& spec, std::string_view key, long long otherwise, long long least = 1);
+/// The parameter `n`.
+[[nodiscard]] std::int64_t records_of(const Spec& spec);
 
 }  // namespace starling

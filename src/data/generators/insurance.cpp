@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "starling/data/constants.hpp"
+
 namespace starling {
 
 namespace {
@@ -93,77 +95,46 @@ std::vector<Column> make_columns() {
 constexpr double base = 2500;
 constexpr double noise = 430;
 
-/// x becomes (x − mean)/deviation.
-struct Standard {
-  double mean = 0;
-  double deviation = 1;
-  [[nodiscard]] double of(double x) const { return (x - mean) / deviation; }
-};
-
-Standard standard_of(const Population& population) {
+Standardisation standard_of(const Population& population) {
   return {population.mean, std::sqrt(population.variance)};
 }
 
-class Insurance final : public Generator {
- public:
-  Insurance(std::int64_t records, bool standardised)
-      : records_(records), columns_(make_columns()), scales_(columns_.size()) {
-    Population charges{base, noise * noise};
-    double intercept = base;
-    for (const Column& column : columns_) {
-      charges.mean += column.effect.mean;
-      charges.variance += column.effect.variance;
-      coefficients_.push_back(column.slope);
-      intercept += column.effect.mean - column.slope * column.feature.mean;
-    }
-    coefficients_.push_back(intercept);
-    if (standardised) standardise(charges);
-  }
-
-  [[nodiscard]] std::size_t features() const override { return columns_.size(); }
-  [[nodiscard]] std::int64_t records() const override { return records_; }
-  [[nodiscard]] std::vector<std::string> names() const override {
-    std::vector<std::string> names;
-    for (const Column& column : columns_) names.emplace_back(column.name);
-    return names;
-  }
-  /// Coefficients of least squares on the population. Features are independent, so each has its own slope. Effects of
-  /// codes are not linear, so weighted fits converge to other values. With Mallows weights standardised slopes change
-  /// by up to 0.005 and the intercept is -0.029.
-  [[nodiscard]] std::vector<double> coefficients() const override { return coefficients_; }
-
-  [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {
-    double charges = base;
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      const Column::Draw drawn = columns_[j].draw(random);
-      values[j] = scales_[j].of(drawn.feature);
-      charges += drawn.effect;
-    }
-    return label_.of(charges + noise * random.normal());
-  }
-
- private:
-  void standardise(const Population& charges) {
-    label_ = standard_of(charges);
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      scales_[j] = standard_of(columns_[j].feature);
-      coefficients_[j] *= scales_[j].deviation / label_.deviation;
-    }
-    coefficients_.back() = 0;
-  }
-
-  std::int64_t records_;
-  std::vector<Column> columns_;
-  std::vector<Standard> scales_;  ///< of the features
-  Standard label_;
-  std::vector<double> coefficients_;  ///< the intercept last
-};
-
 }  // namespace
 
+/// Coefficients are those of least squares on the population. Features are independent, so each has its own slope.
+/// Effects of codes are not linear, so weighted fits converge to other values. With Mallows weights standardised slopes
+/// change by up to 0.005 and the intercept is -0.029.
 std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience&) {
   const bool standardised = integer_within(spec, "standardised", 1, 0, 1) == 1;
-  return std::make_unique<Insurance>(integer_within(spec, "n", 0, 0, 1'000'000'000'000), standardised);
+  const std::vector<Column> columns = make_columns();
+  std::vector<std::string> names;
+  std::vector<double> coefficients;  // the intercept last
+  std::vector<Standardisation> scales(columns.size());
+  Population charges{base, noise * noise};
+  double intercept = base;
+  for (const Column& column : columns) {
+    names.emplace_back(column.name);
+    charges.mean += column.effect.mean;
+    charges.variance += column.effect.variance;
+    coefficients.push_back(column.slope);
+    intercept += column.effect.mean - column.slope * column.feature.mean;
+  }
+  coefficients.push_back(standardised ? 0 : intercept);
+  const Standardisation of_label = standardised ? standard_of(charges) : Standardisation();
+  for (std::size_t j = 0; standardised && j < columns.size(); ++j) {
+    scales[j] = standard_of(columns[j].feature);
+    coefficients[j] *= scales[j].deviation / of_label.deviation;
+  }
+  const auto draw = [=](Round, Client, AddressedRandom& random, MutableView values) {
+    double sum = base;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      const Column::Draw drawn = columns[j].draw(random);
+      values[j] = scales[j].of(drawn.feature);
+      sum += drawn.effect;
+    }
+    return of_label.of(sum + noise * random.normal());
+  };
+  return std::make_unique<Generator>(columns.size(), records_of(spec), draw, coefficients, names);
 }
 
 }  // namespace starling

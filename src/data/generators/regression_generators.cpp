@@ -10,39 +10,29 @@ namespace starling {
 
 namespace {
 
-/// Every coefficient, the intercept's too, is 1.
-class RegressionGenerator : public Generator {
- public:
-  explicit RegressionGenerator(const Spec& spec)
-      : features_(static_cast<std::size_t>(integer_within(spec, "p", 3, 1, 100'000'000))),
-        records_(integer_within(spec, "n", 0, 0, 1'000'000'000'000)),
-        correlation_(number_within(spec, "correlation", 0, -0.999, 0.999)),
-        innovation_(std::sqrt((1 - correlation_) * (1 + correlation_))) {}
+/// Label of a record with the mean 1 + Σ x_j; draws more from `normal`, or from `random` behind it.
+using Label = std::function<double(double mean, NormalPairs& normal, AddressedRandom& random, Round t, Client client)>;
 
-  [[nodiscard]] std::size_t features() const final { return features_; }
-  [[nodiscard]] std::int64_t records() const final { return records_; }
-  [[nodiscard]] std::vector<double> coefficients() const final { return std::vector<double>(features_ + 1, 1); }
-
- protected:
-  /// x ~ N(0, Σ) into `values`; returns 1 + Σ x_j.
-  double draw_features(NormalPairs& normal, MutableView values) const {
+/// Records with x ~ N(0, Σ). Every coefficient, the intercept's too, is 1.
+std::unique_ptr<Generator> make_regression(const Spec& spec, const Label& label) {
+  const std::size_t features = features_of(spec, "p", 3);
+  const std::int64_t records = records_of(spec);
+  const double correlation = number_within(spec, "correlation", 0, -0.999, 0.999);
+  const double innovation = std::sqrt((1 - correlation) * (1 + correlation));  // of x_j, given x_{j−1}
+  const auto draw = [=](Round t, Client client, AddressedRandom& random, MutableView values) {
+    NormalPairs normal(random);
     double before = normal();
     values[0] = before;
-    double total = 1 + before;
+    double mean = 1 + before;
     for (std::size_t j = 1; j < values.size(); ++j) {
-      before = correlation_ * before + innovation_ * normal();
+      before = correlation * before + innovation * normal();
       values[j] = before;
-      total += before;
+      mean += before;
     }
-    return total;
-  }
-
- private:
-  std::size_t features_;
-  std::int64_t records_;
-  double correlation_;
-  double innovation_;  ///< deviation of what is new in x_j, given x_{j−1}
-};
+    return label(mean, normal, random, t, client);
+  };
+  return std::make_unique<Generator>(features, records, draw, std::vector<double>(features + 1, 1));
+}
 
 /// Intercepts of clients that differ: 1 + `apart` s_u, where s_u lies evenly between −1 and 1. Their mean is 1.
 struct Intercepts {
@@ -58,33 +48,11 @@ struct Intercepts {
 };
 
 /// y = 1 + Σ x_j + sd Z − shift.
-class LinearGenerator final : public RegressionGenerator {
- public:
-  LinearGenerator(const Spec& spec, double sd, double shift, const Intercepts& intercepts = {})
-      : RegressionGenerator(spec), sd_(sd), shift_(shift), intercepts_(intercepts) {}
-
-  [[nodiscard]] double draw(Round t, Client u, AddressedRandom& random, MutableView values) const override {
-    NormalPairs normal(random);
-    const double mean = draw_features(normal, values);
-    return mean + (sd_ * normal() - shift_) + intercepts_.of(t, u);
-  }
-
- private:
-  double sd_;
-  double shift_;
-  Intercepts intercepts_;
-};
-
-class LogisticGenerator final : public RegressionGenerator {
- public:
-  using RegressionGenerator::RegressionGenerator;
-
-  [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {
-    NormalPairs normal(random);
-    const double mean = draw_features(normal, values);
-    return random.uniform() * (1 + std::exp(-mean)) < 1 ? 1 : 0;
-  }
-};
+Label linear_label(double sd, double shift, const Intercepts& intercepts = {}) {
+  return [=](double mean, NormalPairs& normal, AddressedRandom&, Round t, Client u) {
+    return mean + (sd * normal() - shift) + intercepts.of(t, u);
+  };
+}
 
 double deviation_of(const Spec& spec) {
   return number_within(spec, "sd", 0.5, 0, 1e6);
@@ -134,11 +102,13 @@ double NormalPairs::operator()() {
 
 std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience) {
   const Intercepts intercepts{number_within(spec, "apart", 0, 0, 1e6), audience};
-  return std::make_unique<LinearGenerator>(spec, deviation_of(spec), 0, intercepts);
+  return make_regression(spec, linear_label(deviation_of(spec), 0, intercepts));
 }
 
 std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience&) {
-  return std::make_unique<LogisticGenerator>(spec);
+  return make_regression(spec, [](double mean, NormalPairs&, AddressedRandom& random, Round, Client) {
+    return random.uniform() * (1 + std::exp(-mean)) < 1 ? 1.0 : 0.0;
+  });
 }
 
 std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience&) {
@@ -147,7 +117,7 @@ std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience&) {
   const double c = number_within(spec, "c", 1.345, 1e-6, 1e12);
   check(c >= sd / 1000, "'{}': c={} (beside noise of sd {} its slope is a step) give c at least sd/1000", spec.text(),
         c, sd);
-  return std::make_unique<LinearGenerator>(spec, sd, gaussian_expectile(sd, tau, c));
+  return make_regression(spec, linear_label(sd, gaussian_expectile(sd, tau, c)));
 }
 
 }  // namespace starling

@@ -72,6 +72,14 @@ double number_within(const Spec& spec, std::string_view key, double otherwise, d
   return value;
 }
 
+std::size_t features_of(const Spec& spec, std::string_view key, long long otherwise, long long least) {
+  return static_cast<std::size_t>(integer_within(spec, key, otherwise, least, 100'000'000));
+}
+
+std::int64_t records_of(const Spec& spec) {
+  return integer_within(spec, "n", 0, 0, 1'000'000'000'000);
+}
+
 double mapped(const DataSettings& settings, const std::string& source, double label) {
   try {
     return settings.label_map(label);

@@ -86,20 +86,17 @@ class Target {
 
 /// Client u's record of round t is θ_t + o_u. The o_u are `spread` times random unit vectors, less their mean over the
 /// clients: Σ o_u = 0.
-class Tracking final : public Generator {
+class Tracking {
  public:
-  Tracking(std::size_t d, double spread, Target target, std::int64_t records, const Audience& audience)
-      : spread_(spread), records_(records), seed_(audience.seed), mean_(d), offset_(d), target_(std::move(target)) {
+  Tracking(std::size_t d, double spread, Target target, const Audience& audience)
+      : spread_(spread), seed_(audience.seed), mean_(d), offset_(d), target_(std::move(target)) {
     for (Client u = 0; u < audience.clients; ++u) {
       draw_direction(u);
       axpy(1 / static_cast<double>(audience.clients), offset_, mean_);
     }
   }
 
-  [[nodiscard]] std::size_t features() const override { return mean_.size(); }
-  [[nodiscard]] std::int64_t records() const override { return records_; }
-
-  [[nodiscard]] double draw(Round t, Client client, AddressedRandom&, MutableView values) const override {
+  [[nodiscard]] double operator()(Round t, Client client, AddressedRandom&, MutableView values) {
     target_.at(t, values);
     draw_direction(client);
     for (std::size_t j = 0; j < values.size(); ++j) values[j] += spread_ * (offset_[j] - mean_[j]);
@@ -108,30 +105,29 @@ class Tracking final : public Generator {
 
  private:
   /// Draws the direction of the client's offset, from an address that no round has.
-  void draw_direction(Client client) const {
+  void draw_direction(Client client) {
     AddressedRandom random(seed_, Purpose::data, static_cast<std::uint64_t>(client), 0);
     draw_normals(random, offset_);
     to_unit_length(offset_);
   }
 
   double spread_;
-  std::int64_t records_;
   std::uint64_t seed_;
   Vector mean_;
-  mutable Vector offset_;  ///< scratch
-  mutable Target target_;  ///< remembers where it was
+  Vector offset_;  ///< scratch
+  Target target_;  ///< remembers where it was
 };
 
 }  // namespace
 
 std::unique_ptr<Generator> make_tracking(const Spec& spec, const Audience& audience) {
-  const long long features = integer_within(spec, "d", 5, 2, 100'000'000);
+  const std::size_t d = features_of(spec, "d", 5, 2);
   const double spread = number_within(spec, "spread", 0.5, 0, 1e6);
   const double path = number_within(spec, "path", 0.01, 0, 2);
   const long long period = integer_within(spec, "period", 0, 0, 1'000'000'000'000);
-  const long long records = integer_within(spec, "n", 0, 0, 1'000'000'000'000);
-  const auto d = static_cast<std::size_t>(features);
-  return std::make_unique<Tracking>(d, spread, Target(d, path, period, audience.seed), records, audience);
+  const Target target(d, path, period, audience.seed);
+  const std::int64_t records = records_of(spec);
+  return std::make_unique<Generator>(d, records, Tracking(d, spread, target, audience));
 }
 
 }  // namespace starling

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "starling/core/random.hpp"
@@ -25,17 +27,34 @@ struct Audience {
 /// A distribution of labelled records, per client and round.
 class Generator {
  public:
-  virtual ~Generator() = default;
-  [[nodiscard]] virtual std::size_t features() const = 0;
+  /// Draws a record of a client in round t, from 1, into `values` (as many as features). Returns the label.
+  using Draw = std::function<double(Round t, Client client, AddressedRandom& random, MutableView values)>;
+  Generator(std::size_t features, std::int64_t records, Draw draw, std::vector<double> coefficients = {},
+            std::vector<std::string> names = {})
+      : features_(features),
+        records_(records),
+        draw_(std::move(draw)),
+        coefficients_(std::move(coefficients)),
+        names_(std::move(names)) {}
+
+  [[nodiscard]] std::size_t features() const { return features_; }
   /// Records per client; 0 for no end.
-  [[nodiscard]] virtual std::int64_t records() const = 0;
+  [[nodiscard]] std::int64_t records() const { return records_; }
   /// Names of the features; empty if they have none.
-  [[nodiscard]] virtual std::vector<std::string> names() const { return {}; }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// Coefficients of the label's regression on the features, the intercept last; empty if no regression is known. A
   /// model of these records needs an intercept.
-  [[nodiscard]] virtual std::vector<double> coefficients() const { return {}; }
-  /// Draws a record of a client in round t, from 1, into `values` (features() entries). Returns the label.
-  [[nodiscard]] virtual double draw(Round t, Client client, AddressedRandom& random, MutableView values) const = 0;
+  [[nodiscard]] const std::vector<double>& coefficients() const { return coefficients_; }
+  [[nodiscard]] double draw(Round t, Client client, AddressedRandom& random, MutableView values) const {
+    return draw_(t, client, random, values);
+  }
+
+ private:
+  std::size_t features_;
+  std::int64_t records_;
+  Draw draw_;
+  std::vector<double> coefficients_;
+  std::vector<std::string> names_;
 };
 
 using GeneratorTable = Table<Generator, const Audience&>;
