@@ -48,21 +48,12 @@ KeyedPermutation::Digits KeyedPermutation::backward(Digits digits) const {
   return digits;
 }
 
-Client KeyedPermutation::operator()(Client x) const {
-  auto at = static_cast<std::uint64_t>(x);
+Client KeyedPermutation::walk(Client from, Digits (KeyedPermutation::*step)(Digits) const) const {
+  auto at = static_cast<std::uint64_t>(from);
   do {
-    const Digits digits = forward({at / low_base_, at % low_base_});
+    const Digits digits = (this->*step)({at / low_base_, at % low_base_});
     at = digits.high * low_base_ + digits.low;
-  } while (at >= size_);  // ends at x at the latest
-  return static_cast<Client>(at);
-}
-
-Client KeyedPermutation::inverse(Client y) const {
-  auto at = static_cast<std::uint64_t>(y);
-  do {
-    const Digits digits = backward({at / low_base_, at % low_base_});
-    at = digits.high * low_base_ + digits.low;
-  } while (at >= size_);
+  } while (at >= size_);  // ends at `from` at the latest
   return static_cast<Client>(at);
 }
 

@@ -16,9 +16,9 @@ class KeyedPermutation {
 
   [[nodiscard]] Client size() const { return static_cast<Client>(size_); }
   /// Image of x in [0, n).
-  [[nodiscard]] Client operator()(Client x) const;
+  [[nodiscard]] Client operator()(Client x) const { return walk(x, &KeyedPermutation::forward); }
   /// Preimage of y in [0, n).
-  [[nodiscard]] Client inverse(Client y) const;
+  [[nodiscard]] Client inverse(Client y) const { return walk(y, &KeyedPermutation::backward); }
 
  private:
   struct Digits {
@@ -28,6 +28,8 @@ class KeyedPermutation {
   [[nodiscard]] std::uint64_t draw(std::uint64_t round, std::uint64_t digit, std::uint64_t base) const;
   [[nodiscard]] Digits forward(Digits digits) const;
   [[nodiscard]] Digits backward(Digits digits) const;
+  /// The first number below n after so many steps.
+  [[nodiscard]] Client walk(Client from, Digits (KeyedPermutation::*step)(Digits) const) const;
 
   std::uint64_t seed_;
   std::uint64_t stream_;

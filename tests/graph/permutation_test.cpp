@@ -3,7 +3,6 @@
 
 #include "statistics.hpp"
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>

@@ -49,24 +49,24 @@ std::vector<Arc> arcs_to(const std::vector<Client>& peers, double weight) {
 
 }  // namespace
 
-EndlessGraph::EndlessGraph(Client clients, WeightRule rule, Degrees degrees, std::string spec)
-    : clients_(clients), rule_(rule), degrees_(degrees), spec_(std::move(spec)) {
-  check(follows(degrees, rule), "{} with {} weights (a client would have to know what others know) use {}", spec_,
-        name_of(rule), rules_of(degrees));
+EndlessGraph::EndlessGraph(Client clients, WeightRule rule, Family family)
+    : clients_(clients), rule_(rule), family_(std::move(family)) {
+  check(follows(family_.degrees, rule), "{} with {} weights (a client would have to know what others know) use {}",
+        family_.spec, name_of(rule), rules_of(family_.degrees));
 }
 
 Links EndlessGraph::links(Client u, Round t) const {
   check(u >= 0 && u < clients_ && t >= 0, "client {} in round {} (clients are 0 to {}, rounds count from 0)", u, t,
         clients_ - 1);
-  const Peers row = peers(u, t);
+  const Peers row = family_.peers(u, t);
   const double own = 1 / (1 + static_cast<double>(row.out.size()));
-  if (degrees_ == Degrees::sender) return {own, arcs_to(row.out, 1), arcs_to(row.in, 1), own};
-  const double given = degrees_ == Degrees::one ? 0.5 : own;
+  if (family_.degrees == Degrees::sender) return {own, arcs_to(row.out, 1), arcs_to(row.in, 1), own};
+  const double given = family_.degrees == Degrees::one ? 0.5 : own;
   return {own, arcs_to(row.out, given), arcs_to(row.in, given)};
 }
 
 std::string EndlessGraph::text() const {
-  std::string words = spec_;
+  std::string words = family_.spec;
   std::replace(words.begin(), words.end(), ',', ' ');
   const auto colon = words.find(':');
   return fmt::format("weights {}\ngenerate {} clients={} {}\n", name_of(rule_), words.substr(0, colon), clients_,
@@ -74,7 +74,9 @@ std::string EndlessGraph::text() const {
 }
 
 Round EndlessGraph::telling_rounds() const {
-  return std::clamp<Round>(200'000 / clients_, 1, 64);
+  if (family_.period > 0) return family_.period;
+  const auto rounds = std::clamp<Round>(200'000 / clients_, 1, 64);
+  return ((rounds - 1) / family_.cycle + 1) * family_.cycle;
 }
 
 std::string EndlessGraph::digest() const {
@@ -82,9 +84,9 @@ std::string EndlessGraph::digest() const {
 }
 
 void EndlessGraph::require_receiver_sums() const {
-  check(degrees_ == Degrees::regular || degrees_ == Degrees::paired,
+  check(family_.degrees == Degrees::regular || family_.degrees == Degrees::paired,
         "weights that a client receives do not sum to one in {} (plain mixing needs that) mix by push-sum, or use {}",
-        spec_, "random-regular or random-matching");
+        family_.spec, "random-regular or random-matching");
 }
 
 }  // namespace starling

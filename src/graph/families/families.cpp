@@ -1,10 +1,9 @@
-// Topology families whose rows follow from a client's number, and the table of all families. A new family is one class
-// that says who sends to whom, one maker, and one row of the table at the end.
+// Topology families whose rows follow from a client's number, and the table of all families. A new family is one maker,
+// which says who sends to whom, and one row of the table at the end.
 #include "families.hpp"
 
 #include "indexed.hpp"
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace starling {
@@ -13,12 +12,8 @@ namespace {
 
 using namespace families;
 
-/// Makes a family's graph, and checks that it fits the weight rule.
-template <class Family, class... Arguments>
-Made made(Arguments&&... arguments) {
-  auto graph = std::make_unique<Family>(std::forward<Arguments>(arguments)...);
-  graph->require_symmetry();
-  return graph;
+Made made(Client n, WeightRule rule, IndexedGraph::Family family) {
+  return std::make_unique<IndexedGraph>(n, rule, std::move(family));
 }
 
 std::vector<Client> sorted(std::vector<Client> peers) {
@@ -26,34 +21,26 @@ std::vector<Client> sorted(std::vector<Client> peers) {
   return peers;
 }
 
-/// u sends to u + h for some hops h along a circle of all clients.
-class Hops final : public IndexedGraph {
- public:
-  /// Hops are different, from 1 to n − 1. All of them in every round, or one after the other.
-  enum class When { together, in_turn };
-  Hops(Client n, WeightRule rule, std::string spec, std::vector<Client> hops, When when)
-      : IndexedGraph(n, rule, when == When::in_turn ? std::max<Round>(1, static_cast<Round>(hops.size())) : 1,
-                     std::move(spec)),
-        hops_(std::move(hops)),
-        when_(when) {}
+/// Clients from `begin` to before `end` without client u, ascending.
+std::vector<Client> others(Client u, Client begin, Client end) {
+  std::vector<Client> peers;
+  for (Client v = begin; v < end; ++v) {
+    if (v != u) peers.push_back(v);
+  }
+  return peers;
+}
 
- private:
-  [[nodiscard]] std::vector<Client> receivers(Client u, Round t) const override { return places(u, t, 1); }
-  [[nodiscard]] std::vector<Client> senders(Client u, Round t) const override { return places(u, t, -1); }
-  [[nodiscard]] std::size_t degree(Client) const override {
-    return when_ == When::in_turn ? std::min<std::size_t>(1, hops_.size()) : hops_.size();
-  }
-  [[nodiscard]] std::vector<Client> places(Client u, Round t, Client direction) const {
-    const auto place = [&](Client hop) { return (u + (direction > 0 ? hop : clients() - hop)) % clients(); };
+/// u sends to u + h for some different hops h, from 1 to n − 1, along a circle of all clients.
+Made circle_of(const Spec& spec, Client n, WeightRule rule, const std::vector<Client>& hops) {
+  const auto places = [=](Client u, bool onwards) {
     std::vector<Client> peers;
-    if (when_ == When::in_turn && !hops_.empty()) return {place(hops_[static_cast<std::size_t>(t)])};
-    peers.reserve(hops_.size());
-    for (const Client hop : hops_) peers.push_back(place(hop));
+    for (const Client hop : hops) peers.push_back((u + (onwards ? hop : n - hop)) % n);
     return sorted(std::move(peers));
-  }
-  std::vector<Client> hops_;
-  When when_;
-};
+  };
+  return made(n, rule,
+              {spec.text(), [=](Client u, Round) { return places(u, true); }, [=](Client) { return hops.size(); },
+               [=](Client u, Round) { return places(u, false); }});
+}
 
 /// Hops 1, 2, 4, … below n.
 std::vector<Client> powers_of_two_below(Client n) {
@@ -66,52 +53,43 @@ Made make_ring(const Spec& spec, Client n, WeightRule rule) {
   std::vector<Client> hops;
   if (n > 1) hops.push_back(1);
   if (n > 2) hops.push_back(n - 1);
-  return made<Hops>(n, rule, spec.text(), std::move(hops), Hops::When::together);
+  return circle_of(spec, n, rule, hops);
 }
 
 Made make_directed_ring(const Spec& spec, Client n, WeightRule rule) {
   std::vector<Client> hops;
   if (n > 1) hops.push_back(1);
-  return made<Hops>(n, rule, spec.text(), std::move(hops), Hops::When::together);
+  return circle_of(spec, n, rule, hops);
 }
 
 Made make_exponential(const Spec& spec, Client n, WeightRule rule) {
-  return made<Hops>(n, rule, spec.text(), powers_of_two_below(n), Hops::When::together);
+  return circle_of(spec, n, rule, powers_of_two_below(n));
 }
 
+/// One hop after the other.
 Made make_one_peer_exponential(const Spec& spec, Client n, WeightRule rule) {
-  return made<Hops>(n, rule, spec.text(), powers_of_two_below(n), Hops::When::in_turn);
+  const std::vector<Client> hops = powers_of_two_below(n);
+  if (hops.empty()) return circle_of(spec, n, rule, hops);
+  const auto hop = [=](Round t) { return hops[static_cast<std::size_t>(t)]; };
+  return made(n, rule,
+              {spec.text(), [=](Client u, Round t) { return std::vector{(u + hop(t)) % n}; },
+               [](Client) { return std::size_t{1}; },
+               [=](Client u, Round t) { return std::vector{(u + n - hop(t)) % n}; }, static_cast<Round>(hops.size())});
 }
-
-class Star final : public IndexedGraph {
- public:
-  Star(Client n, WeightRule rule, std::string spec) : IndexedGraph(n, rule, 1, std::move(spec)) {}
-
- private:
-  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
-    if (u > 0) return {0};
-    std::vector<Client> all;
-    for (Client v = 1; v < clients(); ++v) all.push_back(v);
-    return all;
-  }
-  [[nodiscard]] std::size_t degree(Client u) const override {
-    return u > 0 ? 1 : static_cast<std::size_t>(clients() - 1);
-  }
-};
 
 Made make_star(const Spec& spec, Client n, WeightRule rule) {
-  return made<Star>(n, rule, spec.text());
+  return made(n, rule,
+              {spec.text(), [=](Client u, Round) { return u > 0 ? std::vector<Client>{0} : others(0, 0, n); },
+               [=](Client u) { return static_cast<std::size_t>(u > 0 ? 1 : n - 1); }});
 }
 
 /// Rows and columns of clients as paths, or closed to circles (a side of two has one edge either way).
-class Lattice final : public IndexedGraph {
+class Lattice {
  public:
   enum class Ends { open, closed };
-  Lattice(Client n, WeightRule rule, std::string spec, Sides sides, Ends ends)
-      : IndexedGraph(n, rule, 1, std::move(spec)), sides_(sides), ends_(ends) {}
+  Lattice(Sides sides, Ends ends) : sides_(sides), ends_(ends) {}
 
- private:
-  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
+  [[nodiscard]] std::vector<Client> receivers(Client u) const {
     const Client row = u / sides_.columns;
     const Client column = u % sides_.columns;
     std::vector<Client> peers;
@@ -119,105 +97,79 @@ class Lattice final : public IndexedGraph {
     for (const Client near : beside(row, sides_.rows)) peers.push_back(near * sides_.columns + column);
     return sorted(std::move(peers));
   }
-  [[nodiscard]] std::size_t degree(Client u) const override {
+  [[nodiscard]] std::size_t degree(Client u) const {
     return count_beside(u % sides_.columns, sides_.columns) + count_beside(u / sides_.columns, sides_.rows);
   }
-  [[nodiscard]] bool closed(Client side) const { return ends_ == Ends::closed && side > 2; }
-  [[nodiscard]] bool has_next(Client at, Client side) const { return at + 1 < side || closed(side); }
-  [[nodiscard]] bool has_previous(Client at, Client side) const { return at > 0 || closed(side); }
+
+ private:
+  [[nodiscard]] bool is_closed(Client side) const { return ends_ == Ends::closed && side > 2; }
   [[nodiscard]] std::size_t count_beside(Client at, Client side) const {
-    return (has_next(at, side) ? 1U : 0U) + (has_previous(at, side) ? 1U : 0U);
+    return is_closed(side) ? 2 : (at + 1 < side ? 1U : 0U) + (at > 0 ? 1U : 0U);
   }
   /// Places next to one on a side.
   [[nodiscard]] std::vector<Client> beside(Client at, Client side) const {
     std::vector<Client> near;
-    if (has_next(at, side)) near.push_back((at + 1) % side);
-    if (has_previous(at, side)) near.push_back((at + side - 1) % side);
+    if (at + 1 < side || is_closed(side)) near.push_back((at + 1) % side);
+    if (at > 0 || is_closed(side)) near.push_back((at + side - 1) % side);
     return near;
   }
+
   Sides sides_;
   Ends ends_;
 };
 
+Made made_of(const Lattice& lattice, const Spec& spec, Client n, WeightRule rule) {
+  return made(n, rule,
+              {spec.text(), [=](Client u, Round) { return lattice.receivers(u); },
+               [=](Client u) { return lattice.degree(u); }});
+}
+
 Made make_path(const Spec& spec, Client n, WeightRule rule) {
-  return made<Lattice>(n, rule, spec.text(), Sides{1, n}, Lattice::Ends::open);
+  return made_of(Lattice(Sides{1, n}, Lattice::Ends::open), spec, n, rule);
 }
 
 Made make_torus(const Spec& spec, Client n, WeightRule rule) {
-  return made<Lattice>(n, rule, spec.text(), sides_of(spec, n), Lattice::Ends::closed);
+  return made_of(Lattice(sides_of(spec, n), Lattice::Ends::closed), spec, n, rule);
 }
 
 Made make_grid(const Spec& spec, Client n, WeightRule rule) {
-  return made<Lattice>(n, rule, spec.text(), sides_of(spec, n), Lattice::Ends::open);
+  return made_of(Lattice(sides_of(spec, n), Lattice::Ends::open), spec, n, rule);
 }
-
-class Hypercube final : public IndexedGraph {
- public:
-  Hypercube(Client n, WeightRule rule, std::string spec)
-      : IndexedGraph(n, rule, 1, std::move(spec)), bits_(powers_of_two_below(n)) {}
-
- private:
-  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
-    std::vector<Client> peers;
-    for (const Client bit : bits_) peers.push_back(u ^ bit);
-    return sorted(std::move(peers));
-  }
-  [[nodiscard]] std::size_t degree(Client) const override { return bits_.size(); }
-  std::vector<Client> bits_;
-};
 
 Made make_hypercube(const Spec& spec, Client n, WeightRule rule) {
   check_hypercube(spec, n);
-  return made<Hypercube>(n, rule, spec.text());
+  const std::vector<Client> bits = powers_of_two_below(n);
+  const auto receivers = [=](Client u, Round) {
+    std::vector<Client> peers;
+    for (const Client bit : bits) peers.push_back(u ^ bit);
+    return sorted(std::move(peers));
+  };
+  return made(n, rule, {spec.text(), receivers, [=](Client) { return bits.size(); }});
 }
-
-/// Clients from `begin` to before `end` without client u, ascending.
-std::vector<Client> others(Client u, Client begin, Client end) {
-  std::vector<Client> peers;
-  for (Client v = begin; v < end; ++v) {
-    if (v != u) peers.push_back(v);
-  }
-  return peers;
-}
-
-class Complete final : public IndexedGraph {
- public:
-  Complete(Client n, WeightRule rule, std::string spec) : IndexedGraph(n, rule, 1, std::move(spec)) {}
-
- private:
-  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override { return others(u, 0, clients()); }
-  [[nodiscard]] std::size_t degree(Client) const override { return static_cast<std::size_t>(clients() - 1); }
-};
 
 Made make_complete(const Spec& spec, Client n, WeightRule rule) {
   constexpr Client most = 3'000;
   check(n <= most, "{}: {} clients (a complete graph has n(n − 1) edges: at most {} clients) use exponential",
         spec.text(), n, most);
-  return made<Complete>(n, rule, spec.text());
+  return made(n, rule,
+              {spec.text(), [=](Client u, Round) { return others(u, 0, n); },
+               [=](Client) { return static_cast<std::size_t>(n - 1); }});
 }
 
 /// Two complete halves, the last client of the first half joined to the first client of the second.
-class Barbell final : public IndexedGraph {
- public:
-  Barbell(Client n, WeightRule rule, std::string spec) : IndexedGraph(n, rule, 1, std::move(spec)), half_(n / 2) {}
-
- private:
-  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
-    std::vector<Client> peers = u < half_ ? others(u, 0, half_) : others(u, half_, clients());
-    if (is_bridge(u)) peers.insert(u < half_ ? peers.end() : peers.begin(), u < half_ ? half_ : half_ - 1);
-    return peers;
-  }
-  [[nodiscard]] std::size_t degree(Client u) const override {
-    return static_cast<std::size_t>((u < half_ ? half_ : clients() - half_) - 1) + (is_bridge(u) ? 1U : 0U);
-  }
-  [[nodiscard]] bool is_bridge(Client u) const { return half_ > 0 && (u == half_ - 1 || u == half_); }
-
-  Client half_;
-};
-
 Made make_barbell(const Spec& spec, Client n, WeightRule rule) {
   check_edges_fit(spec, 0.5 * n * n, "use fewer clients");
-  return made<Barbell>(n, rule, spec.text());
+  const Client half = n / 2;
+  const auto is_bridge = [=](Client u) { return half > 0 && (u == half - 1 || u == half); };
+  const auto receivers = [=](Client u, Round) {
+    std::vector<Client> peers = u < half ? others(u, 0, half) : others(u, half, n);
+    if (is_bridge(u)) peers.insert(u < half ? peers.end() : peers.begin(), u < half ? half : half - 1);
+    return peers;
+  };
+  const auto degree = [=](Client u) {
+    return static_cast<std::size_t>((u < half ? half : n - half) - 1) + (is_bridge(u) ? 1U : 0U);
+  };
+  return made(n, rule, {spec.text(), receivers, degree});
 }
 
 }  // namespace

@@ -11,15 +11,17 @@
 
 namespace starling {
 
-IndexedGraph::IndexedGraph(Client clients, WeightRule rule, Round period, std::string spec)
-    : clients_(clients), rule_(rule), period_(period), spec_(std::move(spec)) {
+IndexedGraph::IndexedGraph(Client clients, WeightRule rule, Family family)
+    : clients_(clients), rule_(rule), family_(std::move(family)) {
   check(rule != WeightRule::explicit_weights,
-        "{} with explicit weights (a generator writes no weights) use sender, receiver or metropolis", spec_);
+        "{} with explicit weights (a generator writes no weights) use sender, receiver or metropolis", family_.spec);
+  require_symmetry();
 }
 
 /// Weight of an edge from u under `sender`, to u under `receiver`, in either direction under `metropolis`.
 double IndexedGraph::weight_between(Client u, Client peer) const {
-  return equal_share(rule_ == WeightRule::metropolis ? std::max(degree(u), degree(peer)) : degree(u));
+  return equal_share(rule_ == WeightRule::metropolis ? std::max(family_.degree(u), family_.degree(peer))
+                                                     : family_.degree(u));
 }
 
 Links IndexedGraph::links(Client u, Round t) const {
@@ -32,21 +34,21 @@ Links IndexedGraph::links(Client u, Round t) const {
       arcs.push_back({peer, rule_ == by_peer ? weight_between(peer, u) : weight_between(u, peer)});
     }
   };
-  join(links.out, receivers(u, t % period_), WeightRule::receiver);
-  join(links.in, senders(u, t % period_), WeightRule::sender);
+  join(links.out, family_.receivers(u, t % family_.period), WeightRule::receiver);
+  join(links.in, family_.senders(u, t % family_.period), WeightRule::sender);
   if (rule_ == WeightRule::metropolis) {
     double given = 0;
     for (const Arc& arc : links.out) given += arc.weight;
     links.own = 1 - given;
   } else {
-    links.own = equal_share(degree(u));
+    links.own = equal_share(family_.degree(u));
   }
   return links;
 }
 
 std::string IndexedGraph::digest() const {
   DigestWriter writer(clients_);
-  for (Round t = 0; t < period_; ++t) {
+  for (Round t = 0; t < family_.period; ++t) {
     writer.begin_phase(1);
     for (Client u = 0; u < clients_; ++u) {
       const Links row = links(u, t);
@@ -59,10 +61,10 @@ std::string IndexedGraph::digest() const {
 
 std::string IndexedGraph::text() const {
   std::string text = fmt::format("clients {}\nweights {}\n", clients_, name_of(rule_));
-  for (Round t = 0; t < period_; ++t) {
-    if (period_ > 1) text += "phase 1\n";
+  for (Round t = 0; t < family_.period; ++t) {
+    if (family_.period > 1) text += "phase 1\n";
     for (Client u = 0; u < clients_; ++u) {
-      for (const Client to : receivers(u, t)) text += fmt::format("edge {} {}\n", u, to);
+      for (const Client to : family_.receivers(u, t)) text += fmt::format("edge {} {}\n", u, to);
     }
   }
   return text;
@@ -71,19 +73,19 @@ std::string IndexedGraph::text() const {
 void IndexedGraph::require_symmetry() const {
   if (rule_ != WeightRule::metropolis) return;
   // Client 0 stands for all: directed families are circles, on which every client has the same row.
-  for (Round t = 0; t < period_; ++t) {
-    const std::vector<Client> back = senders(0, t);
-    for (const Client to : receivers(0, t)) {
+  for (Round t = 0; t < family_.period; ++t) {
+    const std::vector<Client> back = family_.senders(0, t);
+    for (const Client to : family_.receivers(0, t)) {
       check(std::binary_search(back.begin(), back.end(), to),
             "{}: edge 0 {} has no edge back (metropolis weights need a symmetric graph) add `edge {} 0`, or use "
             "`weights sender`",
-            spec_, to, to);
+            family_.spec, to, to);
     }
   }
 }
 
 void IndexedGraph::require_sums(double (*sum)(const Links&), const char* role, const char* remedy) const {
-  for (Round t = 0; t < period_; ++t) {
+  for (Round t = 0; t < family_.period; ++t) {
     for (Client u = 0; u < clients_; ++u) {
       const double found = sum(links(u, t));
       check(std::abs(found - 1) <= sum_tolerance, "weights of client {} as {} sum to {:.12g} in phase {} {}", u, role,

@@ -1,6 +1,7 @@
 /// Graphs whose rows follow from a client's number, without a table of edges.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,26 @@
 
 namespace starling {
 
-/// Base class of families that are fixed by their parameters. A family says who sends to whom in a round; this class
+/// A graph of a family that is fixed by its parameters. The family says who sends to whom in a round; this class
 /// derives weights, digest and file from the rows. Contract of a family: a client has as many senders as receivers, and
 /// the same number in all rounds; all clients reach each other over a period.
-class IndexedGraph : public Graph {
+class IndexedGraph final : public Graph {
  public:
+  /// The peers of client u in round t of the period, ascending.
+  using Row = std::function<std::vector<Client>(Client u, Round t)>;
+  /// What a family says.
+  struct Family {
+    std::string spec;  ///< for errors
+    Row receivers;
+    std::function<std::size_t(Client u)> degree;  ///< number of receivers, which is also the number of senders
+    Row senders = receivers;                      ///< other ones for graphs that are not symmetric
+    Round period = 1;
+  };
+  /// Throws UsageError for explicit weights, and under `metropolis` if an edge of client 0 has no edge back.
+  IndexedGraph(Client clients, WeightRule rule, Family family);
+
   [[nodiscard]] Client clients() const override { return clients_; }
-  [[nodiscard]] Round period() const override { return period_; }
+  [[nodiscard]] Round period() const override { return family_.period; }
   /// Throws UsageError for a client out of range or a negative round.
   [[nodiscard]] Links links(Client u, Round t) const override;
   /// Cost: all rows of a period.
@@ -24,29 +38,16 @@ class IndexedGraph : public Graph {
   [[nodiscard]] bool ever_connects() const override { return true; }
   void require_sender_sums() const override;
   void require_receiver_sums() const override;
-  [[nodiscard]] Round telling_rounds() const override { return period_; }
-  /// Throws UsageError under `metropolis` if an edge of client 0 has no edge back.
-  void require_symmetry() const;
-
- protected:
-  /// `spec` appears in errors. Throws UsageError for explicit weights.
-  IndexedGraph(Client clients, WeightRule rule, Round period, std::string spec);
-
-  /// Receivers of client u in round t of the period, ascending.
-  [[nodiscard]] virtual std::vector<Client> receivers(Client u, Round t) const = 0;
-  /// Senders to client u, likewise. The default is right for symmetric graphs.
-  [[nodiscard]] virtual std::vector<Client> senders(Client u, Round t) const { return receivers(u, t); }
-  /// Number of receivers of client u, which is also the number of its senders.
-  [[nodiscard]] virtual std::size_t degree(Client u) const = 0;
+  [[nodiscard]] Round telling_rounds() const override { return family_.period; }
 
  private:
   [[nodiscard]] double weight_between(Client u, Client peer) const;
+  void require_symmetry() const;
   void require_sums(double (*sum)(const Links&), const char* role, const char* remedy) const;
 
   Client clients_;
   WeightRule rule_;
-  Round period_;
-  std::string spec_;
+  Family family_;
 };
 
 }  // namespace starling

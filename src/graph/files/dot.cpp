@@ -2,7 +2,6 @@
 #include <cmath>
 #include <map>
 #include <numbers>
-#include <utility>
 
 #include "starling/graph/analysis/analysis.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <utility>
 
 #include "starling/files/text.hpp"
 #include "starling/graph/topology.hpp"

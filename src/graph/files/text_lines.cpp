@@ -1,6 +1,5 @@
 #include "text_lines.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "starling/core/spec.hpp"

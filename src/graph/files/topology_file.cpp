@@ -2,13 +2,13 @@
 #include "text_lines.hpp"
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "starling/core/names.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/graph/families/endless.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -168,20 +168,12 @@ const std::array<Parser::Statement, 5> Parser::statements{{
 }};
 
 std::string text_of_file(const std::string& path) {
-  constexpr auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"));
-  std::string text;
-  std::array<char, 65536> block{};
-  while (file != nullptr) {
-    const std::size_t count = std::fread(block.data(), 1, block.size(), file.get());
-    if (count == 0) break;
-    text.append(block.data(), count);
-  }
-  check(file != nullptr && std::ferror(file.get()) == 0,
+  std::optional<std::string> text = read_whole_file(path);
+  check(text.has_value(),
         "cannot read the topology '{}' ({}) check the path, or make one with `starling topology make ring --clients 4 "
         "--output FILE`",
-        path, std::generic_category().message(errno));
-  return text;
+        path, std::strerror(errno));
+  return *std::move(text);
 }
 
 std::unique_ptr<Graph> graph_of(std::string_view text, const std::string& path) {

@@ -1,6 +1,7 @@
 // Models of absence that draw. Files are read in attendance_files.cpp.
 #include "starling/graph/overlays/attendance.hpp"
 
+#include "graph/families/families.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -19,19 +20,6 @@ std::string shares_text(const Dropout& dropout) {
   for (const double share : dropout.shares) text += fmt::format(" {}", share);
   return text;
 }
-
-/// Every round by itself.
-class UniformAbsence final : public AbsenceModel {
- public:
-  explicit UniformAbsence(const Dropout& dropout) : dropout_(dropout) {}
-  [[nodiscard]] bool absent(Client u, Round t) const override {
-    return draws_of(dropout_.seed, u, t).uniform() < dropout_.shares[static_cast<std::size_t>(u)];
-  }
-  [[nodiscard]] std::string text() const override { return "uniform " + shares_text(dropout_); }
-
- private:
-  Dropout dropout_;
-};
 
 /// A stationary chain of two states, good and bad. Of a round's uniform draw U, U < enter turns good into bad and
 /// U < stay keeps bad bad. So U < min(enter, stay) makes it bad and U ≥ max(enter, stay) makes it good whatever it was,
@@ -54,32 +42,6 @@ struct Chain {
     }
     return (draw(0) < share) != changed;
   }
-};
-
-/// Absent with one probability in good rounds and with another in bad ones (Gilbert 1960, Elliott 1963).
-class GilbertElliottAbsence final : public AbsenceModel {
- public:
-  GilbertElliottAbsence(const Dropout& dropout, std::vector<Chain> chains, double when_good, double when_bad)
-      : dropout_(dropout), chains_(std::move(chains)), when_good_(when_good), when_bad_(when_bad) {}
-
-  [[nodiscard]] bool absent(Client u, Round t) const override {
-    const bool bad = chains_[static_cast<std::size_t>(u)].bad(
-        t, [&](Round round) { return draws_of(dropout_.seed, u, round).uniform(); });
-    AddressedRandom random = draws_of(dropout_.seed, u, t);
-    static_cast<void>(random.uniform());  // the chain's
-    return random.uniform() < (bad ? when_bad_ : when_good_);
-  }
-  [[nodiscard]] std::string text() const override {
-    std::string text = fmt::format("gilbert-elliott good {} bad {} {}", when_good_, when_bad_, shares_text(dropout_));
-    for (const Chain& chain : chains_) text += fmt::format(" {} {}", chain.enter, chain.stay);
-    return text;
-  }
-
- private:
-  Dropout dropout_;
-  std::vector<Chain> chains_;
-  double when_good_;
-  double when_bad_;
 };
 
 /// The chain that is bad in this share of rounds, in runs of this mean length.
@@ -110,14 +72,9 @@ double length_of(const Spec& spec) {
   return length;
 }
 
-double probability_of(const Spec& spec, std::string_view key, double otherwise) {
-  const double p = spec.number(key, otherwise);
-  check(p >= 0 && p <= 1, "{}: {}={} (a probability, from 0 to 1) correct it", spec.text(), key, p);
-  return p;
-}
-
 using Made = std::unique_ptr<AbsenceModel>;
 
+/// Absent with one probability in good rounds and with another in bad ones (Gilbert 1960, Elliott 1963).
 Made make_chains(const Spec& spec, const Dropout& dropout, double when_good, double when_bad) {
   const double length = length_of(spec);
   std::vector<Chain> chains;
@@ -128,15 +85,33 @@ Made make_chains(const Spec& spec, const Dropout& dropout, double when_good, dou
           spec.text(), share, when_good, when_bad);
     chains.push_back(chain_of(spec, (share - when_good) / (when_bad - when_good), length));
   }
-  return std::make_unique<GilbertElliottAbsence>(dropout, std::move(chains), when_good, when_bad);
+  const auto shared = std::make_shared<const std::vector<Chain>>(std::move(chains));
+  const auto absent = [shared, seed = dropout.seed, when_good, when_bad](Client u, Round t) {
+    const auto draw = [&](Round round) { return draws_of(seed, u, round).uniform(); };
+    const bool bad = (*shared)[static_cast<std::size_t>(u)].bad(t, draw);
+    AddressedRandom random = draws_of(seed, u, t);
+    static_cast<void>(random.uniform());  // the chain's
+    return random.uniform() < (bad ? when_bad : when_good);
+  };
+  const auto text = [=] {
+    std::string all = fmt::format("gilbert-elliott good {} bad {} {}", when_good, when_bad, shares_text(dropout));
+    for (const Chain& chain : *shared) all += fmt::format(" {} {}", chain.enter, chain.stay);
+    return all;
+  };
+  return std::make_unique<AbsenceModel>(AbsenceModel{absent, text});
 }
 
+/// Every round by itself.
 Made make_uniform(const Spec&, const Dropout& dropout) {
-  return std::make_unique<UniformAbsence>(dropout);
+  const auto shared = std::make_shared<const Dropout>(dropout);
+  const auto absent = [shared](Client u, Round t) {
+    return draws_of(shared->seed, u, t).uniform() < shared->shares[static_cast<std::size_t>(u)];
+  };
+  return std::make_unique<AbsenceModel>(AbsenceModel{absent, [shared] { return "uniform " + shares_text(*shared); }});
 }
 
 Made make_gilbert_elliott(const Spec& spec, const Dropout& dropout) {
-  return make_chains(spec, dropout, probability_of(spec, "good", 0), probability_of(spec, "bad", 0.9));
+  return make_chains(spec, dropout, families::probability(spec, "good", 0), families::probability(spec, "bad", 0.9));
 }
 
 /// Bad rounds are the absent ones.

@@ -24,25 +24,6 @@ double share_of(double value, const std::string& where) {
   return value;
 }
 
-class ListedAbsence final : public AbsenceModel {
- public:
-  using Absences = std::vector<std::pair<Client, Round>>;
-  explicit ListedAbsence(Absences absences) : absences_(std::move(absences)) {
-    std::sort(absences_.begin(), absences_.end());
-  }
-  [[nodiscard]] bool absent(Client u, Round t) const override {
-    return std::binary_search(absences_.begin(), absences_.end(), std::pair(u, t));
-  }
-  [[nodiscard]] std::string text() const override {
-    std::string text = "listed";
-    for (const auto& [client, round] : absences_) text += fmt::format(" {}:{}", client, round);
-    return text;
-  }
-
- private:
-  Absences absences_;
-};
-
 std::vector<double> read_shares(const std::string& path, Client clients) {
   std::vector<double> shares(static_cast<std::size_t>(clients), std::nan(""));
   for (const NumberPair& pair : read_number_pairs(path)) {
@@ -60,22 +41,29 @@ std::vector<double> read_shares(const std::string& path, Client clients) {
 }  // namespace
 
 std::unique_ptr<AbsenceModel> read_absences(const std::string& path, Client clients) {
-  ListedAbsence::Absences absences;
+  std::vector<std::pair<Client, Round>> absences;
   for (const NumberPair& pair : read_number_pairs(path)) {
     absences.emplace_back(client_of(pair.value, clients, path, pair.line), pair.key);
   }
-  return std::make_unique<ListedAbsence>(std::move(absences));
+  std::sort(absences.begin(), absences.end());
+  const auto listed = std::make_shared<const std::vector<std::pair<Client, Round>>>(std::move(absences));
+  const auto absent = [listed](Client u, Round t) {
+    return std::binary_search(listed->begin(), listed->end(), std::pair(u, t));
+  };
+  const auto text = [listed] {
+    std::string all = "listed";
+    for (const auto& [client, round] : *listed) all += fmt::format(" {}:{}", client, round);
+    return all;
+  };
+  return std::make_unique<AbsenceModel>(AbsenceModel{absent, text});
 }
 
 std::vector<double> parse_dropout(const std::string& text, Client clients) {
   constexpr std::string_view by_client = "clients:";
   if (text.starts_with(by_client)) return read_shares(text.substr(by_client.size()), clients);
   std::vector<double> shares;
-  for (std::string_view rest = text;;) {
-    const auto comma = rest.find(',');
-    shares.push_back(share_of(parse_number(rest.substr(0, comma), "--dropout"), "--dropout"));
-    if (comma == std::string_view::npos) break;
-    rest = rest.substr(comma + 1);
+  for (const std::string_view part : split_at(text, ",")) {
+    shares.push_back(share_of(parse_number(part, "--dropout"), "--dropout"));
   }
   const auto count = static_cast<std::size_t>(clients);
   check(shares.size() == 1 || shares.size() == count,

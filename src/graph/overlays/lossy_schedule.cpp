@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <iterator>
 
-#include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
 #include "starling/core/random.hpp"
 #include "starling/graph/overlays/overlays.hpp"

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/check.hpp"
 #include "starling/graph/graph.hpp"
 
 namespace starling::random_graphs_test {

@@ -239,25 +239,16 @@ TEST(Absence, LeavesTheWeightWithItsSenderOrReceiver) {
   EXPECT_EQ(links(MissingWeight::sender_keeps, 1), (Links{0, {{0, 1}}, {{0, 0.25}}}));
 }
 
-/// Counts how often it is asked.
-class CountedAbsence final : public AbsenceModel {
- public:
-  explicit CountedAbsence(std::vector<int>& asked) : asked_(asked) {}
-  [[nodiscard]] bool absent(Client u, Round t) const override {
-    ++asked_[static_cast<std::size_t>(u)];
-    return (u + t) % 3 == 0;
-  }
-  [[nodiscard]] std::string text() const override { return "counted"; }
-
- private:
-  std::vector<int>& asked_;
-};
-
 // A rank pays for its own clients and their neighbours, whoever else there is; rounds may be asked for in any order.
 TEST(Absence, IsWorkedOutOnceForAClientAndRound) {
   constexpr Client many = 100'000;
   std::vector<int> asked(many, 0);
-  const AttendedSchedule schedule(make_graph("ring", many, WeightRule::sender), std::make_unique<CountedAbsence>(asked),
+  const AbsenceModel counted{[&asked](Client u, Round t) {
+                               ++asked[static_cast<std::size_t>(u)];
+                               return (u + t) % 3 == 0;
+                             },
+                             [] { return "counted"; }};
+  const AttendedSchedule schedule(make_graph("ring", many, WeightRule::sender), std::make_unique<AbsenceModel>(counted),
                                   {}, MissingWeight::sender_keeps);
   for (Client u = 1'000; u < 1'010; ++u) {
     const Links row = schedule.links(u, 4);

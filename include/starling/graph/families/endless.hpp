@@ -1,18 +1,16 @@
 /// Graphs that are drawn anew in every round. Each client computes its own row alone.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "starling/core/table.hpp"
-#include "starling/graph/graph.hpp"
+#include "starling/graph/topology.hpp"
 
 namespace starling {
 
-/// Base class of the endless families. A family says who sends to whom; this class derives the weights.
-class EndlessGraph : public Graph {
+/// A graph of an endless family. The family says who sends to whom; this class derives the weights.
+class EndlessGraph final : public Graph {
  public:
   /// Knowledge of the weights at both ends of an edge.
   enum class Degrees {
@@ -21,38 +19,40 @@ class EndlessGraph : public Graph {
     regular,  ///< all clients have the same number of receivers and senders in a round; rules `sender`, `receiver`
     paired,   ///< regular and symmetric: rule `metropolis` too
   };
-
-  [[nodiscard]] Client clients() const override { return clients_; }
-  [[nodiscard]] Round period() const override { return 0; }
-  [[nodiscard]] Links links(Client u, Round t) const final;
-  [[nodiscard]] std::string digest() const override;
-  [[nodiscard]] WeightRule rule() const override { return rule_; }
-  [[nodiscard]] std::string text() const override;
-  [[nodiscard]] bool ever_connects() const override { return true; }
-  void require_sender_sums() const override {}
-  void require_receiver_sums() const override;
-  [[nodiscard]] Round telling_rounds() const override;
-
- protected:
-  /// `spec`: the family with all its parameters. Throws UsageError for a rule that the family cannot follow.
-  EndlessGraph(Client clients, WeightRule rule, Degrees degrees, std::string spec);
-
   struct Peers {
     std::vector<Client> out;  ///< receivers, ascending; a client that appears twice gets twice the share
     std::vector<Client> in;   ///< senders, likewise
   };
-  /// Peers of client u in round t ≥ 0, both in range.
-  [[nodiscard]] virtual Peers peers(Client u, Round t) const = 0;
+  /// What a family says.
+  struct Family {
+    Degrees degrees;
+    std::string spec;                               ///< the family with all its parameters
+    std::function<Peers(Client u, Round t)> peers;  ///< of client u in round t ≥ 0, both in range
+    Round period = 0;                               ///< rounds after which the graph repeats; 0: never
+    Round cycle = 1;                                ///< rounds that belong together in a graph that never repeats
+    bool ever_connects = true;
+  };
+  /// Throws UsageError for a rule that the family cannot follow.
+  EndlessGraph(Client clients, WeightRule rule, Family family);
+
+  [[nodiscard]] Client clients() const override { return clients_; }
+  [[nodiscard]] Round period() const override { return family_.period; }
+  [[nodiscard]] Links links(Client u, Round t) const override;
+  [[nodiscard]] std::string digest() const override;
+  [[nodiscard]] WeightRule rule() const override { return rule_; }
+  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] bool ever_connects() const override { return family_.ever_connects; }
+  void require_sender_sums() const override {}
+  void require_receiver_sums() const override;
+  [[nodiscard]] Round telling_rounds() const override;
 
  private:
   Client clients_;
   WeightRule rule_;
-  Degrees degrees_;
-  std::string spec_;
+  Family family_;
 };
 
-/// Endless families, by name. The maker's arguments are the number of clients and the weight rule.
-using EndlessTable = Table<EndlessGraph, Client, WeightRule>;
-[[nodiscard]] const EndlessTable& endless_table();
+/// Endless families, by name.
+[[nodiscard]] const TopologyTable& endless_table();
 
 }  // namespace starling

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "starling/core/table.hpp"
@@ -14,14 +14,10 @@
 
 namespace starling {
 
-/// Interface of dropout models.
-class AbsenceModel {
- public:
-  virtual ~AbsenceModel() = default;
-  /// Whether client u is absent in round t ≥ 0.
-  [[nodiscard]] virtual bool absent(Client u, Round t) const = 0;
-  /// All parameters, for digests.
-  [[nodiscard]] virtual std::string text() const = 0;
+/// A dropout model.
+struct AbsenceModel {
+  std::function<bool(Client u, Round t)> absent;  ///< whether client u is absent in round t ≥ 0
+  std::function<std::string()> text;              ///< all parameters, for digests
 };
 
 /// Parameters of dropout: each client's stationary share of missed rounds, in [0, 1), and the seed of the draws.
