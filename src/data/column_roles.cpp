@@ -44,8 +44,7 @@ class Uses {
 /// The first column without a use that is called y or label.
 std::optional<std::size_t> find_named_label(const ColumnNames& columns, const Uses& uses) {
   for (std::size_t column = 0; column < columns.names.size(); ++column) {
-    const std::string& name = columns.names[column];
-    if (uses.is_free(column) && (same_but_case(name, "y") || same_but_case(name, "label"))) return column;
+    if (uses.is_free(column) && is_label_name(columns.names[column])) return column;
   }
   return std::nullopt;
 }
@@ -164,6 +163,10 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const
     if (!left.empty()) left.pop_back();
   }
   return found;
+}
+
+bool is_label_name(std::string_view name) {
+  return same_but_case(name, "y") || same_but_case(name, "label");
 }
 
 std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count) {

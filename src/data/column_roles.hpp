@@ -26,6 +26,8 @@ struct ColumnNames {
   [[nodiscard]] std::size_t find(const std::string& wanted, const std::string& option) const;
 };
 
+/// Whether a column of this name has the labels by default: y or label, in any case.
+[[nodiscard]] bool is_label_name(std::string_view name);
 /// Column that the number `wanted` means; none if `wanted` is not a number below `count`.
 [[nodiscard]] std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count);
 
@@ -47,11 +49,11 @@ struct ColumnRoles {
 [[nodiscard]] ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings,
                                          DefaultLabel default_label);
 
-/// Names of the feature columns; none where the columns have none.
 /// The places of wanted names among others, the first of equal names for the first that is wanted; names.size() for a
 /// name that is not there as often.
 [[nodiscard]] std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
                                                  const std::vector<std::string>& names);
+/// Names of the feature columns; none where the columns have none.
 [[nodiscard]] std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnRoles& roles);
 
 /// Refuses a `--dimension` that is not `features`, with UsageError.

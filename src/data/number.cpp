@@ -93,10 +93,12 @@ bool is_missing_feature(std::string_view text) {
   return number.fault == NumberFault::missing || (number.fault == NumberFault::not_finite && std::isnan(number.value));
 }
 
-void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault) {
+void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault,
+                        std::string_view told_place) {
   const auto [told, why, remedy] = explain(text, fault);
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
-  throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, place, told, why, remedy),
+  if (told_place.empty()) told_place = place;
+  throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, told_place, told, why, remedy),
                     fmt::format("{}: {} is {} ({}) {}", where, place, shown, why, remedy));
 }
 

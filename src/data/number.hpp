@@ -20,9 +20,10 @@ struct ParsedNumber {
 /// Whether a text says that a feature is missing: by a mark of a missing value or by NaN.
 [[nodiscard]] bool is_missing_feature(std::string_view text);
 
-/// Throws DataError "WHERE: PLACE is 'TEXT' (why) what to do".
+/// Throws RecordError "WHERE: PLACE is 'TEXT' (why) what to do". Others than the owner of the data are told
+/// `told_place` where it is not empty.
 [[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,
-                                     NumberFault fault);
+                                     NumberFault fault, std::string_view told_place = "");
 
 /// Text of a file, made fit for a message: printable and not long.
 [[nodiscard]] std::string excerpt(std::string_view text);

@@ -1,7 +1,6 @@
 /// Binary files that the tests build by hand.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>

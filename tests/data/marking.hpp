@@ -2,9 +2,7 @@
 #pragma once
 
 #include "reading.hpp"
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <zlib.h>

@@ -8,7 +8,6 @@
 #include <ostream>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "starling/core/check.hpp"
@@ -40,13 +39,18 @@ inline Plains plain(const Batch& batch) {
 }
 
 /// Looks into a secret by the capture that core/boundary.hpp says types cannot prevent: tests only.
-inline Plains peek(const Secret<Batch>& secret) {
-  Plains result;
-  static_cast<void>(secret.map([&result](const Batch& batch) {
-    result = plain(batch);
+template <class T>
+T opened(const Secret<T>& secret) {
+  T result;
+  static_cast<void>(secret.map([&result](const T& value) {
+    result = value;
     return 0;
   }));
   return result;
+}
+
+inline Plains peek(const Secret<Batch>& secret) {
+  return plain(opened(secret));
 }
 
 inline Plains read_all(RecordReader& reader) {

@@ -1,9 +1,7 @@
 #include "array_reader.hpp"
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"

@@ -117,8 +117,7 @@ void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
                        "{}: {} features (the files before have {}) give all files the same columns", reader.where(),
                        record.values.size(), result_.columns.size());
     }
-    const auto width = record.index.empty() ? record.values.size() : static_cast<std::size_t>(record.index.back()) + 1;
-    check_features(width, reader);
+    check_features(record.row().width(), reader);
     if (!record.key.empty()) keys_.push_back(std::hash<std::string_view>()(record.key));
     add(record.row(), record.label);
     tick();
@@ -136,13 +135,12 @@ void Describer::grow(std::size_t features) {
 
 void Describer::add(const Row& row, double label) {
   ++result_.records;
-  const std::size_t stored = row.values.size();
-  if (stored > 0) grow(row.index.empty() ? stored : static_cast<std::size_t>(row.index.back()) + 1);
+  grow(row.width());
   double l1 = 0;
   double squares = 0;
-  for (std::size_t k = 0; k < stored; ++k) {
+  for (std::size_t k = 0; k < row.values.size(); ++k) {
     const double value = row.values[k];
-    result_.columns[row.index.empty() ? k : static_cast<std::size_t>(row.index[k])].add(value);
+    result_.columns[row.feature(k)].add(value);
     result_.nonzeros += value != 0 ? 1 : 0;
     l1 += std::abs(value);
     squares += value * value;

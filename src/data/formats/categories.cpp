@@ -1,7 +1,6 @@
 #include "categories.hpp"
 
 #include "data/number.hpp"
-#include "gz_file.hpp"
 #include "readers.hpp"
 #include <algorithm>
 #include <memory>
@@ -19,15 +18,8 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
   ReadSettings settings;
   settings.key = key;
   settings.drop = {other};
-  settings.header = ReadSettings::Header::yes;
-  std::unique_ptr<RecordReader> reader;
-  require_readable(path);
-  try {
-    reader = open_csv(path, settings, Part::features);
-  } catch (const UsageError&) {
-    // A column is missing: said below.
-  }
-  check<DataError>(reader != nullptr && reader->names() == std::vector<std::string>{"value"},
+  auto reader = open_constants(path, settings, Part::features, {"value"});
+  check<DataError>(reader != nullptr,
                    "{}: its columns are not column, category and value (--encode takes these, with a line of their "
                    "names) correct the first line",
                    path);

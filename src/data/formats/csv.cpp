@@ -2,6 +2,7 @@
 #include "data/column_roles.hpp"
 #include "data/number.hpp"
 #include "delimited.hpp"
+#include "gz_file.hpp"
 #include "line_reader.hpp"
 #include "readers.hpp"
 #include <algorithm>
@@ -19,6 +20,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
+#include "starling/files/text.hpp"
 
 namespace starling {
 
@@ -231,7 +233,7 @@ class CsvReader final : public RecordReader {
   /// Takes the key's text where it stands without quotes.
   [[nodiscard]] bool take_key(const char* at, const char* end, Record& record) const {
     if (at != end && *at == '"') return false;
-    record.key = trim({at, static_cast<std::size_t>(field_stop(at, end) - at)});
+    record.key = trimmed({at, static_cast<std::size_t>(field_stop(at, end) - at)}, " \t");
     return true;
   }
 
@@ -309,6 +311,18 @@ class CsvReader final : public RecordReader {
 
 std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings, Part part) {
   return std::make_unique<CsvReader>(path, settings, part);
+}
+
+std::unique_ptr<RecordReader> open_constants(const std::string& path, ReadSettings settings, Part part,
+                                             const std::vector<std::string>& features) {
+  settings.header = ReadSettings::Header::yes;
+  require_readable(path);
+  try {
+    auto reader = open_csv(path, settings, part);
+    if (reader->names() == features) return reader;
+  } catch (const UsageError&) {  // a column is missing
+  }
+  return nullptr;
 }
 
 }  // namespace starling

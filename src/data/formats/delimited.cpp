@@ -6,10 +6,13 @@
 #include <string>
 
 #include "starling/core/check.hpp"
+#include "starling/files/text.hpp"
 
 namespace starling {
 
 namespace {
+
+constexpr std::string_view blanks = " \t";  // around fields
 
 /// Characters that numbers, quotes and line ends are made of cannot separate columns.
 bool can_delimit(char c) {
@@ -37,17 +40,12 @@ std::size_t field_end(std::string_view line, std::size_t from, char delimiter) {
 }
 
 std::string_view unquote(std::string_view field) {
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return trim(field.substr(1, field.size() - 2));
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+    return trimmed(field.substr(1, field.size() - 2), blanks);
   return field;
 }
 
 }  // namespace
-
-std::string_view trim(std::string_view text) {
-  const auto from = text.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
 
 char find_delimiter(std::string_view line, bool decimal_comma) {
   constexpr std::array<char, 3> candidates{',', ';', '\t'};
@@ -82,11 +80,11 @@ char parse_delimiter(const std::string& wanted) {
 
 void split(std::string_view line, char delimiter, Fields& fields) {
   fields.clear();
-  if (delimiter == ' ') line = trim(line);
+  if (delimiter == ' ') line = trimmed(line, blanks);
   std::size_t from = 0;
   while (true) {
     const std::size_t end = field_end(line, from, delimiter);
-    fields.push_back(unquote(trim(line.substr(from, end - from))));
+    fields.push_back(unquote(trimmed(line.substr(from, end - from), blanks)));
     if (end == line.size()) return;
     from = end + 1;
     if (delimiter == ' ') from = line.find_first_not_of(' ', from);

@@ -11,9 +11,6 @@ namespace starling {
 /// Fields of a line, as views of it.
 using Fields = std::vector<std::string_view>;
 
-/// Text without the blanks and tabs around it.
-[[nodiscard]] std::string_view trim(std::string_view text);
-
 /// The delimiter of a first line. Commas do not count where they are decimal.
 [[nodiscard]] char find_delimiter(std::string_view line, bool decimal_comma);
 

@@ -3,14 +3,13 @@
 #include "readers.hpp"
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <type_traits>
-#include <utility>
 #include <vector>
+
+#include <boost/endian/conversion.hpp>
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
@@ -22,12 +21,7 @@ namespace {
 /// A value of a type that a file stores in big endian.
 template <class T>
 double decode(const unsigned char* bytes) {
-  using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                                  std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) bits = bits << 8U | bytes[i];
-  return static_cast<double>(std::bit_cast<T>(static_cast<Bits>(bits)));
+  return static_cast<double>(boost::endian::endian_load<T, sizeof(T), boost::endian::order::big>(bytes));
 }
 
 template <class T>
@@ -132,7 +126,7 @@ class IdxReader final : public RecordReader {
   [[nodiscard]] std::uint32_t read_size() {
     std::array<unsigned char, 4> bytes{};
     read_exactly(bytes);
-    return std::uint32_t{bytes[0]} << 24U | std::uint32_t{bytes[1]} << 16U | std::uint32_t{bytes[2]} << 8U | bytes[3];
+    return boost::endian::load_big_u32(bytes.data());
   }
 
   void read_exactly(std::array<unsigned char, 4>& bytes) {

@@ -69,24 +69,12 @@ class SvmlightReader final : public RecordReader {
     const std::string_view text = token.substr(colon + 1);
     const ParsedNumber parsed = read_number(text);
     if (parsed.fault != NumberFault::none) {
-      throw_value_fault(index, text, parsed.fault);
+      // Others are not told the feature: the set of a record's features is as private as the values.
+      throw_number_fault(where(), fmt::format("the value at index {}", index), text, parsed.fault, "a value");
     }
     record.index.push_back(index - 1);
     record.values.push_back(parsed.value);
     largest_ = std::max(largest_, static_cast<std::size_t>(index));
-  }
-
-  /// The error names no feature: the set of a record's features is as private as the values.
-  [[noreturn]] void throw_value_fault(std::int32_t index, std::string_view text, NumberFault fault) const {
-    try {
-      throw_number_fault(where(), fmt::format("the value at index {}", index), text, fault);
-    } catch (const RecordError& full) {
-      try {
-        throw_number_fault(where(), "a value", text, fault);
-      } catch (const RecordError& part) {
-        throw RecordError(part.what(), full.shown());
-      }
-    }
   }
 
   [[nodiscard]] std::int32_t parse_index(std::string_view token, std::size_t colon) const {

@@ -1,9 +1,11 @@
 #include "npy_array.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
+#include <iterator>
 #include <utility>
+
+#include <boost/locale/utf.hpp>
 
 #include "starling/core/check.hpp"
 
@@ -11,58 +13,16 @@ namespace starling {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values are copied as they stand in the file");
-
-template <class T>
-double value_as(const char* bytes) {
-  T value{};
-  std::memcpy(&value, bytes, sizeof(T));
-  return static_cast<double>(value);
-}
-
-double value_of(NpyHeader::Type type, const char* bytes) {
-  using Type = NpyHeader::Type;
-  switch (type) {
-    case Type::float32:
-      return value_as<float>(bytes);
-    case Type::float64:
-      return value_as<double>(bytes);
-    case Type::int32:
-      return value_as<std::int32_t>(bytes);
-    case Type::int64:
-      return value_as<std::int64_t>(bytes);
-    case Type::boolean:
-      return *bytes == 0 ? 0 : 1;
-    default:
-      return value_as<std::uint8_t>(bytes);
-  }
-}
-
 /// Appends a character; `?` for a code that stands for none.
 void append_utf8(std::string& text, std::uint32_t code) {
-  if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = '?';
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (code >> shift & 0x3FU)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0U | code >> 6U);
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xE0U | code >> 12U);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0U | (code >> 18U & 0x07U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
+  namespace utf = boost::locale::utf;
+  utf::utf_traits<char>::encode(utf::is_valid_codepoint(code) ? code : U'?', std::back_inserter(text));
 }
 
 /// A text of fixed length; zeros fill it up.
-std::string text_of(NpyHeader::Type type, std::string_view bytes) {
+std::string text_of(bool utf32, std::string_view bytes) {
   std::string text;
-  if (type == NpyHeader::Type::bytes) {
+  if (!utf32) {
     for (const char byte : bytes.substr(0, bytes.find('\0')))
       append_utf8(text, byte < 0 ? U'?' : static_cast<char32_t>(byte));
     return text;
@@ -116,7 +76,7 @@ View NpyArray::row(std::uint64_t i) {
   const std::size_t start = by_column ? row : row * width_;
   values_.resize(width_);
   for (std::size_t j = 0; j < width_; ++j) {
-    values_[j] = value_of(header_.type, slab_.data() + (start + j * step) * header_.size);
+    values_[j] = header_.number(slab_.data() + (start + j * step) * header_.size);
   }
   return values_;
 }
@@ -125,7 +85,7 @@ std::vector<std::string> NpyArray::texts() {
   const std::string all = bytes_->text(header_.length, static_cast<std::size_t>(header_.values() * header_.size));
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < rows(); ++i) {
-    texts.push_back(text_of(header_.type, std::string_view(all).substr(i * header_.size, header_.size)));
+    texts.push_back(text_of(header_.utf32, std::string_view(all).substr(i * header_.size, header_.size)));
   }
   return texts;
 }

@@ -2,8 +2,9 @@
 
 #include "data/number.hpp"
 #include <array>
+#include <bit>
 #include <charconv>
-#include <optional>
+#include <cstring>
 
 #include "starling/core/check.hpp"
 #include "starling/core/exact_number.hpp"
@@ -12,19 +13,31 @@ namespace starling {
 
 namespace {
 
-using Type = NpyHeader::Type;
+static_assert(std::endian::native == std::endian::little, "values are copied as they stand in the file");
+
+template <class T>
+double number_of(const char* bytes) {
+  T value{};
+  std::memcpy(&value, bytes, sizeof(T));
+  return static_cast<double>(value);
+}
+
+double truth_of(const char* byte) {
+  return *byte == 0 ? 0 : 1;
+}
 
 constexpr std::uint64_t most_values_of_array = std::uint64_t{1} << 48;
 
 struct NumberType {
   std::string_view name;
-  Type type;
+  double (*number)(const char* bytes);
   std::size_t size;
 };
 
 constexpr std::array number_types{
-    NumberType{"<f4", Type::float32, 4}, NumberType{"<f8", Type::float64, 8}, NumberType{"<i4", Type::int32, 4},
-    NumberType{"<i8", Type::int64, 8},   NumberType{"|u1", Type::uint8, 1},   NumberType{"|b1", Type::boolean, 1},
+    NumberType{"<f4", number_of<float>, 4},        NumberType{"<f8", number_of<double>, 8},
+    NumberType{"<i4", number_of<std::int32_t>, 4}, NumberType{"<i8", number_of<std::int64_t>, 8},
+    NumberType{"|u1", number_of<std::uint8_t>, 1}, NumberType{"|b1", truth_of, 1},
 };
 
 /// Parser of the header's text: a Python dictionary of a text, a truth value and a tuple of whole numbers.
@@ -124,13 +137,14 @@ class Dictionary {
     const std::string name = text();
     for (const NumberType& each : number_types) {
       if (each.name != name) continue;
-      header.type = each.type;
+      header.number = each.number;
       header.size = each.size;
       return;
     }
     if (name.starts_with("<U") || name.starts_with("|S")) {
-      header.type = name[0] == '<' ? Type::utf32 : Type::bytes;
-      header.size = length_of(name) * (header.type == Type::utf32 ? 4 : 1);
+      header.number = nullptr;
+      header.utf32 = name[0] == '<';
+      header.size = length_of(name) * (header.utf32 ? 4 : 1);
       return;
     }
     throw DataError(

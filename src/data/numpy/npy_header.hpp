@@ -11,13 +11,15 @@ namespace starling {
 
 /// Type and shape of an array. Values are in little endian.
 struct NpyHeader {
-  enum class Type { float32, float64, int32, int64, uint8, boolean, utf32, bytes } type = Type::float64;
+  /// Makes a number of a value's bytes; null where values are texts.
+  double (*number)(const char* bytes) = nullptr;
+  bool utf32 = false;    ///< whether texts are UTF-32, or else ASCII
   std::size_t size = 8;  ///< bytes of a value
   bool fortran = false;  ///< whether the first index varies fastest
   std::vector<std::uint64_t> shape;
   std::size_t length = 0;  ///< bytes of the header; values begin there
 
-  [[nodiscard]] bool is_text() const { return type == Type::utf32 || type == Type::bytes; }
+  [[nodiscard]] bool is_text() const { return number == nullptr; }
   [[nodiscard]] std::uint64_t values() const;
 };
 

@@ -1,11 +1,9 @@
 #include "column_table.hpp"
 
-#include "data/formats/gz_file.hpp"
 #include "data/formats/readers.hpp"
 #include "data/number.hpp"
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -21,18 +19,11 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const ColumnTa
   ReadSettings settings;
   settings.key = "feature";
   settings.label = form.numbers.back();
-  settings.header = ReadSettings::Header::yes;
   if (form.numbers.size() == 1) settings.labels = ReadSettings::Labels::alone;
-  std::unique_ptr<RecordReader> reader;
-  require_readable(path);
-  try {
-    reader = open_csv(path, settings, Part::records);
-  } catch (const UsageError&) {
-    // A column is missing: said below.
-  }
   const std::vector<std::string> others(form.numbers.begin(), form.numbers.end() - 1);
+  auto reader = open_constants(path, settings, Part::records, others);
   const std::string before_last = others.empty() ? "" : ", " + others.front();
-  check<DataError>(reader != nullptr && reader->names() == others,
+  check<DataError>(reader != nullptr,
                    "{}: its columns are not feature{} and {} ({} takes these, with a line of their names) correct the "
                    "first line",
                    path, before_last, form.numbers.back(), form.option);

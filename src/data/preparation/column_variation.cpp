@@ -5,7 +5,7 @@ namespace starling {
 void ColumnVariation::add(const Row& row) {
   ++records_;
   for (std::size_t j = 0; j < row.values.size(); ++j) {
-    const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
+    const std::size_t at = row.feature(j);
     const double value = row.values[j];
     if (value == 0) continue;
     if (at >= columns_.size()) columns_.resize(at + 1);

@@ -42,9 +42,8 @@ class DescribedReader final : public ForwardingReader {
   /// Makes a sparse record dense.
   void fill_in(Record& record) {
     features_.assign(histogram_.pixels(), 0);
-    for (std::size_t j = 0; j < record.values.size(); ++j) {
-      features_[static_cast<std::size_t>(record.index[j])] = record.values[j];
-    }
+    const Row row = record.row();
+    for (std::size_t j = 0; j < row.values.size(); ++j) features_[row.feature(j)] = row.values[j];
     std::swap(record.values, features_);
     record.index.clear();
     record.sparse = false;

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <limits>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 #include "starling/core/check.hpp"

@@ -1,6 +1,5 @@
 #include "person_slots.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace starling {

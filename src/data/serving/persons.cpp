@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-
 namespace starling {
 
 Persons::Persons(const Found& found) {

@@ -5,7 +5,6 @@
 #include "data/number.hpp"
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <unordered_map>
 

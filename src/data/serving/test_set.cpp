@@ -1,7 +1,6 @@
 #include "data/file_columns.hpp"
 #include "data/generators/generators.hpp"
 #include "scan.hpp"
-#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
@@ -37,7 +36,7 @@ Batch draw_test_set(const std::string& source, const DataSettings& settings, con
 }
 
 void check_features(const RecordReader& reader, const Record& record, std::size_t features) {
-  const auto needed = record.index.empty() ? std::size_t{0} : static_cast<std::size_t>(record.index.back()) + 1;
+  const std::size_t needed = record.row().width();
   if (record.sparse && needed > features) {
     throw DataError(
         fmt::format("{}: index {} (the training data has {} features) give --dimension {} or remove the feature",

@@ -8,6 +8,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
+#include "starling/core/spec.hpp"
 #include "starling/data/vertical/vertical.hpp"
 #include "starling/files/text.hpp"
 
@@ -16,13 +17,9 @@ namespace starling {
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find_first_of(separators);
-    parts.push_back(trimmed(text.substr(0, end), " "));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
+  std::vector<std::string_view> parts = split_at(text, separators);
+  for (std::string_view& part : parts) part = trimmed(part, " ");
+  return parts;
 }
 
 /// Deals columns out, each once.

@@ -3,7 +3,6 @@
 #include "data/generators/generators.hpp"
 #include "data/passes.hpp"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
-#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"

@@ -2,7 +2,6 @@
 
 #include "data/reading.hpp"
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "starling/core/check.hpp"

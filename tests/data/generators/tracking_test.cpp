@@ -1,5 +1,4 @@
 #include "support/testing.hpp"
-#include <cmath>
 #include <gmock/gmock.h>
 #include <string>
 

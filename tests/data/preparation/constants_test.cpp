@@ -4,7 +4,6 @@
 #include "data/reading.hpp"
 #include <memory>
 
-#include "starling/core/check.hpp"
 #include "starling/data/source.hpp"
 
 namespace starling::constants_test {

@@ -2,7 +2,6 @@
 #include "data/serving/person_slots.hpp"
 
 #include "support/testing.hpp"
-#include <algorithm>
 
 namespace starling::person_slots_test {
 

@@ -1,6 +1,6 @@
 #include "data/vertical/spectrum.hpp"
 
-#include "support/testing.hpp"
+#include "data/reading.hpp"
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
@@ -18,16 +18,6 @@ using namespace testing_support;
 using testing::HasSubstr;
 
 constexpr double side = 500;
-
-/// Looks into a secret by the capture that core/boundary.hpp says types cannot prevent: tests only.
-Vector peek(const Secret<Vector>& secret) {
-  Vector result;
-  static_cast<void>(secret.map([&result](const Vector& values) {
-    result = values;
-    return 0;
-  }));
-  return result;
-}
 
 VerticalSettings settings_of(const std::string& parameters = "", std::uint64_t seed = 1) {
   VerticalSettings settings;
@@ -119,10 +109,10 @@ TEST(Spectrum, ARecordHoldsItsReceiversPlaceAndWhatItHearsOfTheTargets) {
   data.stream->load(5);
   ASSERT_EQ(data.stream->learning(), 20U);
   ASSERT_EQ(data.stream->testing(), 20U);
-  const Vector targets = peek(data.stream->targets());
+  const Vector targets = opened(data.stream->targets());
   ASSERT_EQ(targets.size(), 80U);
   for (std::size_t k = 0; k < 4; ++k) {
-    const Vector records = peek(data.stream->inputs(k));
+    const Vector records = opened(data.stream->inputs(k));
     ASSERT_EQ(records.size(), 40U * 102);
     const Place place = scene.paths[k][5];
     Vector levels;
@@ -141,7 +131,7 @@ TEST(Spectrum, SamplesDeviateByOneDecibelOrByOneForEachTransmitter) {
   for (const auto& [parameters, deviation] : {std::pair{"", 1.0}, std::pair{"sum=decibel,transmitters=3", 3.0}}) {
     const auto data = open_all(parameters, 1, 7);
     data.stream->load(0);
-    const Vector records = peek(data.stream->inputs(0));
+    const Vector records = opened(data.stream->inputs(0));
     double squares = 0;
     for (std::size_t i = 0; i < 40; ++i) {
       const View samples = samples_of(records, 102, i);
@@ -157,7 +147,7 @@ TEST(Spectrum, TheTrainingRecordsMeanIsRemovedFromAllRecords) {
   for (Round t = 0; t < 4; ++t) {
     data.stream->load(t);
     for (std::size_t k = 0; k < 2; ++k) {
-      const Vector records = peek(data.stream->inputs(k));
+      const Vector records = opened(data.stream->inputs(k));
       ASSERT_EQ(records.size(), 12U * 5);
       double sum = 0;
       for (std::size_t i = 0; i < 7; ++i) sum += mean(samples_of(records, 5, i));
@@ -175,7 +165,7 @@ TEST(Spectrum, PowersAreTheFourLevelsEquallyOftenAndDrawnAnew) {
   Vector before;
   for (Round t = 0; t < 300; ++t) {
     data.stream->load(t);
-    const Vector powers = peek(data.stream->targets());
+    const Vector powers = opened(data.stream->targets());
     EXPECT_NE(powers, before);
     for (const double power : powers) {
       ASSERT_TRUE(power == 1 || power == 2 || power == 3 || power == 4) << power;
@@ -323,11 +313,11 @@ TEST(Spectrum, PartiesApartSeeWhatTheyWouldSeeTogether) {
     back.stream->load(t);
     front.stream->load(t);
     for (std::size_t k = 0; k < 5; ++k) {
-      const Vector apart = peek(k < 2 ? front.stream->inputs(k) : back.stream->inputs(k - 2));
-      EXPECT_EQ(apart, peek(together.stream->inputs(k)));
+      const Vector apart = opened(k < 2 ? front.stream->inputs(k) : back.stream->inputs(k - 2));
+      EXPECT_EQ(apart, opened(together.stream->inputs(k)));
     }
-    EXPECT_TRUE(peek(front.stream->targets()).empty());
-    EXPECT_EQ(peek(back.stream->targets()), peek(together.stream->targets()));
+    EXPECT_TRUE(opened(front.stream->targets()).empty());
+    EXPECT_EQ(opened(back.stream->targets()), opened(together.stream->targets()));
   }
 }
 
@@ -336,7 +326,7 @@ TEST(Spectrum, RoundsMayBeLeftOutAndDoNotComeBack) {
   for (Round t = 0; t <= 30; ++t) all.stream->load(t);
   const auto one = open_all("", 2);
   one.stream->load(30);
-  EXPECT_EQ(peek(one.stream->inputs(1)), peek(all.stream->inputs(1)));
+  EXPECT_EQ(opened(one.stream->inputs(1)), opened(all.stream->inputs(1)));
   EXPECT_EQ(one.stream->participations(), 1);
   EXPECT_THAT(message_of<FailureError>([&one] { one.stream->load(30); }), HasSubstr("streams go forward only"));
 }
@@ -346,8 +336,8 @@ TEST(Spectrum, SeedsDrawOtherWorlds) {
   const auto other = open_all("", 1, 2);
   one.stream->load(0);
   other.stream->load(0);
-  EXPECT_NE(peek(one.stream->inputs(0)), peek(other.stream->inputs(0)));
-  EXPECT_NE(peek(one.stream->targets()), peek(other.stream->targets()));
+  EXPECT_NE(opened(one.stream->inputs(0)), opened(other.stream->inputs(0)));
+  EXPECT_NE(opened(one.stream->targets()), opened(other.stream->targets()));
   EXPECT_NE(one.digest, other.digest);
 }
 

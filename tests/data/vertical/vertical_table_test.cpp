@@ -4,7 +4,6 @@
 #include "data/reading.hpp"
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "starling/core/check.hpp"
@@ -20,14 +19,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Groups = std::vector<std::vector<std::size_t>>;
 
-/// Looks into a secret by the capture that core/boundary.hpp says types cannot prevent: tests only.
-Vector numbers(const Secret<Vector>& secret) {
-  Vector result;
-  static_cast<void>(secret.map([&result](const Vector& values) {
-    result = values;
-    return 0;
-  }));
-  return result;
+/// The data of two parties on one rank, in round 0.
+VerticalDataset loaded(const VerticalSettings& settings) {
+  auto data = open_vertical(settings, 2, 0, 2, true);
+  data.stream->load(0);
+  return data;
 }
 
 std::string refusal(const VerticalSettings& settings, std::size_t parties, bool targets_known = true) {
@@ -137,21 +133,21 @@ TEST_F(OneTable, IsDealtOutByItsColumns) {
   data.stream->load(1);
   EXPECT_EQ(data.stream->learning(), 2U);
   EXPECT_EQ(data.stream->testing(), 0U);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(9, 12));
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(7, 8, 10, 11));
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(0, 1));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(9, 12));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(7, 8, 10, 11));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(0, 1));
 }
 
 TEST_F(OneTable, EndsWithAShortRoundAndThenGivesNothing) {
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   data.stream->load(2);
   EXPECT_EQ(data.stream->learning(), 1U);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(15));
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(1));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(15));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(1));
   data.stream->load(3);
   EXPECT_EQ(data.stream->learning(), 0U);
-  EXPECT_TRUE(numbers(data.stream->inputs(0)).empty());
-  EXPECT_TRUE(numbers(data.stream->targets()).empty());
+  EXPECT_TRUE(opened(data.stream->inputs(0)).empty());
+  EXPECT_TRUE(opened(data.stream->targets()).empty());
   EXPECT_EQ(data.stream->participations(), 1);
   EXPECT_THAT(message_of<FailureError>([&] { data.stream->load(3); }), HasSubstr("streams go forward only"));
 }
@@ -161,10 +157,10 @@ TEST_F(OneTable, IsServedAgainInEachEpoch) {
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   EXPECT_EQ(data.shape.rounds, 6);
   data.stream->load(0);
-  const Vector first = numbers(data.stream->inputs(1));
+  const Vector first = opened(data.stream->inputs(1));
   EXPECT_EQ(data.stream->participations(), 1);
   data.stream->load(3);
-  EXPECT_EQ(numbers(data.stream->inputs(1)), first);
+  EXPECT_EQ(opened(data.stream->inputs(1)), first);
   EXPECT_EQ(data.stream->participations(), 2);
 }
 
@@ -173,9 +169,9 @@ TEST_F(OneTable, GivesEachRankItsOwnPartiesAlone) {
   const auto second = open_vertical(settings_, 2, 1, 1, false);
   const auto nobody = open_vertical(settings_, 2, 2, 0, true);
   for (const auto* data : {&all, &second, &nobody}) data->stream->load(0);
-  EXPECT_EQ(numbers(second.stream->inputs(0)), numbers(all.stream->inputs(1)));
-  EXPECT_TRUE(numbers(second.stream->targets()).empty());
-  EXPECT_EQ(numbers(nobody.stream->targets()), numbers(all.stream->targets()));
+  EXPECT_EQ(opened(second.stream->inputs(0)), opened(all.stream->inputs(1)));
+  EXPECT_TRUE(opened(second.stream->targets()).empty());
+  EXPECT_EQ(opened(nobody.stream->targets()), opened(all.stream->targets()));
   EXPECT_EQ(second.fingerprint, all.fingerprint);
   EXPECT_EQ(nobody.fingerprint, all.fingerprint);
   EXPECT_EQ(second.shape.text(), all.shape.text());
@@ -195,15 +191,14 @@ TEST_F(OneTable, MapsAndSelectsLabels) {
   settings_.ignore = {5};
   settings_.columns = "y/a,c";
   settings_.label_map = [](double y) { return 10 * y; };
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  const Vector targets = numbers(data.stream->targets());
+  const auto data = loaded(settings_);
+  const Vector targets = opened(data.stream->targets());
   ASSERT_EQ(targets.size(), 2U);
   EXPECT_EQ(targets[0], 20);
   EXPECT_TRUE(is_left_out(View(targets).subspan(1)));  // it keeps its place
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(0, 0));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(0, 0));
   data.stream->load(1);
-  EXPECT_EQ(numbers(data.stream->targets())[0], 80);
+  EXPECT_EQ(opened(data.stream->targets())[0], 80);
   EXPECT_EQ(data.shape.records, 5);
   settings_.label_map = [](double) -> double { throw DataError("unfit"); };
   EXPECT_THAT(fault(settings_, 2), HasSubstr("all.csv: row 2: unfit"));
@@ -215,10 +210,10 @@ TEST_F(OneTable, OfSparseRecordsIsMadeDense) {
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   EXPECT_EQ(data.shape.columns, (std::vector<std::size_t>{2, 1}));
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(6, 5, 0, 0));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(6, 5, 0, 0));
   data.stream->load(1);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(0, 0));
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(7));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(0, 0));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(7));
 }
 
 TEST_F(OneTable, MayBeGenerated) {
@@ -231,9 +226,9 @@ TEST_F(OneTable, MayBeGenerated) {
   const auto reader = open_generated(make_generator(settings_.source, {}), "", settings_.seed, 0, 2, 7);
   const Plains records = read_all(*reader);
   data.stream->load(1);
-  EXPECT_THAT(numbers(data.stream->inputs(0)),
+  EXPECT_THAT(opened(data.stream->inputs(0)),
               ElementsAre(records[2].values[0], records[2].values[2], records[3].values[0], records[3].values[2]));
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(records[2].label, records[3].label));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(records[2].label, records[3].label));
   settings_.columns = "0,2/1";
   EXPECT_NE(open_vertical(settings_, 2, 0, 2, true).digest, data.digest);
   settings_.source = "synthetic:linear";
@@ -294,11 +289,11 @@ TEST_F(PartyFiles, AreBroughtIntoTheLabelSourcesOrder) {
   EXPECT_THAT(data.ids, ElementsAre(id_digest("7"), id_digest("8"), id_digest("9")));
   EXPECT_FALSE(data.common);
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(70, 80));
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(71, 72, 81, 82));
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(1, 0));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(70, 80));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(71, 72, 81, 82));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(1, 0));
   data.stream->load(1);
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(91, 92));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(91, 92));
 }
 
 TEST_F(PartyFiles, OfRanksWithoutLabelsAreAlignedByTheIdsOfOneThatHasThem) {
@@ -308,9 +303,9 @@ TEST_F(PartyFiles, OfRanksWithoutLabelsAreAlignedByTheIdsOfOneThatHasThem) {
   EXPECT_THAT(message_of<FailureError>([&] { host.stream->load(0); }), HasSubstr("before records were aligned"));
   for (const auto* data : {&centre, &host}) data->stream->align(centre.ids);
   for (const auto* data : {&centre, &host}) data->stream->load(0);
-  EXPECT_THAT(numbers(host.stream->inputs(0)), ElementsAre(71, 72, 81, 82));
-  EXPECT_TRUE(numbers(host.stream->targets()).empty());
-  EXPECT_THAT(numbers(centre.stream->targets()), ElementsAre(1, 0));
+  EXPECT_THAT(opened(host.stream->inputs(0)), ElementsAre(71, 72, 81, 82));
+  EXPECT_TRUE(opened(host.stream->targets()).empty());
+  EXPECT_THAT(opened(centre.stream->targets()), ElementsAre(1, 0));
   EXPECT_THAT(message_of<FailureError>([&] { host.stream->align(centre.ids); }), HasSubstr("before the first round"));
 }
 
@@ -339,7 +334,7 @@ TEST_F(PartyFiles, OfRanksApartAreThoseOfRanksTogether) {
       const auto again = open_vertical(settings_, 2, 0, 2, true);
       again.stream->load(t);
       own.stream->load(t);
-      EXPECT_EQ(numbers(own.stream->inputs(0)), numbers(again.stream->inputs(k)));
+      EXPECT_EQ(opened(own.stream->inputs(0)), opened(again.stream->inputs(k)));
     }
     shape = shape.joined(VerticalShape::parse(own.shape.text()));
   }
@@ -353,8 +348,8 @@ TEST_F(PartyFiles, WithoutIdsGoTogetherByTheirPlace) {
   EXPECT_TRUE(data.ids.empty());
   data.stream->align({});
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(70, 80));
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(91, 92, 71, 72));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(70, 80));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(91, 92, 71, 72));
 }
 
 TEST_F(PartyFiles, MayBeAPattern) {
@@ -362,18 +357,16 @@ TEST_F(PartyFiles, MayBeAPattern) {
   folder_.write("part-2.csv", "id,b\n8,81\n7,71\n");
   settings_.files.clear();
   settings_.source = folder_ / "part-{client}.csv";
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(71, 81));
+  const auto data = loaded(settings_);
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(71, 81));
 }
 
 TEST_F(PartyFiles, MayHaveALabelSourceOfTheirOwn) {
   settings_.label_source = folder_.write("labels.csv", "id,y\n8,5\n9,6\n7,4\n");
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(5, 6));
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(80, 90)) << "the column y of a party's file is no feature";
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(81, 82, 91, 92));
+  const auto data = loaded(settings_);
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(5, 6));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(80, 90)) << "the column y of a party's file is no feature";
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(81, 82, 91, 92));
 }
 
 TEST_F(PartyFiles, SpeakOfTheirFeaturesAndNotOfTheLabelSources) {
@@ -385,20 +378,19 @@ TEST_F(PartyFiles, SpeakOfTheirFeaturesAndNotOfTheLabelSources) {
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   EXPECT_EQ(data.shape.columns, (std::vector<std::size_t>{1, 1}));
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(5, 4));
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(160, 140));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(5, 4));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(160, 140));
 }
 
 TEST_F(PartyFiles, TellTheLabelsColumnByTheNameOfTheOption) {
   settings_.label = "a";
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(70, 80));
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(1, 0)) << "y is a feature then";
+  const auto data = loaded(settings_);
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(70, 80));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(1, 0)) << "y is a feature then";
   settings_.label = "2";
   const auto numbered = open_vertical(settings_, 2, 0, 2, true);
   numbered.stream->load(0);
-  EXPECT_THAT(numbers(numbered.stream->targets()), ElementsAre(70, 80));
+  EXPECT_THAT(opened(numbered.stream->targets()), ElementsAre(70, 80));
   EXPECT_EQ(numbered.shape.columns[1], 2U) << "a number means a column of the label source alone";
 }
 
@@ -407,8 +399,8 @@ TEST_F(PartyFiles, NeverHaveTheLabelAmongTheirFeatures) {
   settings_.label = "2";
   const auto numbered = open_vertical(settings_, 2, 0, 2, true);
   numbered.stream->load(0);
-  EXPECT_THAT(numbers(numbered.stream->targets()), ElementsAre(4, 5));
-  EXPECT_THAT(numbers(numbered.stream->inputs(0)), ElementsAre(70, 80));
+  EXPECT_THAT(opened(numbered.stream->targets()), ElementsAre(4, 5));
+  EXPECT_THAT(opened(numbered.stream->inputs(0)), ElementsAre(70, 80));
   settings_.label.clear();
   EXPECT_THAT(fault(settings_, 2), HasSubstr("labels are missing: no column is called y or label"));
 }
@@ -420,9 +412,9 @@ TEST_F(PartyFiles, MayHaveOneColumnAndNoHeader) {
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   EXPECT_EQ(data.shape.columns, (std::vector<std::size_t>{1, 2}));
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(5, 6));
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(1, 0));
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(5, 6));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(1, 0));
 }
 
 TEST_F(PartyFiles, MayBeOfOtherFormats) {
@@ -432,7 +424,7 @@ TEST_F(PartyFiles, MayBeOfOtherFormats) {
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   EXPECT_EQ(data.shape.columns, (std::vector<std::size_t>{1, 3}));
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(0, 0, 1, 2, 0, 0));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(0, 0, 1, 2, 0, 0));
 }
 
 TEST_F(PartyFiles, OfBinaryFormatsNeedNoLabels) {
@@ -449,21 +441,19 @@ TEST_F(PartyFiles, OfBinaryFormatsNeedNoLabels) {
   }
   settings_.files = {path, folder_.write("two-ubyte", idx_bytes(2, 3))};
   settings_.label_source = folder_.write("labels.csv", "6\n7\n");
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  EXPECT_EQ(numbers(data.stream->inputs(0)), x);
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(0, 37, 74, 111, 148, 185));
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(6, 7));
+  const auto data = loaded(settings_);
+  EXPECT_EQ(opened(data.stream->inputs(0)), x);
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(0, 37, 74, 111, 148, 185));
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(6, 7));
 }
 
 TEST_F(PartyFiles, HaveConstantsOfTheirOwn) {
   folder_.write("sd-1.csv", "feature,mean,sd\na,80,10\n");
   folder_.write("sd-2.csv", "feature,mean,sd\nb,81,1\nc,0,2\n");
   settings_.standardise = folder_ / "sd-{client}.csv";
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(-1, 0));
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(-10, 36, 0, 41));
+  const auto data = loaded(settings_);
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(-1, 0));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(-10, 36, 0, 41));
 }
 
 TEST_F(PartyFiles, SayHowEachHasConstantsOfItsOwn) {
@@ -547,7 +537,7 @@ TEST_F(PartyFiles, LeaveOutColumnsThatOneOfThemHas) {
   EXPECT_THAT(data.shape.names[1], ElementsAre("b", "c"));
   EXPECT_EQ(data.shape.dropped, (std::vector<bool>{true, true, false})) << "no file has the last";
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(71, 72, 81, 82));
+  EXPECT_THAT(opened(data.stream->inputs(1)), ElementsAre(71, 72, 81, 82));
   const auto centre = open_vertical(settings_, 2, 0, 0, true);
   const auto host = open_vertical(settings_, 2, 1, 1, false);
   EXPECT_EQ(centre.shape.dropped, (std::vector<bool>{true, false, false})) << "the label source's alone";
@@ -575,9 +565,8 @@ TEST_F(PartyFiles, LeaveOutColumnsByTheirNumbersAndThoseOfIdsAndLabels) {
 TEST_F(PartyFiles, LabelsAreMappedAndMadeSigns) {
   settings_.positive = {1};
   settings_.label_map = [](double y) { return 3 * y; };
-  const auto data = open_vertical(settings_, 2, 0, 2, true);
-  data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(3, -3));
+  const auto data = loaded(settings_);
+  EXPECT_THAT(opened(data.stream->targets()), ElementsAre(3, -3));
 }
 
 // ---- What ranks tell each other
@@ -645,11 +634,11 @@ TEST_F(Fate, BreastCancerHasTenAndTwentyColumns) {
   EXPECT_EQ(data.shape.columns, (std::vector<std::size_t>{10, 20}));
   EXPECT_EQ(data.shape.records, 569);
   data.stream->load(0);
-  const Vector labels = numbers(data.stream->targets());
+  const Vector labels = opened(data.stream->targets());
   EXPECT_EQ(std::count(labels.begin(), labels.end(), 1.0) + std::count(labels.begin(), labels.end(), 0.0), 569);
-  EXPECT_EQ(numbers(data.stream->inputs(0))[0], 0.254879);
-  EXPECT_EQ(numbers(data.stream->inputs(1))[0], 0.449512);
-  EXPECT_EQ(numbers(data.stream->inputs(1))[20], -1.245485);
+  EXPECT_EQ(opened(data.stream->inputs(0))[0], 0.254879);
+  EXPECT_EQ(opened(data.stream->inputs(1))[0], 0.449512);
+  EXPECT_EQ(opened(data.stream->inputs(1))[20], -1.245485);
 }
 
 TEST_F(Fate, CreditDefaultHasThirteenAndTenColumns) {

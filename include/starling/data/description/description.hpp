@@ -2,12 +2,10 @@
 /// from private records and not protected.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 /// private records and not protected.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <random>
