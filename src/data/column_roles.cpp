@@ -2,7 +2,6 @@
 
 #include "number.hpp"
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string_view>
 
@@ -11,15 +10,11 @@
 #include "starling/core/check.hpp"
 #include "starling/core/exact_number.hpp"
 #include "starling/core/names.hpp"
+#include "starling/data/column_names.hpp"
 
 namespace starling {
 
 namespace {
-
-bool same_but_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 /// The use of each column so far: the option that named it, or nothing.
 class Uses {
@@ -163,10 +158,6 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const
     if (!left.empty()) left.pop_back();
   }
   return found;
-}
-
-bool is_label_name(std::string_view name) {
-  return same_but_case(name, "y") || same_but_case(name, "label");
 }
 
 std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count) {

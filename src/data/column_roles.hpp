@@ -26,8 +26,6 @@ struct ColumnNames {
   [[nodiscard]] std::size_t find(const std::string& wanted, const std::string& option) const;
 };
 
-/// Whether a column of this name has the labels by default: y or label, in any case.
-[[nodiscard]] bool is_label_name(std::string_view name);
 /// Column that the number `wanted` means; none if `wanted` is not a number below `count`.
 [[nodiscard]] std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count);
 

@@ -466,7 +466,9 @@ class Describe(DataCase):
             "uneven": ("0.001,1,1\n0.002,9,0\n", ["feature 1 varies 8000 times", "--scale"]),
             "labels": ("1,3.5\n2,2.5\n", ["no classification loss", "squared"]),
             "one label": ("1,1\n2,1\n", ["all labels are the same"]),
-            "second label": ("x,label,y\n0.5,1,1\n0.7,0,0\n", ["feature y is called as a label is", "--drop y, or --label y"]),
+            "second label": ("x,label,y\n0.5,1,1\n0.7,0,0\n", ["feature 'y' is called as a label is", "--drop 'y', or --label 'y'"]),
+            "row numbers": ("ID,x,y\n7,1,1\n3,0,0\n", ["feature 'ID' is called as row numbers are", "--drop 'ID'"]),
+            "row numbers of a data frame": (",x,y\n0,1,1\n1,0,0\n", ["a feature has no name", "--drop 0"]),
             "counter": ("".join(f"{i / 30},{i},{i % 2}\n" for i in range(30)), ["feature 1 is a whole number"]),
         }
         for name, (text, expected) in notes.items():

@@ -45,6 +45,18 @@ class OneFileOrMany(TestCase):
             words = ["--source", "all.csv", "--partition", partition, "--batch", "4", "--epochs", "2"]
             self.assertEqual(self.models([*words, "--memory", "0"]), self.models(words), partition)
 
+    def test_names_of_no_features_have_notes(self):
+        rows = [f"{i},{i % 7},{i % 2},{i % 3}" for i in range(30)]
+        for name, head, expected in (("numbered", ",x,y,z", ["a feature has no name", "--drop 0"]),
+                                     ("called", "Index,x,y,z", ["'Index' is called as row numbers are"]),
+                                     ("twice", "a,label,Y,z", ["'Y' is called as a label is", "--drop 'Y'"])):
+            with self.subTest(name):
+                self.write("named.csv", "\n".join([head, *rows]) + "\n")
+                notes = " ".join(self.summary_of(2, [*QUIET, "--loss", "squared", "--source", "named.csv"], name)["notes"])
+                for part in expected: self.assertIn(part, notes)
+        left_out = self.summary_of(2, [*QUIET, "--loss", "squared", "--source", "named.csv", "--drop", "Y"], "left-out")
+        self.assertNotIn("is called as", " ".join(left_out["notes"]))
+
     def test_sparse_files_of_different_width_agree_on_the_widest(self):
         self.write("s-0.svm", "1 1:1\n-1 2:1\n")
         self.write("s-1.svm", "1 1:1 5:2\n-1 2:1\n")

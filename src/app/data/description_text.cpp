@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/data/column_names.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/report/view/summary_view.hpp"
 
@@ -112,17 +114,6 @@ void note_counters(const Description& figures, std::vector<std::string>& notes) 
         fmt::format("feature {} is a whole number that grows from record to record: it looks like a row number or a "
                     "time, which a model should not see (--drop, or --id)",
                     name_of(figures, j)));
-  }
-}
-
-void note_second_labels(const Description& figures, std::vector<std::string>& notes) {
-  for (std::size_t j = 0; j < figures.features; ++j) {
-    const std::string name = name_of(figures, j);
-    if (name != "y" && name != "label") continue;
-    notes.push_back(
-        fmt::format("feature {} is called as a label is, and another column is the label: no feature should give the "
-                    "label away (--drop {}, or --label {} if that is the label)",
-                    name, name, name));
   }
 }
 
@@ -282,7 +273,7 @@ std::vector<std::string> notes_on(const DescribedSource& source) {
                                 found.size() == 1 ? "it" : "them"));
   }
   note_counters(figures, notes);
-  note_second_labels(figures, notes);
+  std::ranges::move(notes_on_names(figures.names), std::back_inserter(notes));
   note_scales(figures, notes);
   note_labels(figures, notes);
   if (source.has_ids && figures.repeated_keys > 0) {

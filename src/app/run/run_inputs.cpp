@@ -4,10 +4,12 @@
 #include "start_models.hpp"
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/data/column_names.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/memory_records.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -149,6 +151,7 @@ void LearningRun::agree_on_data() {
   });
   agree_on_joined();
   note_clients_without_records();
+  std::ranges::move(notes_on_names(dataset_.shape.names), std::back_inserter(notes_));
   if (dataset_.shape.sparse && !common().data.dimension && common().privacy.protects()) {
     notes_.push_back(fmt::format(
         "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 
 #include "starling/core/digest.hpp"
+#include "starling/data/column_names.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/source.hpp"
 #include "starling/model/network/gradient_sum.hpp"
@@ -121,6 +123,9 @@ void VerticalRun::agree_on_data() {
     check_drops();
     check_ids();
   });
+  for (const std::vector<std::string>& of_party : data_.shape.names) {
+    std::ranges::move(notes_on_names(of_party), std::back_inserter(notes_));
+  }
   align_records(agreement_, *rank_key_, data_);
   if (config_.privacy.unit == PrivacyUnit::person) {
     group_records(agreement_, *rank_key_, config_.plan.person_rows, data_);

@@ -1,6 +1,5 @@
 #include "starling/data/formats/writer.hpp"
 
-#include "data/column_roles.hpp"
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include <zlib.h>
 
 #include "starling/core/check.hpp"
+#include "starling/data/column_names.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 
