@@ -29,9 +29,10 @@ std::string note_on_name(const std::string& name) {
   if (is_row_number_name(name)) {
     return fmt::format("feature '{0}' is called as row numbers are, which a model should not see (--drop '{0}')", name);
   }
-  return name.empty() ? "a feature has no name, as the row numbers that data frames write: a model should not see these "
-                        "(--drop 0 if it is the first column)"
-                      : "";
+  return name.empty()
+             ? "a feature has no name, as the row numbers that data frames write: a model should not see these "
+               "(--drop 0 if it is the first column)"
+             : "";
 }
 
 }  // namespace
