@@ -22,9 +22,20 @@ std::pair<std::vector<int>, int> offsets_of(const std::vector<int>& lengths) {
   return {offsets, total};
 }
 
+template <class Part>
+using Values = std::vector<typename Part::value_type>;
+
+/// Where a collective finds what it sends: in `copy`, which can be kept after a failure, if the process goes on then.
+template <class Part>
+auto sent_from(const World::State& state, const Part& own, Values<Part>& copy) {
+  if (!state.is_embedded()) return own.data();
+  copy.assign(own.begin(), own.end());
+  return std::as_const(copy).data();
+}
+
 /// The parts of a joined whole.
 template <class Part>
-std::vector<Part> parts_of(const Part& joined, const std::vector<int>& lengths) {
+std::vector<Part> parts_of(const Values<Part>& joined, const std::vector<int>& lengths) {
   std::vector<Part> parts;
   parts.reserve(lengths.size());
   auto next = joined.begin();
@@ -50,20 +61,21 @@ MPI_Datatype element_type(const Vector&) {
 template <class Part>
 std::vector<Part> all_parts(World::State& state, const Part& own) {
   const int length = static_cast<int>(own.size());
+  std::vector<int> own_length{length};
   std::vector<int> lengths(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  const auto [offsets, total] = offsets_of(lengths);
-  Part joined;
-  joined.resize(static_cast<std::size_t>(total));
-  MPI_Iallgatherv(own.data(), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
+  MPI_Iallgather(own_length.data(), 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
+  state.wait_collective(request, "gathering", own_length, lengths);
+  auto [offsets, total] = offsets_of(lengths);
+  Values<Part> joined(static_cast<std::size_t>(total));
+  Values<Part> copy;
+  MPI_Iallgatherv(sent_from(state, own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
                   element_type(own), state.agreement, &request);
-  state.wait_collective(request, "gathering");
+  state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
   if (state.size > 1) {
     state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
   }
-  return parts_of(joined, lengths);
+  return parts_of<Part>(joined, lengths);
 }
 
 /// Likewise, on rank 0 alone.
@@ -71,35 +83,39 @@ template <class Part>
 std::vector<Part> parts_on_first_rank(World::State& state, const Part& own) {
   const int length = static_cast<int>(own.size());
   const std::size_t ranks = state.rank == 0 ? static_cast<std::size_t>(state.size) : 0;
+  std::vector<int> own_length{length};
   std::vector<int> lengths(ranks);
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  const auto [offsets, total] = offsets_of(lengths);
-  Part joined;
-  joined.resize(static_cast<std::size_t>(total));
-  MPI_Igatherv(own.data(), length, element_type(own), joined.data(), lengths.data(), offsets.data(), element_type(own),
-               0, state.agreement, &request);
-  state.wait_collective(request, "gathering");
+  MPI_Igather(own_length.data(), 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
+  state.wait_collective(request, "gathering", own_length, lengths);
+  auto [offsets, total] = offsets_of(lengths);
+  Values<Part> joined(static_cast<std::size_t>(total));
+  Values<Part> copy;
+  MPI_Igatherv(sent_from(state, own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
+               element_type(own), 0, state.agreement, &request);
+  state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
   if (state.rank != 0) {
     state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
   }
-  return parts_of(joined, lengths);
+  return parts_of<Part>(joined, lengths);
 }
 
 std::int64_t reduced(World::State& state, std::int64_t own, MPI_Op operation) {
-  std::int64_t result = 0;
+  std::vector<std::int64_t> sent{own};
+  std::vector<std::int64_t> result{0};
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallreduce(&own, &result, 1, MPI_INT64_T, operation, state.agreement, &request);
-  state.wait_collective(request, "agreement");
-  return result;
+  MPI_Iallreduce(sent.data(), result.data(), 1, MPI_INT64_T, operation, state.agreement, &request);
+  state.wait_collective(request, "agreement", sent, result);
+  return result[0];
 }
 
-/// Rank 0's `count` elements, in place.
-void spread(World::State& state, void* elements, int count, MPI_Datatype type) {
+/// Rank 0's elements, in place.
+template <class Element>
+void spread(World::State& state, std::vector<Element>& elements) {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibcast(elements, count, type, 0, state.agreement, &request);
-  state.wait_collective(request, "broadcast");
+  MPI_Ibcast(elements.data(), static_cast<int>(elements.size() * sizeof(Element)), MPI_BYTE, 0, state.agreement,
+             &request);
+  state.wait_collective(request, "broadcast", elements);
 }
 
 constexpr auto bytes_of_numbers = static_cast<std::int64_t>(sizeof(double));
@@ -131,10 +147,11 @@ void Agreement::together(const std::function<void()>& step) {
       if (r != state.rank) state.send_notice(r, Notice{.kind = NoticeKind::step_failed});
     }
   }
+  std::vector<int> own_code{code};
   std::vector<int> codes(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(&code, 1, MPI_INT, codes.data(), 1, MPI_INT, state.agreement, &request);
-  state.wait_collective(request, "validation");
+  MPI_Iallgather(own_code.data(), 1, MPI_INT, codes.data(), 1, MPI_INT, state.agreement, &request);
+  state.wait_collective(request, "validation", own_code, codes);
   for (int r = 0; r < state.size; ++r) {
     const int theirs = codes[static_cast<std::size_t>(r)];
     if (theirs == 0) continue;
@@ -180,24 +197,24 @@ std::int64_t Agreement::sum(const Public<std::int64_t>& value) {
 }
 
 bool Agreement::broadcast(const Public<bool>& value) {
-  std::int64_t number = value.value() ? 1 : 0;
-  spread(world_.state(), &number, 1, MPI_INT64_T);
-  return number == 1;
+  std::vector<std::int64_t> number{value.value() ? 1 : 0};
+  spread(world_.state(), number);
+  return number[0] == 1;
 }
 
 double Agreement::broadcast(const Public<double>& value) {
-  double number = value.value();
-  spread(world_.state(), &number, 1, MPI_DOUBLE);
-  return number;
+  std::vector<double> number{value.value()};
+  spread(world_.state(), number);
+  return number[0];
 }
 
 std::string Agreement::broadcast(const Public<std::string>& text) {
-  auto length = static_cast<std::int64_t>(text.value().size());
-  spread(world_.state(), &length, 1, MPI_INT64_T);
-  std::string result = text.value();
-  result.resize(static_cast<std::size_t>(length));
-  spread(world_.state(), result.data(), static_cast<int>(length), MPI_CHAR);
-  return result;
+  std::vector<std::size_t> length{text.value().size()};
+  spread(world_.state(), length);
+  std::vector<char> result(text.value().begin(), text.value().end());
+  result.resize(length[0]);
+  spread(world_.state(), result);
+  return {result.begin(), result.end()};
 }
 
 std::vector<std::string> Agreement::all_gather(const Public<std::string>& text) {
@@ -223,15 +240,15 @@ std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& par
   std::vector<int> theirs(lengths.size());
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ialltoall(lengths.data(), 1, MPI_INT, theirs.data(), 1, MPI_INT, state.agreement, &request);
-  state.wait_collective(request, "exchanging");
-  const auto [from, sent] = offsets_of(lengths);
-  const auto [to, received] = offsets_of(theirs);
+  state.wait_collective(request, "exchanging", lengths, theirs);
+  auto [from, sent] = offsets_of(lengths);
+  auto [to, received] = offsets_of(theirs);
   Vector joined(static_cast<std::size_t>(received));
   MPI_Ialltoallv(outgoing.data(), lengths.data(), from.data(), MPI_DOUBLE, joined.data(), theirs.data(), to.data(),
                  MPI_DOUBLE, state.agreement, &request);
-  state.wait_collective(request, "exchanging");
+  state.wait_collective(request, "exchanging", outgoing, joined, lengths, theirs, from, to);
   state.agreement_bytes += bytes_of_numbers * (sent - lengths[static_cast<std::size_t>(state.rank)]);
-  return parts_of(joined, theirs);
+  return parts_of<Vector>(joined, theirs);
 }
 
 std::vector<Vector> Agreement::gather(const Released<Vector>& numbers) {
@@ -250,16 +267,16 @@ Vector Agreement::ordered_sum(const Released<Columns>& columns) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (state.rank > 0) {
     MPI_Irecv(total.data(), length, MPI_DOUBLE, state.rank - 1, 0, state.agreement, &request);
-    state.wait_collective(request, "adding up");
+    state.wait_collective(request, "adding up", total);
   }
   for (std::size_t k = 0; k < own.size(); ++k) axpy(1, own[k], total);
   if (state.rank + 1 < state.size) {
     MPI_Isend(total.data(), length, MPI_DOUBLE, state.rank + 1, 0, state.agreement, &request);
-    state.wait_collective(request, "adding up");
+    state.wait_collective(request, "adding up", total);
     state.agreement_bytes += static_cast<std::int64_t>(sizeof(double)) * length;
   }
   MPI_Ibcast(total.data(), length, MPI_DOUBLE, state.size - 1, state.agreement, &request);
-  state.wait_collective(request, "adding up");
+  state.wait_collective(request, "adding up", total);
   return total;
 }
 

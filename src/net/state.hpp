@@ -126,6 +126,19 @@ struct World::State {
   }
   /// The same for collectives of Agreement and Root, where ranks may read data for long.
   void wait_collective(MPI_Request request, const char* what);
+  /// The same for a collective whose buffers are in `memory`, on the heap. A failure cannot cancel it: MPI may still
+  /// access them, so they are kept.
+  template <class... Memory>
+  void wait_collective(MPI_Request request, const char* what, Memory&... memory) {
+    try {
+      wait_collective(request, what);
+    } catch (...) {
+      (keep(std::make_shared<Memory>(std::move(memory))), ...);
+      throw;
+    }
+  }
+  /// Whether the process goes on after a failure.
+  [[nodiscard]] bool is_embedded() const { return embedded_; }
   [[nodiscard]] bool begin_round(Round t);
   /// The same for rounds of this rank alone. Returns false as soon as this rank has heard that the run is to stop.
   [[nodiscard]] bool begin_own_round(Round t);
