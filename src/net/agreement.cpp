@@ -25,14 +25,6 @@ std::pair<std::vector<int>, int> offsets_of(const std::vector<int>& lengths) {
 template <class Part>
 using Values = std::vector<typename Part::value_type>;
 
-/// Where a collective finds what it sends: in `copy`, which can be kept after a failure, if the process goes on then.
-template <class Part>
-auto sent_from(const World::State& state, const Part& own, Values<Part>& copy) {
-  if (!state.is_embedded()) return own.data();
-  copy.assign(own.begin(), own.end());
-  return std::as_const(copy).data();
-}
-
 /// The parts of a joined whole.
 template <class Part>
 std::vector<Part> parts_of(const Values<Part>& joined, const std::vector<int>& lengths) {
@@ -69,7 +61,7 @@ std::vector<Part> all_parts(World::State& state, const Part& own) {
   auto [offsets, total] = offsets_of(lengths);
   Values<Part> joined(static_cast<std::size_t>(total));
   Values<Part> copy;
-  MPI_Iallgatherv(sent_from(state, own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
+  MPI_Iallgatherv(state.sent_from(own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
                   element_type(own), state.agreement, &request);
   state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
   if (state.size > 1) {
@@ -91,7 +83,7 @@ std::vector<Part> parts_on_first_rank(World::State& state, const Part& own) {
   auto [offsets, total] = offsets_of(lengths);
   Values<Part> joined(static_cast<std::size_t>(total));
   Values<Part> copy;
-  MPI_Igatherv(sent_from(state, own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
+  MPI_Igatherv(state.sent_from(own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
                element_type(own), 0, state.agreement, &request);
   state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
   if (state.rank != 0) {

@@ -137,8 +137,13 @@ struct World::State {
       throw;
     }
   }
-  /// Whether the process goes on after a failure.
-  [[nodiscard]] bool is_embedded() const { return embedded_; }
+  /// The values that a collective sends: `own`, or a copy that can be kept if the process goes on after a failure.
+  template <class Own, class Value>
+  [[nodiscard]] const Value* sent_from(const Own& own, std::vector<Value>& copy) const {
+    if (!embedded_) return own.data();
+    copy.assign(own.begin(), own.end());
+    return copy.data();
+  }
   [[nodiscard]] bool begin_round(Round t);
   /// The same for rounds of this rank alone. Returns false as soon as this rank has heard that the run is to stop.
   [[nodiscard]] bool begin_own_round(Round t);

@@ -84,7 +84,7 @@ class PlainMixing {
     }
   }
 
-  /// What the receiver of this edge gets, deducted from what is left.
+  /// The message over this edge. Its parts are subtracted from `left`, what the sender keeps.
   Vector send(Client from, const Arc& arc, double share, const Vector& whole, Vector& left) {
     Vector part(whole.size());
     if (!settings_.running_sums) {

@@ -1,4 +1,4 @@
-/// What the names of columns say of their use.
+/// Usual names of columns with labels and with row numbers.
 #pragma once
 
 #include <string>

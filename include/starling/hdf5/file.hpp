@@ -41,7 +41,7 @@ inline void require(herr_t status, const std::string& what) {
   check<FailureError>(status >= 0, "{} (HDF5 refused) see whether the disk is full", what);
 }
 
-/// How files are opened: without locks, since each file has one writer, and a reader during the run shall not block it.
+/// Access property list without file locks: each file has one writer, and readers during a run do not block it.
 [[nodiscard]] Handle file_access(const std::string& what);
 /// The type of UTF-8 texts of variable length.
 [[nodiscard]] Handle text_type(const std::string& what);

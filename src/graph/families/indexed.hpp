@@ -16,7 +16,7 @@ class IndexedGraph final : public Graph {
  public:
   /// The peers of client u in round t of the period, ascending.
   using Row = std::function<std::vector<Client>(Client u, Round t)>;
-  /// What a family says.
+  /// Definition of a family: its parameters as text, and the peers of each client.
   struct Family {
     std::string spec;  ///< for errors
     Row receivers;

@@ -272,10 +272,9 @@ Columns Root::gather(const Released<Columns>& block) {
   Columns all(rows, state.rank == 0 ? static_cast<std::size_t>(layout_.clients()) : 0);
   const View own = block.value().flat();
   Vector copy;
-  if (state.is_embedded()) copy.assign(own.begin(), own.end());
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Igatherv(copy.empty() ? own.data() : copy.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.flat().data(),
-               counts.data(), offsets.data(), MPI_DOUBLE, 0, state.agreement, &request);
+  MPI_Igatherv(state.sent_from(own, copy), static_cast<int>(own.size()), MPI_DOUBLE, all.flat().data(), counts.data(),
+               offsets.data(), MPI_DOUBLE, 0, state.agreement, &request);
   state.wait_collective(request, "aggregation", copy, all, counts, offsets);
   return all;
 }

@@ -122,7 +122,8 @@ Distance furthest_move(ZeroNoise<norm>& mechanism, std::uint64_t seed, int trial
   return furthest;
 }
 
-/// What rounding multiplies the integers' distance by at most, in extended precision and in the header's first form.
+/// Bound on the factor by which rounding changes the distance between two vectors of integers: the first form in
+/// grid.hpp, in extended precision.
 long double errors_of(std::size_t batch, std::size_t dimension) {
   const long double u = 0x1p-53L;
   const auto gamma = [u](long double k) { return k * u / (1 - k * u); };

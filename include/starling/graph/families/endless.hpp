@@ -23,7 +23,7 @@ class EndlessGraph final : public Graph {
     std::vector<Client> out;  ///< receivers, ascending; a client that appears twice gets twice the share
     std::vector<Client> in;   ///< senders, likewise
   };
-  /// What a family says.
+  /// Definition of a family: its parameters as text, and the peers of each client.
   struct Family {
     Degrees degrees;
     std::string spec;                               ///< the family with all its parameters
