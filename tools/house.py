@@ -4,7 +4,7 @@
 usage: tools/house.py [--check] [--json] [--build DIR]
 
   --check      print only what breaks a rule (circles between folders, more than 20 files in one, a name that two files of a module
-               have in anonymous namespaces), and end with 1 if anything does
+               have in anonymous namespaces, two types of one name), and end with 1 if anything does
   --json       one JSON object in place of the table
   --build DIR  the build whose ninja log and test times are read (build/release)
 
@@ -32,6 +32,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
 # A type or a constant, whatever its namespace has before it on the line.
 OWN_NAME = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|constexpr [^=({;]*?(\w+)(?:\[\w*\])? ?[={;])", re.MULTILINE)
+# Of a namespace its begin or end, or a type that is defined at the begin of a line.
+SCOPE = re.compile(r"^(?:(?:inline )?namespace ([\w:]*) ?\{|(\})  // namespace|(?:struct|class|enum class|enum|union|using) (\w+)\b(?!::|;))", re.MULTILINE)
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
 
@@ -65,6 +67,22 @@ def names_twice():
             for names in OWN_NAME.findall(block):
                 files[module, "".join(names)].add(path.relative_to(ROOT).as_posix())
     return [(module, name, sorted(where)) for (module, name), where in sorted(files.items()) if len(where) > 1]
+
+
+def types_twice():
+    """[(name, files)] of types that several files define under one name outside of anonymous namespaces: a program that has both
+    may call the constructor or destructor of the other (the one definition rule)."""
+    files = collections.defaultdict(set)
+    for path in sources("include") + sources("src"):
+        scope = []
+        for opened, closed, name in SCOPE.findall(path.read_text(encoding="utf-8")):
+            if name and "" not in scope:
+                files["::".join([*scope, name])].add(path.relative_to(ROOT).as_posix())
+            elif closed:
+                scope.pop()
+            elif not name:
+                scope.append(opened)
+    return [(name, sorted(where)) for name, where in sorted(files.items()) if len(where) > 1]
 
 
 def places_to_touch():
@@ -251,7 +269,10 @@ def main():
         twice = names_twice()
         for module, name, files in twice:
             print(f"several files of {module}, which may be one translation unit, have {name} in anonymous namespaces: {', '.join(files)}")
-        return 1 if found or crowded or twice else 0
+        types = types_twice()
+        for name, files in types:
+            print(f"several files define {name}: {', '.join(files)}")
+        return 1 if found or crowded or twice or types else 0
     figures = measured(options.build)
     print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
     return 0

@@ -31,7 +31,7 @@ double accuracy(const Score& score) {
   return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
 }
 
-void append(const Spread& spread, Vector& numbers) {
+void append(const ClientSpread& spread, Vector& numbers) {
   numbers.insert(numbers.end(), spread.begin(), spread.end());
 }
 
@@ -365,10 +365,10 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size
 
 /// To the owner's file and, where metrics may be shared, to that of the rank.
 void ModelRecorder::record_spread_of_metrics(Round round) {
-  const Secret<Spread> losses = interval_losses_.map(spread_of);
-  const Secret<Spread> accuracies = interval_accuracies_.map(spread_of);
+  const Secret<ClientSpread> losses = interval_losses_.map(spread_of);
+  const Secret<ClientSpread> accuracies = interval_accuracies_.map(spread_of);
   owners_rows_.update(
-      [&](std::string& rows, const Spread& loss, const Spread& right, const std::int64_t& records,
+      [&](std::string& rows, const ClientSpread& loss, const ClientSpread& right, const std::int64_t& records,
           const std::int64_t& out_of_range) {
         rows += fmt::format("{},clients,{},,,{}\n", round, loss[0], out_of_range);
         constexpr std::array<const char*, numbers_of_a_spread> names{"clients", "mean",  "least", "lower",
@@ -379,10 +379,10 @@ void ModelRecorder::record_spread_of_metrics(Round round) {
         }
       },
       losses, accuracies, interval_records_, interval_out_of_range_);
-  for (const Secret<Spread>* each : {&losses, &accuracies}) {
+  for (const Secret<ClientSpread>* each : {&losses, &accuracies}) {
     const auto shared = policy_.share(*each, SharedFigure::spread_of_scores);
     const bool said = shared && (each == &losses || scores_ == Scores::losses_and_accuracies);
-    Spread withheld;
+    ClientSpread withheld;
     withheld.fill(unknown);
     append(said ? shared->value() : withheld, spreads_);
   }

@@ -21,8 +21,8 @@ double quantile(const Vector& values, double share) {
 
 }  // namespace
 
-Spread spread_of(Vector values) {
-  Spread spread;
+ClientSpread spread_of(Vector values) {
+  ClientSpread spread;
   spread.fill(std::numeric_limits<double>::quiet_NaN());
   std::erase_if(values, [](double value) { return std::isnan(value); });
   spread[0] = static_cast<double>(values.size());

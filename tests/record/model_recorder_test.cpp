@@ -89,10 +89,10 @@ class RecordedRun {
   [[nodiscard]] std::pair<hdf5::Sizes, Vector> numbers(const std::string& name) const {
     return file().read<double>(name);
   }
-  [[nodiscard]] Spread spread(Round record, std::size_t figure) const {
+  [[nodiscard]] ClientSpread spread(Round record, std::size_t figure) const {
     const auto [sizes, values] = numbers("/spread");
     EXPECT_THAT(sizes, ElementsAre(rounds + 1, 1, 5, numbers_of_a_spread));
-    Spread result{};
+    ClientSpread result{};
     const auto from = (static_cast<std::size_t>(record) * 5 + figure) * numbers_of_a_spread;
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(from), result.size(), result.begin());
     return result;
@@ -110,7 +110,7 @@ class RecordedRun {
 using Sharing = MetricsPolicy::Sharing;
 constexpr std::size_t many = 2101;
 
-void expect_equal(const Spread& found, const Spread& expected) {
+void expect_equal(const ClientSpread& found, const ClientSpread& expected) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (std::isnan(expected[i])) {
       EXPECT_TRUE(std::isnan(found[i])) << i;

@@ -72,6 +72,15 @@ class SmallTree(unittest.TestCase):
             1, "several files of low, which may be one translation unit, have most in anonymous namespaces: "
                "src/low/deep/y.cpp, src/low/x.cpp\n"))
 
+    def test_a_type_that_two_files_define_in_one_namespace_is_named(self):
+        text = "namespace low {{\n{}\nstruct Part {{}};\n{}\nstruct Known;\nstruct Known::Own {{}};\n}}  // namespace low\n"
+        self.write("include/starling/low/part.hpp", text.format("", "class Whole {};\nusing Number = int;"))
+        self.write("src/low/x.cpp", text.format("namespace {", "}  // namespace\nusing Whole = int;"))
+        self.write("src/low/y.cpp", "namespace high {\nusing Number = int;\n}  // namespace high\n")
+        result = run(self.tool, "--check")
+        self.assertEqual((result.returncode, result.stdout), (
+            1, "several files define low::Whole: include/starling/low/part.hpp, src/low/x.cpp\n"))
+
     def test_places_to_touch_are_files_that_exist_and_that_a_diff_edits(self):
         self.write("tests/low/a_test.cpp", "\n")
         self.write("docs/how-to/add-a-part.md", "Write `src/low/new.cpp`:\n```cpp\nint x;\n```\n## List it: `src/low/a.cpp`\n"

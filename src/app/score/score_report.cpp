@@ -35,7 +35,7 @@ std::string group_rows(const ScoreReport& report) {
                          shown(100 * own.balanced_accuracy, "{:.2f} %"),
                          shown(own.roc ? own.roc->area : std::nan(""), "{:.4f}"));
     } else {
-      const Regression& own = *metrics.regression;
+      const RegressionMetrics& own = *metrics.regression;
       text += group_line(value, records, shown(own.r2, "{:.4f}"), shown(own.rmse, "{:.6g}"), shown(own.mae, "{:.6g}"));
     }
   }

@@ -24,7 +24,7 @@ class MatrixMarket {
   Topology run() {
     read_banner();
     read_size();
-    Words words;
+    LineWords words;
     while (next(words)) array_ ? read_number(words) : read_entry(words);
     check(read_ == entries_, "{}: {} entries (line {} announces {}: the file may be cut off) write it anew",
           lines_.name(), read_, size_line_, entries_);
@@ -38,7 +38,7 @@ class MatrixMarket {
     check(lines_.next(line), "{}: empty, without MatrixMarket banner (it may be cut off) write it anew", lines_.name());
     std::string lower(line);
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const Words words = split_words(lower);
+    const LineWords words = split_words(lower);
     lines_.require(words.size() == 5 && words[0] == "%%matrixmarket" && words[1] == "matrix",
                    "no MatrixMarket banner (the first line is `%%MatrixMarket matrix coordinate real general` or the "
                    "like) write the file with SciPy's mmwrite, or rename it");
@@ -55,7 +55,7 @@ class MatrixMarket {
   }
 
   /// The words of the next line that is neither empty nor a comment.
-  bool next(Words& words) {
+  bool next(LineWords& words) {
     std::string_view line;
     while (lines_.next(line)) {
       if (line.starts_with('%')) continue;
@@ -66,7 +66,7 @@ class MatrixMarket {
   }
 
   void read_size() {
-    Words words;
+    LineWords words;
     check(next(words), "{}: no line of sizes (rows, columns and entries follow the banner) write the file anew",
           lines_.name());
     lines_.require(words.size() == (array_ ? 2 : 3), "{} words in the line of sizes ({}) correct it", words.size(),
@@ -97,7 +97,7 @@ class MatrixMarket {
   }
 
   /// A number of an array: columns one after the other, of a symmetric one from the diagonal down.
-  void read_number(const Words& words) {
+  void read_number(const LineWords& words) {
     require_more_entries();
     lines_.require(words.size() == 1, "{} words in a line of an array (one number) correct the line", words.size());
     add({column_, row_, lines_.weight(words[0]), lines_.number()});
@@ -106,7 +106,7 @@ class MatrixMarket {
     row_ = symmetric_ ? column_ : 0;
   }
 
-  void read_entry(const Words& words) {
+  void read_entry(const LineWords& words) {
     const std::size_t width = pattern_ ? 2 : 3;
     require_more_entries();
     lines_.require(words.size() == width, "{} words in an entry (its form is `{}`) correct the line", words.size(),
@@ -203,7 +203,7 @@ class EdgeList {
   void read_edge(std::string_view line) {
     const auto brace = line.find('{');
     const bool attributed = brace != std::string_view::npos;
-    const Words words = words_of(line.substr(0, brace), attributed);
+    const LineWords words = words_of(line.substr(0, brace), attributed);
     lines_.require(words.size() == 2 || (words.size() == 3 && !attributed),
                    "{} words (an edge is `FROM TO WEIGHT` or `FROM TO`) correct the line", words.size());
     Edge edge;
@@ -219,13 +219,13 @@ class EdgeList {
   }
 
   /// Blanks part the words, or commas if there is one in the first edge. A comma may stand before attributes.
-  Words words_of(std::string_view text, bool before_attributes) {
+  LineWords words_of(std::string_view text, bool before_attributes) {
     if (!commas_) commas_ = text.find(',') != std::string_view::npos;
     if (!*commas_) return split_words(text);
-    Words words;
+    LineWords words;
     for (std::size_t from = 0; from <= text.size();) {
       const std::size_t end = std::min(text.find(',', from), text.size());
-      const Words inner = split_words(text.substr(from, end - from));
+      const LineWords inner = split_words(text.substr(from, end - from));
       const bool last = end == text.size();
       if (inner.empty() && last && before_attributes) break;
       lines_.require(inner.size() == 1, "{} words between commas (there is one) correct the line", inner.size());

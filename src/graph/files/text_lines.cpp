@@ -15,7 +15,7 @@ bool is_blank(char c) {
 
 }  // namespace
 
-void split_words(std::string_view line, Words& words) {
+void split_words(std::string_view line, LineWords& words) {
   words.clear();
   for (std::size_t at = 0; at < line.size();) {
     while (at < line.size() && is_blank(line[at])) ++at;
@@ -25,8 +25,8 @@ void split_words(std::string_view line, Words& words) {
   }
 }
 
-Words split_words(std::string_view line) {
-  Words words;
+LineWords split_words(std::string_view line) {
+  LineWords words;
   split_words(line, words);
   return words;
 }

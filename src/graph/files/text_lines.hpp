@@ -11,12 +11,12 @@
 
 namespace starling {
 
-using Words = std::vector<std::string_view>;
+using LineWords = std::vector<std::string_view>;
 
 /// Replaces `words` by the words of a line, which blanks separate.
-void split_words(std::string_view line, Words& words);
+void split_words(std::string_view line, LineWords& words);
 /// The words of a line, which blanks separate.
-[[nodiscard]] Words split_words(std::string_view line);
+[[nodiscard]] LineWords split_words(std::string_view line);
 
 /// A word of a file, fit for a message: bounded and printable.
 [[nodiscard]] std::string shown(std::string_view word);

@@ -22,7 +22,7 @@ class Parser : private TextLines {
 
   std::unique_ptr<Graph> run() {
     std::string_view line;
-    for (Words words; next(line);) {
+    for (LineWords words; next(line);) {
       split_words(line.substr(0, line.find('#')), words);
       take(words);
     }
@@ -39,12 +39,12 @@ class Parser : private TextLines {
     std::string_view usage;
     std::size_t fewest;  ///< words, with the first
     std::size_t most;
-    void (Parser::*take)(const Words&);
+    void (Parser::*take)(const LineWords&);
   };
   static constexpr std::size_t any_number = 1'000;
   static const std::array<Statement, 5> statements;
 
-  void take(const Words& words) {
+  void take(const LineWords& words) {
     if (words.empty()) return;
     for (const Statement& statement : statements) {
       if (statement.word != words[0]) continue;
@@ -59,14 +59,14 @@ class Parser : private TextLines {
             did_you_mean(words[0], known, "", "Correct the line."));
   }
 
-  void take_clients(const Words& words) {
+  void take_clients(const LineWords& words) {
     require(!clients_, "a second `clients` line (first on line {}) delete one", clients_line_);
     require_no_generator("clients");
     clients_ = static_cast<Client>(integer(words[1], "clients", 1, max_clients));
     clients_line_ = number();
   }
 
-  void take_weights(const Words& words) {
+  void take_weights(const LineWords& words) {
     require(!rule_, "a second `weights` line (one rule holds for the whole file) delete one");
     require(phases_.empty(), "`weights` after `phase` (one rule holds for the whole file) move it to the top");
     try {
@@ -76,7 +76,7 @@ class Parser : private TextLines {
     }
   }
 
-  void take_edge(const Words& words) {
+  void take_edge(const LineWords& words) {
     require_no_generator("edge");
     Edge edge;
     edge.line = number();
@@ -92,14 +92,14 @@ class Parser : private TextLines {
     return static_cast<Client>(integer(word, what, 0, clients_.value_or(max_clients) - 1));
   }
 
-  void take_phase(const Words& words) {
+  void take_phase(const LineWords& words) {
     require_no_generator("phase");
     Topology::Phase phase;
     phase.rounds = integer(words[1], "rounds of a phase", 1, max_phase_rounds);
     phases_.push_back(std::move(phase));
   }
 
-  void take_generate(const Words& words) {
+  void take_generate(const LineWords& words) {
     require_no_generator("generate");
     require(!clients_ && everywhere_.empty() && phases_.empty(),
             "`generate` beside `clients`, `edge` or `phase` (it makes all of them) keep one or the other");

@@ -1,6 +1,6 @@
 #include "discrete_gaussian.hpp"
 
-#include "interval.hpp"
+#include "enclosure.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -13,9 +13,9 @@ namespace {
 constexpr mpfr_prec_t initial_precision = 256;
 
 /// (2 k + shift)/(σ √8) = (k + shift/2)/(σ √2), with 2 k + shift >= 0.
-void standardised(Interval& result, std::int64_t k, int shift, double sigma, mpfr_prec_t precision) {
-  Interval divisor(precision);
-  Interval scale(precision);
+void standardised(Enclosure& result, std::int64_t k, int shift, double sigma, mpfr_prec_t precision) {
+  Enclosure divisor(precision);
+  Enclosure scale(precision);
   divisor.set(8L);
   divisor.square_root();
   scale.set(sigma);
@@ -25,10 +25,10 @@ void standardised(Interval& result, std::int64_t k, int shift, double sigma, mpf
 }
 
 /// Encloses 1 − A(k) for k >= 1: A(k) = 2 erf(½ c) / (exp(k²/(2σ²)) (erfc((k − ½) c) − erfc((k + ½) c))), c = 1/(σ √2).
-void rejection(Interval& result, std::int64_t k, double sigma, mpfr_prec_t precision) {
-  Interval kept(precision);
-  Interval other(precision);
-  Interval mass(precision);
+void rejection(Enclosure& result, std::int64_t k, double sigma, mpfr_prec_t precision) {
+  Enclosure kept(precision);
+  Enclosure other(precision);
+  Enclosure mass(precision);
   standardised(kept, 0, 1, sigma, precision);
   kept.error_function();
   other.set(2L);
@@ -65,7 +65,7 @@ bool DiscreteGaussian::keeps_exactly(std::int64_t proposal, std::uint64_t word, 
   if (proposal == 0) return true;
   LazyUniform uniform(word, more);
   for (mpfr_prec_t precision = initial_precision;; precision += 64) {
-    Interval bound(precision);
+    Enclosure bound(precision);
     rejection(bound, std::abs(proposal), sigma(), precision);
     if (mpfr_greaterequal_p(uniform.lower(), bound.upper()) != 0) return true;
     if (mpfr_lessequal_p(uniform.upper(), bound.lower()) != 0) return false;

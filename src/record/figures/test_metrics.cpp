@@ -228,8 +228,8 @@ TestMetrics PredictionTally::metrics() const {
   }
   const double squares = squared_errors_.value();
   const double spread = squared_spread_.value();
-  result.regression = Regression{spread > 0 ? 1 - squares / spread : std::nan(""),
-                                 std::sqrt(mean(squared_errors_, records_)), mean(absolute_errors_, records_)};
+  result.regression = RegressionMetrics{spread > 0 ? 1 - squares / spread : std::nan(""),
+                                        std::sqrt(mean(squared_errors_, records_)), mean(absolute_errors_, records_)};
   return result;
 }
 

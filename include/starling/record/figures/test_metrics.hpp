@@ -74,7 +74,7 @@ struct Classification {
 inline constexpr std::size_t most_confused = 1000;
 
 /// Metrics of predicted numbers.
-struct Regression {
+struct RegressionMetrics {
   double r2 = 0;    ///< 1 − Σ(y − s)²/Σ(y − ȳ)²; NaN if all labels are equal
   double rmse = 0;  ///< root of the mean squared error
   double mae = 0;   ///< mean absolute error
@@ -83,7 +83,7 @@ struct Regression {
 struct TestMetrics {
   std::int64_t records = 0;
   std::optional<Classification> classification;
-  std::optional<Regression> regression;
+  std::optional<RegressionMetrics> regression;
 };
 
 /// A sum with a running correction (Neumaier 1974), exact to a few roundings for any number of terms.

@@ -7,12 +7,12 @@ namespace starling {
 
 /// Interval [lower, upper] that contains the exact value of a computation. All operations take and return enclosures of
 /// non-negative numbers.
-class Interval {
+class Enclosure {
  public:
-  explicit Interval(mpfr_prec_t precision) { mpfr_inits2(precision, lower_, upper_, static_cast<mpfr_ptr>(nullptr)); }
-  ~Interval() { mpfr_clears(lower_, upper_, static_cast<mpfr_ptr>(nullptr)); }
-  Interval(const Interval&) = delete;
-  Interval& operator=(const Interval&) = delete;
+  explicit Enclosure(mpfr_prec_t precision) { mpfr_inits2(precision, lower_, upper_, static_cast<mpfr_ptr>(nullptr)); }
+  ~Enclosure() { mpfr_clears(lower_, upper_, static_cast<mpfr_ptr>(nullptr)); }
+  Enclosure(const Enclosure&) = delete;
+  Enclosure& operator=(const Enclosure&) = delete;
 
   [[nodiscard]] mpfr_srcptr lower() const { return lower_; }
   [[nodiscard]] mpfr_srcptr upper() const { return upper_; }
@@ -25,16 +25,16 @@ class Interval {
     mpfr_set_si(lower_, value, MPFR_RNDD);
     mpfr_set_si(upper_, value, MPFR_RNDU);
   }
-  void multiply(const Interval& by) {
+  void multiply(const Enclosure& by) {
     mpfr_mul(lower_, lower_, by.lower_, MPFR_RNDD);
     mpfr_mul(upper_, upper_, by.upper_, MPFR_RNDU);
   }
-  void divide(const Interval& by) {
+  void divide(const Enclosure& by) {
     mpfr_div(lower_, lower_, by.upper_, MPFR_RNDD);
     mpfr_div(upper_, upper_, by.lower_, MPFR_RNDU);
   }
   /// `other` is no larger.
-  void subtract(const Interval& other) {
+  void subtract(const Enclosure& other) {
     mpfr_sub(lower_, lower_, other.upper_, MPFR_RNDD);
     mpfr_sub(upper_, upper_, other.lower_, MPFR_RNDU);
     if (mpfr_sgn(lower_) < 0) mpfr_set_zero(lower_, 1);
