@@ -41,16 +41,21 @@ class Faults {
   void throw_all() const;
 
  private:
-  /// Messages with their numbers. A message that an earlier record has is told as "as (1)".
+  /// Messages with their numbers. Behind a message stand the places of further records with the same one.
   class List {
    public:
     void add(const std::string& place, const std::string& message);
-    [[nodiscard]] std::size_t size() const { return kinds_.size(); }
-    [[nodiscard]] const std::string& text() const { return text_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::string text() const;
 
    private:
-    std::vector<std::string> kinds_;  ///< messages without their places
-    std::string text_;
+    struct Kind {
+      std::string message;              ///< of the first record, with its place
+      std::string fault;                ///< the message without the place
+      std::vector<std::string> places;  ///< of all records
+    };
+    std::vector<Kind> kinds_;
+    std::size_t size_ = 0;
   };
 
   void add(const RecordError& fault, const std::string& place);

@@ -94,12 +94,12 @@ bool is_missing_feature(std::string_view text) {
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault,
-                        std::string_view told_place) {
+                        std::string_view told_place, std::string_view end) {
   const auto [told, why, remedy] = explain(text, fault);
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
   if (told_place.empty()) told_place = place;
-  throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, told_place, told, why, remedy),
-                    fmt::format("{}: {} is {} ({}) {}", where, place, shown, why, remedy));
+  throw RecordError(fmt::format("{}: {} is {} ({}) {}{}", where, told_place, told, why, remedy, end),
+                    fmt::format("{}: {} is {} ({}) {}{}", where, place, shown, why, remedy, end));
 }
 
 std::string excerpt(std::string_view text) {

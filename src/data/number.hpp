@@ -20,10 +20,13 @@ struct ParsedNumber {
 /// Whether a text says that a feature is missing: by a mark of a missing value or by NaN.
 [[nodiscard]] bool is_missing_feature(std::string_view text);
 
+/// Begins the part of a fault's message that lists further columns of text in the row.
+inline constexpr std::string_view other_texts_mark = "; no number either: ";
+
 /// Throws RecordError "WHERE: PLACE is 'TEXT' (why) what to do". Others than the owner of the data are told
-/// `told_place` where it is not empty.
+/// `told_place` where it is not empty. `end` stands behind the message.
 [[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,
-                                     NumberFault fault, std::string_view told_place = "");
+                                     NumberFault fault, std::string_view told_place = "", std::string_view end = "");
 
 /// Text of a file, made fit for a message: printable and not long.
 [[nodiscard]] std::string excerpt(std::string_view text);

@@ -73,8 +73,37 @@ class Tables(TestCase):
             message = self.refusal(DATA_FAULT, "data", "describe", "t.csv")
             self.assertIn(f"{min(faults, 20)} faulty records: ", message)
             self.assertEqual(message.count("a missing value"), 1)
-            self.assertEqual(message.count(": as (1)"), min(faults, 20) - 1)
+            self.assertIn(f"; also rows 4 to {min(faults, 20) + 2}", message)
+            self.assertNotIn("(2)", message)
             self.assertEqual(message.endswith("reading stopped here"), end)
+
+    def test_a_quoted_text_over_two_lines(self):
+        self.write("t.csv", 'a,note,y\n1,"it rained,\nthen not",1\n2,"dry",0\n')
+        told = "t.csv: row 2: a text in quotes goes over the end of the line (a row is one line) take the line break out"
+        self.assertIn(told, self.refusal(DATA_FAULT, "data", "describe", "t.csv", "--drop", "note"))
+        self.write("t.csv", 'a,note,y\n1,"it rained\nall day",1\n2,"dry",0\n')
+        self.assertIn(told, self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none"))
+        self.write("t.csv", 'a,note,y\n1,5" pipe,1\n')
+        self.assertNotIn("quotes", self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none"))
+
+    def test_rows_with_one_fault_are_listed_behind_it(self):
+        self.table(";2;1", "1;red;1", ";2;1", ";3;1", "1;2;1", ";4;1", "1;blue;1")
+        message = self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none")
+        self.assertRegex(message, r"6 faulty records: \(1\) t\.csv: row 2: column 'a' is missing .*; also rows 4 to 5, row 7; "
+                                  r"\(2\) t\.csv: row 3: column 'b' is a text .*; also row 8$")
+
+    def test_all_columns_of_text_are_named_at_once(self):
+        self.write("t.csv", "who,day,age,town,ill\nA,2024-03-01,30,Ulm,yes\nB,2024-03-02,41,Bonn,no\n")
+        message = self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none")
+        self.assertIn("row 2: column 'who' is a text (not a number) --encode or --drop it; no number either: column 'day', column 'town', "
+                      "column 'ill'; also row 3", message)
+        message = self.refusal(DATA_FAULT, "data", "describe", "t.csv", "--id", "who", "--drop", "day")
+        self.assertIn("column 'town' is 'Ulm' (not a number) --encode or --drop it; no number either: column 'ill'", message)
+        self.assertIn("(2) t.csv: row 3: column 'town' is 'Bonn' (not a number) --encode or --drop it", message)
+        self.assertEqual(message.count("no number either"), 1)
+        self.write("wide.csv", ",".join(f"c{k}" for k in range(40)) + "\n" + ",".join(["red"] * 39) + ",1\n")
+        message = self.refusal(DATA_FAULT, "data", "describe", "wide.csv")
+        self.assertTrue(message.endswith("column 'c20' and 18 more"), message)
 
     def test_reading_stops_at_a_long_message(self):
         self.table("1;2;1", *[f"{'x' * k};2;1" for k in range(1, 100)])

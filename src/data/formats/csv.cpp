@@ -262,9 +262,29 @@ class CsvReader final : public RecordReader {
     const ParsedNumber parsed = read_field(fields_[column], decimal_comma_);
     if (parsed.fault == NumberFault::text && decimal_comma_) throw_point(column);
     if (parsed.fault != NumberFault::none) {
-      throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault);
+      refuse_open_quote();
+      const std::string others = parsed.fault == NumberFault::text ? other_texts(column) : "";
+      throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault, {}, others);
     }
     return parsed.value;
+  }
+
+  /// "; no number either: 'sex', 'town'" for the columns after this one whose fields are texts: a table with one such
+  /// column often has several, and their owner decides about all at once.
+  [[nodiscard]] std::string other_texts(std::size_t column) const {
+    constexpr std::size_t most = 20;
+    std::vector<std::string> found;
+    std::size_t more = 0;
+    for (++column; column < columns_.count; ++column) {
+      const bool read = roles_[column] == Role::feature || roles_[column] == Role::label;
+      if (!read || categories_.has(column)) continue;
+      if (read_field(fields_[column], decimal_comma_).fault != NumberFault::text) continue;
+      if (found.size() == most) ++more;
+      if (found.size() < most) found.push_back(columns_.place(column));
+    }
+    if (found.empty()) return "";
+    return fmt::format("{}{}{}", other_texts_mark, fmt::join(found, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
   /// Throws where a field has the point that --decimal comma excludes.
@@ -285,7 +305,20 @@ class CsvReader final : public RecordReader {
     return *value;
   }
 
+  /// Throws where a field begins with a quote that nothing closes: its text goes on in the next line.
+  void refuse_open_quote() const {
+    const bool open = std::any_of(fields_.begin(), fields_.end(), [](std::string_view field) {
+      return field.starts_with('"') && (field.size() == 1 || !field.ends_with('"'));
+    });
+    if (!open) return;
+    throw RecordError(
+        fmt::format("{}: a text in quotes goes over the end of the line (a row is one line) take the "
+                    "line break out, or the column of the text",
+                    where()));
+  }
+
   [[noreturn]] void throw_ragged() const {
+    refuse_open_quote();
     throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
                                   where(), fields_.size(), columns_.count));
   }
