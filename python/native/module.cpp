@@ -15,6 +15,7 @@
 #include "starling/data/memory_records.hpp"
 #include "starling/hdf5/file.hpp"
 #include "starling/net/world.hpp"
+#include "starling/options/meant.hpp"
 
 namespace starling::python {
 
@@ -215,6 +216,7 @@ PYBIND11_MODULE(_starling, module) {
   module.def("declarations", &declarations);
   module.def("run", &run, py::arg("words"), py::arg("records"), py::arg("model"));
   module.def("end_before_begin", &end_before_begin, py::arg("words"), py::arg("code"), py::arg("message"));
+  module.def("meant_option", &meant_option, py::arg("name"), py::arg("known"));
   module.def("read_dataset", &read_dataset, py::arg("path"), py::arg("name"));
   module.def("version", &version);
   module.def("rank", [] { return started_session().rank(); });

@@ -1,10 +1,10 @@
 """Keywords of Python as words of the command line, checked against the declarations of the options."""
 
-import difflib
 import keyword
 import os
 
 from ._errors import UsageError
+from ._native import native
 
 
 def python_name(option):
@@ -51,8 +51,10 @@ def words_of_option(option, value):
 
 
 def unknown_keyword(name, known, function):
-    close = difflib.get_close_matches(name.rstrip("_").replace("-", "_"), known, n=1)
-    hint = f"Did you mean {close[0]}?" if close else f"help({function}) lists its keywords."
+    meant = native().meant_option(name.rstrip("_").replace("_", "-"), known)
+    hint = f"help({function}) lists its keywords." if meant is None else f"Did you mean {python_name({'name': meant})}?"
+    if meant == "source":
+        hint = "Did you mean records (in memory), or source (files)?"
     return UsageError(f"{function} has no keyword '{name}'. {hint}")
 
 
@@ -62,8 +64,9 @@ def words_of(command, function, positional, keywords):
     words = []
     for name, value in keywords.items():
         if name not in options:
-            raise unknown_keyword(name, list(options), function)
+            raise unknown_keyword(name, [option["name"] for option in command["options"]], function)
         words += words_of_option(options[name], value)
     if positional and not any(option["positional"] for option in command["options"]):
-        raise UsageError(f"{function} takes keywords only.")
+        hint = " Give records=." if "source" in options else ""
+        raise UsageError(f"{function} takes keywords only.{hint}")
     return [text_of(value, function) for value in positional] + words

@@ -99,6 +99,12 @@ class Functions(PythonCase):
     def test_unknown_keywords_have_a_suggestion(self):
         with self.assertRaisesRegex(starling.UsageError, "no keyword 'step_powr'. Did you mean step_power"):
             starling.omd(step_powr=1)
+        for name, meant in {"lr": "step", "learning_rate": "step", "batch_size": "batch", "target": "label", "out": "output",
+                            "async": "async_", "data": r"records \(in memory\), or source \(files\)"}.items():
+            with self.assertRaisesRegex(starling.UsageError, f"no keyword '{name}'. Did you mean {meant}"):
+                starling.omd(**{name: 1})
+        with self.assertRaisesRegex(starling.UsageError, "takes keywords only. Give records="):
+            starling.omd(np.zeros((3, 2)))
         with self.assertRaisesRegex(starling.UsageError, r"help\(starling.omd\)"):
             starling.omd(zzzzz=1)
         with self.assertRaisesRegex(starling.UsageError, "audit='yes': it is True or False"):

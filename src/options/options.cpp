@@ -11,6 +11,7 @@
 #include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/text.hpp"
+#include "starling/options/meant.hpp"
 
 namespace starling {
 
@@ -145,6 +146,25 @@ std::vector<std::string> Options::with_implied_values(const std::vector<std::str
   return result;
 }
 
+/// Throws UsageError for the first word too many: neither an option, nor the value of one, nor the command's own word.
+void Options::throw_stray_word(const std::vector<std::string>& words) const {
+  const auto own = std::find_if(entries_.begin(), entries_.end(), [](const Entry& e) { return e.option.positional; });
+  std::vector<std::string> without;  // words without an option
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Option* option = words[i].starts_with("--") ? find(words[i].substr(2)) : nullptr;
+    if (!words[i].starts_with("--")) without.push_back(words[i]);
+    if (option != nullptr && !option->argument.empty() && option->implied.empty()) ++i;
+  }
+  const std::size_t most = own == entries_.end() ? 0 : 1;
+  const std::string stray = without.size() > most ? without[most] : without.empty() ? "" : without.back();
+  std::error_code ignored;
+  const bool is_file = find("source") != nullptr && std::filesystem::is_regular_file(stray, ignored);
+  throw UsageError(
+      fmt::format("starling {} takes {}, each option beginning with --: '{}' is none.{} See starling {} --help.",
+                  command_, most == 0 ? "options only" : fmt::format("one {} and options", own->option.argument), stray,
+                  is_file ? fmt::format(" Records are named by --source {}.", stray) : "", command_));
+}
+
 void Options::read_command_line(const std::vector<std::string>& words) {
   const std::vector<Option> options = declarations();
   const bool has_files = find("config") != nullptr;
@@ -172,17 +192,13 @@ void Options::read_command_line(const std::vector<std::string>& words) {
             earlier->second.texts.front(), texts.front());
     }
   } catch (const po::too_many_positional_options_error&) {
-    const auto word = std::find_if(options.begin(), options.end(), [](const Option& o) { return o.positional; });
-    const std::string most = word == options.end() ? "options only" : fmt::format("one {} and options", word->argument);
-    throw UsageError(fmt::format("starling {} takes {}, each option beginning with -- (see starling {} --help)",
-                                 command_, most, command_));
+    throw_stray_word(words);
   } catch (const po::unknown_option& error) {
     const std::string& given = error.get_option_name();
     const std::string name = given.substr(0, given.find('='));
-    throw UsageError(fmt::format(
-        "unknown option {}. {} starling {} --help=all lists all options.", name,
-        did_you_mean(name.substr(name.find_first_not_of('-')), names_of(options), "--", "It is none of this command."),
-        command_));
+    const auto meant = meant_option(name.substr(name.find_first_not_of('-')), names_of(options));
+    throw UsageError(fmt::format("unknown option {}. {} starling {} --help=all lists all options.", name,
+                                 meant ? "Did you mean --" + *meant + "?" : "It is none of this command.", command_));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{} (see starling {} --help)", error.what(), command_));
   }
@@ -214,11 +230,13 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
   for (const auto& [key, values, line] : is_toml(path) ? read_toml(text, path) : read_ini(text, path)) {
     const std::string where = fmt::format("{}:{}: {}", path, line, key);
     const Option* option = find(key);
+    const auto meant = option == nullptr ? meant_option(key, names_of(declarations())) : std::nullopt;
     check(option != nullptr && !option->about_configuration,
           "{}: unknown key: starling {} has no such option. {} starling {} --help=all lists all options.", where,
           command_,
           given("resume") ? "The run is of another command, or the line was added."
-                          : did_you_mean(key, names_of(declarations()), "", "Delete the line."),
+          : meant         ? "Did you mean " + *meant + "?"
+                          : "Delete the line.",
           command_);
     check(seen.insert(key).second, "{}: the key stands twice: either value could be meant. Delete one line.", where);
     const std::string value = fmt::format("{}", fmt::join(values, ","));

@@ -33,6 +33,11 @@ TABLE = [
     ([*OMD, "--qqqqqqqq"], USAGE, r"unknown option --qqqqqqqq", r"--help=all lists all options"),
     ([*OMD, "--config", "typo.ini"], USAGE, r"typo\.ini:2: mechanims: unknown key", r"Did you mean mechanism\?"),
     ([*OMD, "--config", "blank.ini"], USAGE, r"blank\.ini:2: 'batch 4' is no key = value", r"begin the line with #"),
+    ([*OMD, "--lr", "0.1"], USAGE, r"unknown option --lr\. ", r"Did you mean --step\?"),
+    ([*OMD, "--out", "run"], USAGE, r"unknown option --out\. ", r"Did you mean --output\?"),
+    (["omd", "--epochs", "2", "d.csv"], USAGE, r"options only, .*'d\.csv' is none", r"--source d\.csv"),
+    (["predict", "run", "--progress", "off", "d.csv"], USAGE, r"one MODEL and options, .*'d\.csv' is none", r"--source d\.csv"),
+    ([*OMD, "-o", "run"], USAGE, r"options only, .*'-o' is none", r"See starling omd --help\."),
     (["report", "run", "--metrik", "loss"], USAGE, r"unknown option --metrik", r"Did you mean --metric\?"),
     (["data", "convert", "d.csv", "--ouptut", "e.h5"], USAGE, r"unknown option --ouptut", r"Did you mean --output\?"),
     # Enumerated values.

@@ -3,12 +3,14 @@
 #include "support/testing.hpp"
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "starling/core/check.hpp"
 #include "starling/options/help.hpp"
+#include "starling/options/meant.hpp"
 
 namespace starling::options_test {
 
@@ -105,6 +107,27 @@ TEST(Options, BadValuesAreRefusedWithTheirPlace) {
   EXPECT_THAT(refusal({"--size", "1", "--size", "2"}), HasSubstr("--size is given twice"));
   EXPECT_THAT(refusal({"--siz", "1"}), HasSubstr("unknown option --siz. Did you mean --size? starling toy --help=all"));
   EXPECT_THAT(refusal({"--colour", "gren"}), HasSubstr("Did you mean green?"));
+}
+
+TEST(Options, AnUnknownOptionIsToldByWhatOthersCallIt) {
+  const std::vector<std::string> known{"batch",  "epochs", "label", "output",   "rounds",
+                                       "source", "start",  "step",  "step-cap", "test"};
+  for (const auto& [name, meant] : std::map<std::string, std::string>{{"lr", "step"},
+                                                                      {"learning-rate", "step"},
+                                                                      {"batch-size", "batch"},
+                                                                      {"num-epochs", "epochs"},
+                                                                      {"data", "source"},
+                                                                      {"target", "label"},
+                                                                      {"out", "output"},
+                                                                      {"output-dir", "output"},
+                                                                      {"label-column", "label"},
+                                                                      {"rouns", "rounds"},
+                                                                      {"iterations", "rounds"}}) {
+    EXPECT_EQ(meant_option(name, known), meant) << name;
+  }
+  EXPECT_EQ(meant_option("optimizer", known), std::nullopt);
+  EXPECT_EQ(meant_option("st", known), std::nullopt) << "start or step";
+  EXPECT_EQ(meant_option("lr", {"batch"}), std::nullopt) << "the command has no --step";
 }
 
 TEST(Options, RelationsNameBothOptionsTheReasonAndTheRemedy) {

@@ -81,6 +81,7 @@ class Options {
     std::string where;               ///< "--step" or "file:line: step"
   };
   void read_command_line(const std::vector<std::string>& words);
+  [[noreturn]] void throw_stray_word(const std::vector<std::string>& words) const;
   [[nodiscard]] std::vector<std::string> with_implied_values(const std::vector<std::string>& words) const;
   [[nodiscard]] std::vector<FileEntry> read_ini(const std::string& text, const std::string& path) const;
   [[nodiscard]] std::map<std::string, Given> read_file(const std::vector<std::string>& lines, const std::string& path,
