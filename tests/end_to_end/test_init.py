@@ -142,6 +142,20 @@ class Decisions(InitCase):
                     self.start(decided.out)
 
 
+    def test_files_of_several_clients_share_their_decisions(self):
+        for client in range(3):
+            rows = [f"{client}{k // 2},{'Ulm' if k % 3 else 'Bonn'},{'' if k == 9 and client else k},{k % 2}" for k in range(60)]
+            self.write(f"site-{client}.csv", "\n".join(["who,town,age,y", *rows]) + "\n")
+        self.write("site-2.csv", (self.folder / "site-2.csv").read_text().replace("Ulm", "Rome"))
+        text = self.init(["site-{client}.csv", "--total-epsilon", "none", "--output", "shared"], DECISION).out
+        self.assertEqual(text.count("  * "), 2, text)
+        self.assertRegex(text, r"site-0\.csv: column 'town' holds 2 different texts\. .*\. So it is in 2 more files\.")
+        self.assertRegex(text, r"site-1\.csv: column 'age' is empty in 1 records\. .*\. So it is in 1 more file\.")
+        self.write("visits.csv", "who,y\n" + "".join(f"p{k // 2},{k % 2}\n" for k in range(60)))
+        text = self.init(["visits.csv", "--clients", "1", "--total-epsilon", "none", "--output", "visits"], DECISION).out
+        self.assertIn("      id = who\n", text)
+
+
 class OnATerminal(InitCase):
     def test_five_questions(self):
         terminal = Terminal([STARLING, "init"], self.folder)

@@ -2,7 +2,9 @@
 
 #include "app/console/pass.hpp"
 #include "app/data/description_text.hpp"
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/per_client.hpp"
@@ -53,11 +55,14 @@ Decision about_texts(const TableProfile& profile, const ColumnProfile& column, c
     return {fmt::format("{} holds many different texts. Leave it out, or call it an identifier", head),
             {fmt::format("drop = {}", column.name), fmt::format("id = {}", column.name)}};
   }
+  std::vector<std::string> choices{fmt::format("drop = {}", column.name), "encode = onehot:FILE"};
+  constexpr std::size_t most_categories = 20;  // more may be names of persons who have several records
+  if (column.distinct.size() > most_categories) choices.push_back(fmt::format("id = {}", column.name));
   return {
-      fmt::format("{} holds {} different texts. Leave it out, or give a public table of its texts, of which starling "
+      fmt::format("{} holds {} different texts. Leave it out, {}or give a public table of its texts, of which starling "
                   "data profile writes a draft",
-                  head, column.distinct.size()),
-      {fmt::format("drop = {}", column.name), "encode = onehot:FILE"}};
+                  head, column.distinct.size(), choices.size() > 2 ? "call it an identifier, " : ""),
+      std::move(choices)};
 }
 
 Decision about_missing(const ColumnProfile& column, const std::string& source) {
@@ -69,6 +74,18 @@ Decision about_missing(const ColumnProfile& column, const std::string& source) {
   return {fmt::format("{} is empty in {} records. Say what becomes of missing values", in_file(column, source),
                       column.missing),
           {"missing = indicator", "missing = zero", "missing = constant:FILE"}};
+}
+
+/// Adds a decision about a column, unless another file has led to it already.
+void add_decision(Decision decision, const std::string& about, DataLook& look) {
+  const auto same = std::find_if(look.decisions.begin(), look.decisions.end(),
+                                 [&](const Decision& each) { return each.about == about; });
+  if (same != look.decisions.end()) {
+    ++same->more_files;
+    return;
+  }
+  decision.about = about;
+  look.decisions.push_back(std::move(decision));
 }
 
 /// What stands in the way of reading a table of text as numbers.
@@ -83,9 +100,10 @@ void look_at_table(const std::string& source, const ReadSettings& settings, Data
     if (column.use == Use::label)
       look.label =
           fmt::format("column '{}'{}", column.name, settings.label.empty() ? ", found by its name or place" : "");
-    if (column.is_text() && settings.encode.empty()) look.decisions.push_back(about_texts(profile, column, source));
+    if (column.is_text() && settings.encode.empty())
+      add_decision(about_texts(profile, column, source), "texts of " + column.name, look);
     if (column.missing > 0 && settings.missing == ReadSettings::Missing::refuse)
-      look.decisions.push_back(about_missing(column, source));
+      add_decision(about_missing(column, source), "missing values of " + column.name, look);
     if (column.not_finite > 0) {
       look.decisions.push_back({fmt::format("{} has {} numbers that are not finite. Correct or remove these records",
                                             in_file(column, source), column.not_finite),
@@ -167,6 +185,10 @@ DataLook look_at_data(const ReadSettings& settings, Client clients) {
   look.files = static_cast<Client>(sources.size());
   for (const std::string& source : sources) {
     if (is_table_of_text(source, settings)) look_at_table(source, settings, look);
+  }
+  for (Decision& each : look.decisions) {
+    if (each.more_files > 0)
+      each.matter += fmt::format(". So it is in {} more file{}", each.more_files, each.more_files == 1 ? "" : "s");
   }
   if (look.decisions.empty()) look_at_records(sources, settings, look);
   return look;

@@ -14,6 +14,8 @@ namespace starling {
 struct Decision {
   std::string matter;                ///< what is there, and the choices
   std::vector<std::string> choices;  ///< lines of a configuration file, of which the owner takes one
+  std::string about = {};            ///< column and kind of the matter: files of several clients share a decision
+  std::size_t more_files = 0;        ///< of which the same is true
 };
 
 struct DataLook {
