@@ -91,7 +91,7 @@ FIRST = [
     usage("an edge out of range", [*DRIFT, "--topology", "g.topo"], ["g.topo:3", "2"],
           {"g.topo": "clients 2\nedge 0 1\nedge 1 2\n"}),
     data("nan in row 17", ["bad.csv"], ["bad.csv", "row 17", "not finite"], {"bad.csv": lines_with(17, "0.1,nan,0.3,1")}),
-    data("a label outside the set", ["bad.csv"], ["bad.csv", "row 9", "a label is outside the set", "logistic"],
+    data("a label outside the set", ["bad.csv"], ["bad.csv", "row 9", "a label is outside the set", "logistic", "--positive", "--loss"],
          {"bad.csv": lines_with(9, "0.1,0.2,0.3,3")}),
     data("a ragged row", ["bad.csv"], ["bad.csv", "row 26", "5 fields", "4 expected"],
          {"bad.csv": lines_with(26, "0.1,0.2,0.3,0.4,1")}),
@@ -215,10 +215,10 @@ KEYS = [
 ]
 
 OUTPUT = [
-    usage("a directory that is not empty", [*DRIFT, "--output", "kept"], ["kept", "not empty"]),
+    usage("a directory that is not empty", [*DRIFT, "--output", "kept"], ["kept", "not empty", "name another or empty it"]),
     usage("a file in the way", [*DRIFT, "--output", "data.csv"], ["data.csv", "not a directory"]),
     Fault("a place that cannot be made", FAILURE, [*DRIFT, "--output", "data.csv/run"], ["data.csv/run"]),
-    usage("a second run into the same directory", [*DRIFT, "--output", "run"], ["run", "not empty"],
+    usage("a second run into the same directory", [*DRIFT, "--output", "run"], ["run", "not empty", "go on with the run in it by --resume run"],
           before=[*DRIFT, "--output", "run", "--progress", "off"]),
 ]
 

@@ -245,6 +245,10 @@ class Results(InferCase):
     def source(self):
         return ["--source", self.csv("data.csv", linear_rows(2400, 3), "age,bmi,smoker,charges"), "--batch", "5"]
 
+    def test_the_last_lines_name_the_table(self):
+        result = self.run_alone(["infer", *self.source(), *NOISY, "--output", "named"])
+        self.assertIn("Files      summary.json, coefficients.csv, model.h5, privacy.txt, history.csv", result.out, result)
+
     def check_tables(self, summary, clients):
         """The files say what the summary says."""
         intervals = summary["intervals"]

@@ -409,6 +409,8 @@ class BadInput(RenewableCase):
         model = self.summary([*words, "--l2", "0.1"], "run")["final_model"]
         self.assertGreater(accuracy(model, gaussian_rows(500, 30, 7, 0.4)), 0.9)
         self.fails(UNREADABLE, [*words, "--l2", "0"], "not positive definite|no minimum", "--l2")
+        words[words.index("10")] = "1"
+        self.fails(UNREADABLE, [*words, "--l2", "0"], "not positive definite", "--batch of several times the 31 coefficients")
 
     def test_separable_without_a_penalty(self):
         lines = [line for line in gaussian_rows(300, 2, 8, 3) if line.count("-") in (0, 3)]

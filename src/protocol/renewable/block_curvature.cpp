@@ -63,8 +63,9 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Cholesky
         condition_of(matrix), name, coordinate ? "is" : "are");
   }
   throw DataError(
-      fmt::format("{}: the curvature is not positive definite: {}. Add a penalty with --l2, or take larger batches.",
-                  where, reason));
+      fmt::format("{}: the curvature is not positive definite: {}. Add a penalty with --l2, or take larger batches: a "
+                  "--batch of several times the {} coefficients.",
+                  where, reason, matrix.rows()));
 }
 
 CholeskyFactor factor_of(const MatrixXd& matrix, const std::string& where) {

@@ -201,7 +201,7 @@ std::string table_of(const SummaryView& summary, bool whole) {
 
 std::string files_row(const std::string& folder) {
   std::string names;
-  for (const char* name : {"summary.json", "model.h5", "privacy.txt", "history.csv"}) {
+  for (const char* name : {"summary.json", "coefficients.csv", "model.h5", "privacy.txt", "history.csv"}) {
     std::error_code ignored;
     if (std::filesystem::exists(std::filesystem::path(folder) / name, ignored))
       names += (names.empty() ? "" : ", ") + std::string(name);
