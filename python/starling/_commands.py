@@ -26,6 +26,16 @@ def has_option(command, name):
     return any(option["name"] == name for option in command["options"])
 
 
+def take_number(clients, keywords):
+    """The number of clients whose records a list has, for `clients` where it is not given. Raises UsageError for another number."""
+    given = keywords.get("clients")
+    if given is None:
+        keywords["clients"] = clients
+    elif str(given) != str(clients):
+        raise UsageError(f"records has a list for {clients} clients, and clients={given}. Leave clients out. The records of all "
+                         "clients, which partition= deals out, are a pair (X, y) or a DataFrame.")
+
+
 def take_records(command, keywords, offer):
     """Moves records from the keywords to the offer, and names them as the source."""
     given = keywords.pop("records", None)
@@ -39,7 +49,7 @@ def take_records(command, keywords, offer):
         if not resumed:
             keywords["source"] = source
             if clients is not None and has_option(command, "clients"):
-                keywords.setdefault("clients", clients)
+                take_number(clients, keywords)
     test = keywords.get("test")
     if test is not None and not isinstance(test, str) and not hasattr(test, "__fspath__"):
         offer.records[TEST] = table_of(test, "test", encode)
@@ -50,6 +60,8 @@ def take_model(keywords, offer):
     model = keywords.get("model")
     if isinstance(model, str) and model.startswith("plugin:"):
         offer.plugin = model
+    if hasattr(model, "state_dict") and not hasattr(model, "gradients"):
+        raise UsageError(f"model: a module of PyTorch ({type(model).__name__}) has no loss. Give starling.torch(module, loss).")
     if not hasattr(model, "gradients"):
         return
     offer.take_model(model)

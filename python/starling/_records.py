@@ -1,12 +1,14 @@
 """Records in memory, as the native module takes them."""
 
 import os
+import re
 
 import numpy as np
 
 from ._errors import DataError
 
 NAME, TEST = "records", "test"
+FORMS = "Records are a pair (X, y), a DataFrame, or a list with one of these for each client."
 
 
 def array_of(values):
@@ -21,6 +23,10 @@ def array_of(values):
 
 def as_doubles(values, dimensions, what):
     """The values as float64: themselves where they are, a copy where they are not."""
+    if isinstance(values, (str, bytes, os.PathLike)):
+        raise DataError(f"{what}: it is a text, and must be an array. A file is named by source=.")
+    if isinstance(values, dict):
+        raise DataError(f"{what}: it is a dict, and must be an array. {FORMS}")
     if hasattr(values, "toarray"):
         raise DataError(f"{what}: a sparse matrix is not read. Give {what}.toarray(), or a file.")
     try:
@@ -31,11 +37,23 @@ def as_doubles(values, dimensions, what):
         usable = array.dtype == np.float64 and array.flags.aligned and all(stride % 8 == 0 for stride in array.strides)
         array = array if usable else np.array(array, dtype=float, order="C")
     except (TypeError, ValueError) as error:  # whose text, and whose traceback, have values of records
+        if isinstance(values, tuple):
+            raise DataError(f"{what}: it is a tuple, and must be an array. {FORMS}", shown=f"{what}: {error}") from None
         raise DataError(f"{what}: could not convert all values to numbers. Every value must be a number. "
-                        "numpy.unique(…, return_inverse=True) makes numbers of texts.", shown=f"{what}: {error}") from None
+                        "numpy.unique(…, return_inverse=True) makes numbers of texts. A DataFrame with texts has "
+                        "columns to encode= or drop=.", shown=f"{what}: {error}") from None
     if array.ndim != dimensions:
-        raise DataError(f"{what} has {array.ndim} dimensions, and must have {dimensions}.")
+        raise DataError(f"{what} has {array.ndim} dimensions, and must have {dimensions}.{remedy(values, array, dimensions)}")
     return array
+
+
+def remedy(values, array, dimensions):
+    """What makes an array of the wrong number of dimensions one of the right number, where that is likely."""
+    if dimensions == 1 and array.ndim == 2 and array.shape[1] == 1:
+        return " Give the column alone: y.iloc[:, 0]." if hasattr(values, "iloc") else " Give y.ravel()."
+    if dimensions == 2 and array.ndim == 1:
+        return " One feature is X.reshape(-1, 1), one record X.reshape(1, -1)."
+    return ""
 
 
 def require_one_order(x, y, what):
@@ -46,12 +64,22 @@ def require_one_order(x, y, what):
         raise DataError(f"{what}: the rows of X and of y have the same index in another order. Give y.loc[X.index], or arrays.")
 
 
+def without_breaks(column):
+    """The column with a blank for line breaks in its texts: a row of a table is one line."""
+    if column.dtype.kind in "biufmM":
+        return column
+    return column.astype(object).map(lambda value: re.sub(r"[\r\n]+", " ", value) if isinstance(value, str) else value)
+
+
 class TextTable:
     """A pandas.DataFrame as a table of text: a CSV file in memory, which nobody else can open and which ends with the object."""
 
     def __init__(self, frame, labels=None):
         self.columns_beside = [] if labels is None else ["y"]
         frame = frame if labels is None else frame.assign(y=labels)
+        texts = [column for column, kind in enumerate(frame.dtypes) if kind.kind not in "biufmM"]
+        if any(frame.iloc[:, column].astype(str).str.contains(r"[\r\n]").any() for column in texts):
+            frame = frame.apply(without_breaks)
         bools = {name: "Int64" for name, kind in frame.dtypes.items() if kind.name in ("bool", "boolean")}
         self._file = os.fdopen(os.memfd_create("records"), "w", encoding="utf-8", newline="")
         (frame.astype(bools) if bools else frame).to_csv(self._file, index=False)
@@ -60,6 +88,10 @@ class TextTable:
     @property
     def path(self):
         return f"/proc/self/fd/{self._file.fileno()}"
+
+    def __del__(self):
+        if hasattr(self, "_file"):  # else the file could not be made
+            self._file.close()
 
 
 def has_texts(x):

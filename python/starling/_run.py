@@ -113,7 +113,11 @@ class Run:
         try:
             from matplotlib import pyplot
         except ImportError:
-            drawn = []
+            return self._picture(name)
+        if not drawn and name in history:
+            known = ", ".join(column for column in list(history)[1:] if np.isfinite(history[column]).any())
+            raise UsageError(f"plot: no {name} is known: it is withheld, or was not measured. A public test set (test=) has figures "
+                             f"that anybody may see. Known columns: {known}.")
         if not drawn:
             return self._picture(name)
         if ax is None:

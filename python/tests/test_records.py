@@ -54,6 +54,36 @@ class Records(PythonCase):
             self.assertTrue(np.shares_memory(as_doubles(array, 2, "x"), array))
         self.assertFalse(np.shares_memory(as_doubles(self.x.astype("f4"), 2, "x"), self.x))
 
+    @needs("pandas")
+    def test_texts_with_line_breaks(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=list("abcd")).assign(note=["rain,\nthen none\r\n"] + [None] * (len(self.x) - 1), y=self.y)
+        frame["note"] = frame["note"].astype("category")
+        run = starling.omd(records=frame, drop="note", **OPTIONS, output="broken")
+        same_runs(self, run, starling.omd(records=(self.x, self.y), **OPTIONS, output="none"))
+        self.assertEqual(len(run.predict(frame)), len(frame))
+        table = starling.predict(run, records=frame.head(2), id="note")
+        self.assertEqual(table["note"][0], "rain, then none")
+
+    def test_a_list_says_how_many_clients_there_are(self):
+        """A smaller number would leave out the records of clients without a word."""
+        parts = [(self.x[k::3], self.y[k::3]) for k in range(3)]
+        run = starling.omd(records=parts, clients=None, mechanism="none", progress="off", output="none")
+        self.assertEqual(run.summary["clients"], 3)
+        self.assertEqual(starling.omd(records=parts, clients=3, mechanism="none", progress="off", output="three").summary["clients"], 3)
+        for clients in (1, 2, 4):
+            with self.assertRaisesRegex(starling.UsageError, f"a list for 3 clients, and clients={clients}"):
+                starling.omd(records=parts, clients=clients, mechanism="none", output="no")
+
+    def test_what_is_no_array_is_told_with_the_remedy(self):
+        for records, remedy in [((self.x, self.y[:, None]), r"y has 2 dimensions, and must have 1. Give y.ravel\(\)"),
+                                ((self.x[:, 0], self.y), r"X has 1 dimensions, and must have 2. One feature is X.reshape\(-1, 1\)"),
+                                ({"X": self.x, "y": self.y}, r"it is a dict.*Records are a pair \(X, y\)"),
+                                (((self.x, self.y), (self.x, self.y)), "it is a tuple.*or a list with one of these for each client"),
+                                ("records.csv", "it is a text.*source=")]:
+            with self.assertRaisesRegex(starling.DataError, remedy):
+                starling.omd(records=records, mechanism="none", output="no")
+
     def test_records_of_each_client(self):
         parts = [(self.x[k::3], self.y[k::3]) for k in range(3)]
         for k, part in enumerate(parts):
@@ -273,6 +303,10 @@ class Runs(PythonCase):
         self.assertEqual([line.get_label() for line in axes.get_lines()], ["loss", "test loss"])
         with self.assertRaisesRegex(starling.UsageError, "no figure 'nothing'"):
             self.run_.plot("nothing")
+        withheld = starling.omd(records=records_of(), mechanism="laplace", epsilon=1, tuning="off", progress="off", output="withheld")
+        with self.assertRaisesRegex(starling.UsageError, "plot: no loss is known.*test=.*consensus_error"):
+            withheld.plot()
+        self.assertIsInstance(withheld.plot("consensus_error"), matplotlib.axes.Axes)
 
     def test_other_commands_that_learn(self):
         for name, more in [("fedavg", dict(step=0.5)), ("renewable", dict(variant="private")), ("infer", dict(topology="ring", intervals="none"))]:

@@ -210,7 +210,14 @@ Run Session::run(const std::string& command, const Options& options) {
       records.push_back(std::make_unique<OfferedRecords>(name, in_memory(given.sources[u])));
     }
     if (!given.sources.empty()) texts["source"] = given.by_client ? "memory:records-{client}" : "memory:records";
-    if (given.by_client) texts.try_emplace("clients", std::to_string(given.sources.size()));
+    if (given.by_client) {
+      const std::string number = std::to_string(given.sources.size());
+      const std::string& clients = texts.try_emplace("clients", number).first->second;
+      if (clients != number) {
+        throw inside::UsageError(fmt::format(
+            "clients={}, and records_by_client has the records of {} clients. Leave clients out.", clients, number));
+      }
+    }
     if (given.test) {
       records.push_back(std::make_unique<OfferedRecords>("test", in_memory(*given.test)));
       texts["test"] = "memory:test";

@@ -76,6 +76,8 @@ int main(int, char** argv) {
   if (session.rank() == session.size() - 1) wrong.columns = 0;
   const int before = code([&] { session.run("omd", starling::Options(options).records(wrong)); });
   if (first) std::printf("before %d\n", before);
+  const int fewer = code([&] { session.run("omd", starling::Options(options).records_by_client(std::vector<starling::Records>(5, records))); });
+  if (first) std::printf("fewer %d\n", fewer);
   const double kept = y[5];
   y[5] = y[5] / 0.0;
   const int data = code([&] { session.run("omd", options); });
@@ -178,6 +180,7 @@ class Library(unittest.TestCase):
             told = self.done([*mpirun, built / "mine", f"twice-{ranks}", SOURCE / "topologies" / "unbalanced-5.topo"]).splitlines()
             self.assertIn("usage 2", told)
             self.assertIn("before 2", told)
+            self.assertIn("fewer 2", told)  # 4 clients would leave out the fifth's records
             self.assertIn("data 3", told)
             self.assertIn("equal 1", told)
             self.assertIn("stopped 1", told)
