@@ -46,6 +46,7 @@ class TorchModel(Model):
         self._names = names_of_parameters(self._module)
         self._kept_start = self._values_of(self._module) if keep_start else None
         self._transforms = transforms()
+        self._width = None
         self.classifies = classifies
         if any(not each.requires_grad for each in self._parameters.values()):
             raise UsageError("starling.torch: a parameter without gradient. Make it a buffer.")
@@ -76,11 +77,26 @@ class TorchModel(Model):
             at += each.numel()
         return found
 
-    def _labels(self, y):
-        labels = self._torch.tensor(np.array(y))
-        if self.classifies and (labels != labels.long()).any():
-            raise ValueError("starling.torch: a label is no number of a class. Classes are 0, 1, 2, ….")
-        return labels.long() if self.classifies else labels
+    def _scores_of_a_record(self, x):
+        """Number of scores, from the first record that the model meets."""
+        if self._width is None and len(x) > 0:
+            with self._torch.no_grad():
+                self._width = self._module(self._torch.tensor(np.array(x[:1]))).numel()
+        return self._width
+
+    def _labels(self, x, y):
+        """Labels as the loss takes them. Raises ValueError for labels, or a number of scores, that do not fit `classifies`."""
+        labels, width = self._torch.tensor(np.array(y)), self._scores_of_a_record(x)
+        if not self.classifies:
+            if width not in (None, 1):
+                raise ValueError(f"starling.torch: the module has {width} scores for a record, and a regression has one. Give "
+                                 "classifies=True if labels are classes.")
+            return labels
+        known = labels[labels != getattr(self._loss, "ignore_index", np.nan)]
+        if (known != known.long()).any() or width is not None and width > 1 and ((known < 0) | (known >= width)).any():
+            classes = "0, 1, 2, …" if width is None else f"0 to {width - 1}: the module has {width} scores"
+            raise ValueError(f"starling.torch: a label is no number of a class. Classes are {classes}.")
+        return labels.long()
 
     def _loss_of_record(self, call, parameters, x, y):
         """Loss and scores."""
@@ -93,7 +109,7 @@ class TorchModel(Model):
         return (scores.argmax(dim=1) if self.classifies else scores.reshape(len(scores))).numpy()
 
     def gradients(self, point, x, y):
-        parameters, x, y = self._split(point), self._torch.tensor(np.array(x)), self._labels(y)
+        parameters, y, x = self._split(point), self._labels(x, y), self._torch.tensor(np.array(x))
         if self._transforms is None:
             return self._one_by_one(parameters, x, y)
         call, grad_and_value, vmap = self._transforms
@@ -125,7 +141,7 @@ class TorchModel(Model):
             return self._module(self._torch.tensor(np.array(x)))
 
     def losses(self, point, x, y):
-        scores, y = self._scores(point, x), self._labels(y)
+        scores, y = self._scores(point, x), self._labels(x, y)
         scores = scores if self.classifies else scores.reshape(len(x))
         if self._transforms is None:
             return np.array([self._loss(scores[i:i + 1], y[i:i + 1]).item() for i in range(len(x))])

@@ -393,6 +393,23 @@ class Torch(PythonCase):
         model = starling.torch(torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss(), classifies=True)
         with self.assertRaisesRegex(ValueError, "no number of a class"):
             starling.omd(model=model, records=(x, np.where(y > 0, 1, 0.5)), **OPTIONS)
+        for labels in (y, np.where(y > 0, 2, 0)):  # -1 and 1; a third class
+            with self.assertRaisesRegex(ValueError, "Classes are 0 to 1: the module has 2 scores"):
+                starling.omd(model=model, records=(x, labels), **OPTIONS)
+        ignoring = starling.torch(torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss(ignore_index=-1), classifies=True)
+        ignoring._transforms = None  # some versions of vmap take no such label
+        rows = ignoring.gradients(ignoring.start(1), x, y)[1]
+        self.assertTrue(np.isnan(rows[y < 0]).all() or (rows[y < 0] == 0).all())
+
+    @needs("torch")
+    def test_what_beginners_forget_is_told_with_the_remedy(self):
+        import torch
+        x, y = records_of(60)
+        net = torch.nn.Linear(4, 2)
+        with self.assertRaisesRegex(starling.UsageError, r"of PyTorch \(Linear\) has no loss. Give starling.torch\(module, loss\)"):
+            starling.omd(model=net, records=(x, y > 0), **OPTIONS)
+        with self.assertRaisesRegex(ValueError, "has 2 scores for a record, and a regression has one. Give classifies=True"):
+            starling.omd(model=starling.torch(net, torch.nn.CrossEntropyLoss()), records=(x, y > 0), **OPTIONS)
 
     def test_the_reason_why_an_array_cannot_be_had(self):
         import torch
