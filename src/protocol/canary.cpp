@@ -5,14 +5,14 @@
 namespace starling {
 
 CanaryModel::CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& signs, CanaryLog& log)
-    : model_(model), coordinate_(coordinate), words_(signs), log_(log) {
+    : ModelDecorator(model), coordinate_(coordinate), words_(signs), log_(log) {
   check(coordinate < model.dimension(),
         "canaries in coordinate {} of a model with {}: coordinates are numbered from 0.", coordinate,
         model.dimension());
 }
 
 Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
-  if (batch.units() == 0) return model_.evaluate(parameters, batch, clip, gradient);
+  if (batch.units() == 0) return inner().evaluate(parameters, batch, clip, gradient);
   if (batch.by_person()) {
     first_.show_persons(batch, 0, 1);
     others_.show_persons(batch, 1, batch.units() - 1);
@@ -20,10 +20,10 @@ Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& cli
     first_.show(batch, 0, 1);
     others_.show(batch, 1, batch.size() - 1);
   }
-  Score score = model_.score(parameters, first_);
-  score += model_.evaluate(parameters, others_, clip, gradient);
+  Score score = inner().score(parameters, first_);
+  score += inner().evaluate(parameters, others_, clip, gradient);
   const int sign = (words_() & 1) != 0 ? 1 : -1;
-  model_.add_canary(coordinate_, sign, clip, gradient);
+  inner().add_canary(coordinate_, sign, clip, gradient);
   log_.signs.push_back(sign);
   return score;
 }

@@ -21,23 +21,23 @@ bool are_single(const Batch& batch, std::size_t first, std::size_t count) {
 }  // namespace
 
 Score PersonModel::evaluate_person(View parameters, const Batch& records, const Clip& clip) {
-  if (records.size() <= 1) return model_.evaluate(parameters, records, clip, part_);
+  if (records.size() <= 1) return inner().evaluate(parameters, records, clip, part_);
   const bool by_norm = clip.kind == ClipKind::l1 || clip.kind == ClipKind::l2;
   Clip unclipped{clip.kind, std::numeric_limits<double>::infinity()};  // leaves out what is out of range
-  const Score score = model_.evaluate(parameters, records, unclipped, part_);
+  const Score score = inner().evaluate(parameters, records, unclipped, part_);
   if (weighing_ == Weighing::mean && score.records > 1) {
     for (double& entry : part_) entry /= static_cast<double>(score.records);
   }
-  const double margin = by_norm ? model_.summing().margin : 0;
+  const double margin = by_norm ? inner().summing().margin : 0;
   const bool in_range = clip_rows(part_, part_.size(), {clip.kind, clip.bound * (1 - margin)}) == 0;
   return in_range ? score : Score{0, 0, 0, static_cast<std::int64_t>(records.size())};
 }
 
 Score PersonModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
   const std::size_t persons = batch.units();
-  const std::size_t at_once = std::min(model_.summing().at_once, persons);
+  const std::size_t at_once = std::min(inner().summing().at_once, persons);
   if (!batch.by_person() || (at_once == persons && are_single(batch, 0, persons))) {
-    return model_.evaluate(parameters, batch, clip, gradient);
+    return inner().evaluate(parameters, batch, clip, gradient);
   }
   gradient.assign(dimension(), 0.0);
   Score total;
@@ -45,7 +45,7 @@ Score PersonModel::evaluate(View parameters, const Batch& batch, const Clip& cli
     const std::size_t count = std::min(at_once, persons - first);
     chunk_.show_persons(batch, first, count);
     if (are_single(batch, first, count)) {
-      total += model_.evaluate(parameters, chunk_, clip, part_);
+      total += inner().evaluate(parameters, chunk_, clip, part_);
       axpy(1, part_, gradient);
       continue;
     }

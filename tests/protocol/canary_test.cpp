@@ -3,6 +3,7 @@
 #include "support/testing.hpp"
 
 #include "starling/loss/loss.hpp"
+#include "starling/model/network/network_model.hpp"
 
 namespace starling::canary_test {
 
@@ -34,6 +35,14 @@ TEST(CanaryModel, ReplacesTheFirstRecordsGradientAlone) {
   }
   EXPECT_GT(plus, 10);
   EXPECT_LT(plus, 54);
+}
+
+TEST(CanaryModel, BoundsParametersAsItsModelDoes) {
+  const auto loss = loss_table().make("logistic");
+  NetworkModel<float> network(*loss, perceptron({2, 3, 1}));
+  CanaryLog log;
+  const CanaryModel canary(network, 1, NoiseKey::from_seed(1, 0), log);
+  EXPECT_EQ(canary.largest_parameter(), network.largest_parameter());
 }
 
 TEST(CanaryMechanism, NotesWhatWasReleased) {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "starling/model/model.hpp"
+#include "starling/model/model_decorator.hpp"
 #include "starling/privacy/audit/one_run.hpp"
 #include "starling/privacy/keys/keystream.hpp"
 #include "starling/privacy/mechanism/mechanism_decorator.hpp"
@@ -15,19 +15,15 @@ namespace starling {
 
 /// A model that replaces the gradient of a batch's first record or person by a canary: plus or minus the clipping bound
 /// (1 without clipping) in one coordinate, by a coin from `signs`. Writes each sign to the log. An empty batch has no
-/// canary. Scores are the model's own.
-class CanaryModel final : public Model {
+/// canary.
+class CanaryModel final : public ModelDecorator {
  public:
   /// Keeps references to the model and the log. Throws UsageError if the model has no such coordinate.
   CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& signs, CanaryLog& log);
 
-  [[nodiscard]] std::size_t dimension() const override { return model_.dimension(); }
-  [[nodiscard]] bool classifies() const override { return model_.classifies(); }
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
-  [[nodiscard]] Score score(View parameters, const Batch& batch) override { return model_.score(parameters, batch); }
 
  private:
-  Model& model_;
   std::size_t coordinate_;
   Keystream words_;
   CanaryLog& log_;

@@ -1,7 +1,7 @@
 /// Clipped gradients of persons, for `--unit person`.
 #pragma once
 
-#include "starling/model/model.hpp"
+#include "starling/model/model_decorator.hpp"
 
 namespace starling {
 
@@ -19,7 +19,7 @@ namespace starling {
 ///
 /// Where no person has more than one record, the sum has the same bits as that of the records (networks: if none is
 /// left out in front of others).
-class PersonModel final : public Model {
+class PersonModel final : public ModelDecorator {
  public:
   enum class Weighing {
     mean,  ///< persons count alike
@@ -27,24 +27,15 @@ class PersonModel final : public Model {
   };
 
   /// Keeps a reference.
-  PersonModel(Model& model, Weighing weighing) : model_(model), weighing_(weighing) {}
+  PersonModel(Model& model, Weighing weighing) : ModelDecorator(model), weighing_(weighing) {}
 
-  [[nodiscard]] std::size_t dimension() const override { return model_.dimension(); }
-  [[nodiscard]] bool classifies() const override { return model_.classifies(); }
-  [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override { return model_.initial(seed); }
-  [[nodiscard]] double largest_parameter() const override { return model_.largest_parameter(); }
-  void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override {
-    model_.add_canary(coordinate, sign, clip, gradient);
-  }
   /// The score counts records.
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
-  [[nodiscard]] Score score(View parameters, const Batch& batch) override { return model_.score(parameters, batch); }
 
  private:
   /// Writes the clipped gradient of the person whose records these are into part_.
   Score evaluate_person(View parameters, const Batch& records, const Clip& clip);
 
-  Model& model_;
   Weighing weighing_;
   Vector part_;
   Batch chunk_;

@@ -16,7 +16,7 @@ constexpr double longest = 1e150;  ///< of a record, whose square is still finit
 }  // namespace
 
 PreconditionedModel::PreconditionedModel(Model& model, const Preconditioner& preconditioner, std::size_t features)
-    : model_(model), preconditioner_(preconditioner), image_(features), coordinates_(model.dimension()) {}
+    : ModelDecorator(model), preconditioner_(preconditioner), image_(features), coordinates_(model.dimension()) {}
 
 Score PreconditionedModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
   preconditioned_.clear();
@@ -25,7 +25,7 @@ Score PreconditionedModel::evaluate(View parameters, const Batch& batch, const C
     preconditioned_.add({image_, {}}, batch.label(i));
   }
   preconditioner_.coordinates(parameters, coordinates_);
-  return model_.evaluate(coordinates_, preconditioned_, clip, gradient);
+  return inner().evaluate(coordinates_, preconditioned_, clip, gradient);
 }
 
 void PreconditionedReleases::release(const ReleaseAddress& address, double price, const NoiseKey& key,

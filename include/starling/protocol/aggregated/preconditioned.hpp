@@ -3,26 +3,21 @@
 #pragma once
 
 #include "starling/inference/preconditioner.hpp"
-#include "starling/model/model.hpp"
+#include "starling/model/model_decorator.hpp"
 #include "starling/privacy/mechanism/mechanism_decorator.hpp"
 
 namespace starling {
 
 /// A model whose gradients are those by the parameters for preconditioned features: with x̃ in place of x the bounds of
 /// `model` hold as they do for records of any features. Scores are of the records as they are. Dense records only.
-class PreconditionedModel final : public Model {
+class PreconditionedModel final : public ModelDecorator {
  public:
   /// Keeps references. `features` do not count an intercept.
   PreconditionedModel(Model& model, const Preconditioner& preconditioner, std::size_t features);
 
-  [[nodiscard]] std::size_t dimension() const override { return model_.dimension(); }
-  [[nodiscard]] bool classifies() const override { return model_.classifies(); }
-  [[nodiscard]] double largest_parameter() const override { return model_.largest_parameter(); }
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
-  [[nodiscard]] Score score(View parameters, const Batch& batch) override { return model_.score(parameters, batch); }
 
  private:
-  Model& model_;
   const Preconditioner& preconditioner_;
   Vector image_;
   Vector coordinates_;
