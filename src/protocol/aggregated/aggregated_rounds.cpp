@@ -1,12 +1,29 @@
 #include "starling/protocol/aggregated/aggregated_rounds.hpp"
 
+#include <algorithm>
+
 namespace starling {
 
-AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start)
-    : root_(root), theta_(start), members_(clients), ones_(clients.count(), 1.0), played_(clients.count()) {}
+AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start,
+                                   Mechanism* mechanism)
+    : CentralRounds(root, clients.count()), mechanism_(mechanism), theta_(start), members_(clients) {
+  stepped_ = true;  // the start counts as one
+}
 
 Released<Columns> AggregatedRounds::some_models(std::size_t, std::size_t count) const {
   return post_process([count](const Vector& theta) { return Columns(theta, count); }, theta_);
+}
+
+void AggregatedRounds::persist(Snapshot& snapshot) {
+  snapshot(theta_, done_, shares_, members_, root_);
+  snapshot.of_clients(played_);
+  snapshot.of_first_rank(root_.aggregates(), stepped_);
+  if (mechanism_ != nullptr) snapshot(*mechanism_);
+}
+
+void AggregatedRounds::leave_out(Round end) {
+  done_ = std::max(done_, end);
+  if (mechanism_ != nullptr) mechanism_->begin_chains();
 }
 
 void AggregatedRounds::completed() {

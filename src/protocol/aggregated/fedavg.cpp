@@ -11,10 +11,9 @@ namespace starling {
 
 FedAvg::FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& settings, const Released<Vector>& start,
                Mechanism& mechanism, Vector weights)
-    : AggregatedRounds(root, clients, start),
+    : AggregatedRounds(root, clients, start, &mechanism),
       clients_(clients),
       settings_(settings),
-      mechanism_(mechanism),
       weights_(std::move(weights)),
       contribution_([this](std::size_t k) -> const Released<Vector>& {
         return timed(&TimeShares::learning, [&]() -> const Released<Vector>& { return weighted_update(k); });
@@ -59,8 +58,8 @@ bool FedAvg::update_client(std::size_t k) {
     const double eta = settings_.length(done_, step);
     const ReleaseAddress address{ReleasePath::fedavg_gradient, root_.first() + static_cast<Client>(k), step, 0};
     const Secret<Vector>& gradient = naming_client(
-        address.client, step, [&]() -> auto& { return clients_.gradient(k, local_.value(), mechanism_.clip()); });
-    mechanism_.release(address, *price, clients_.key(k), gradient, direction_);
+        address.client, step, [&]() -> auto& { return clients_.gradient(k, local_.value(), mechanism_->clip()); });
+    mechanism_->release(address, *price, clients_.key(k), gradient, direction_);
     local_.update(
         [&](Vector& w, const Vector& direction) {
           if (settings_.l2 != 0) scale(1 - eta * settings_.l2, w);
@@ -86,17 +85,6 @@ void FedAvg::average(const Vector& total) {
       "round {}: the model is not finite or has numbers beyond {:g}: steps are too long for these records. Take a "
       "smaller --step, fewer --local-steps, or standardise the features.",
       done_ + 1, clients_.largest_parameter());
-}
-
-void FedAvg::persist(Snapshot& snapshot) {
-  AggregatedRounds::persist(snapshot);
-  snapshot(mechanism_);
-}
-
-/// Other records follow: old noise must not be taken back from them.
-void FedAvg::leave_out(Round end) {
-  AggregatedRounds::leave_out(end);
-  mechanism_.begin_chains();
 }
 
 }  // namespace starling

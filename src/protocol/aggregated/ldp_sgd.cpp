@@ -19,10 +19,9 @@ constexpr double largest_coordinate = 1e150;
 
 LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
                Mechanism& mechanism, PlugInSums* plug_in, double price)
-    : AggregatedRounds(root, clients, start),
+    : AggregatedRounds(root, clients, start, &mechanism),
       clients_(clients),
       settings_(settings),
-      mechanism_(mechanism),
       clip_(mechanism.clip()),
       plug_in_(plug_in),
       contribution_([this](std::size_t k) -> const Released<Vector>& { return noisy_direction(k); }),
@@ -39,7 +38,7 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
 // Xie et al., Algorithm 1, with several clients (docs/methods/inference.md, "Estimator").
 void LdpSgd::run(const std::vector<Observer*>& observers) {
   begin(observers);
-  AggregatedRounds::leave_out(settings_.first_round);
+  done_ = std::max(done_, settings_.first_round);
   while (goes_on(settings_.steps)) {
     root_.sum(length_, contribution_, sum_);     // 1. Σ_k ĝ_k, ĝ_k = mean of Ψ(θ_{i−1}, z) + noise
     if (root_.aggregates()) step(sum_.value());  // 2. θ_i = θ_{i−1} − γ_i · mean_k ĝ_k
@@ -53,13 +52,6 @@ void LdpSgd::persist(Snapshot& snapshot) {
   snapshot.of_first_rank(root_.aggregates(), inverse_clients_, taken_);
   if (bias_) snapshot.of_first_rank(root_.aggregates(), *bias_);
   if (plug_in_ != nullptr) snapshot(*plug_in_);
-  snapshot(mechanism_);
-}
-
-/// Other records follow: old noise must not be taken back from them.
-void LdpSgd::leave_out(Round end) {
-  AggregatedRounds::leave_out(end);
-  mechanism_.begin_chains();
 }
 
 /// The message (ĝ_k, 1) of client k, with the noisy mean of Ψ̇ if the bias is followed; zeros if it does not
@@ -71,7 +63,7 @@ const Released<Vector>& LdpSgd::noisy_direction(std::size_t k) {
     return message_;
   }
   const ReleaseAddress address{ReleasePath::infer_direction, root_.first() + static_cast<Client>(k), done_, 0};
-  mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), clip_), message_);
+  mechanism_->release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), clip_), message_);
   const bool counts = done_ >= settings_.burn_in;
   if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value(), message_);
   if (bias_ && counts) plug_in_->last_curvature(triangle_);

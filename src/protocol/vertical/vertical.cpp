@@ -12,7 +12,7 @@ namespace starling {
 Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Accounts& accounts,
                    MultipartMechanism& mechanism, std::vector<NoiseKey> keys, const VerticalArchitecture& architecture,
                    const TargetLoss& loss, VerticalWire wire, const VerticalPlan& plan)
-    : root_(root),
+    : CentralRounds(root, root.aggregates() ? 1 : 0),
       evaluation_(evaluation),
       stream_(stream),
       accounts_(accounts),
@@ -37,9 +37,7 @@ Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Account
   host_parties(architecture);
   if (!root.aggregates()) return;
   if (plan.central) joint_.emplace(architecture, loss);
-  ones_.assign(1, 1.0);
   tallies_.resize(1);
-  played_.resize(1);
   rounds_played_.resize(1);
 }
 
@@ -56,7 +54,7 @@ void Vertical::host_parties(const VerticalArchitecture& architecture) {
 // Wang and Xu 2023, Algorithm 1 (docs/methods/vertical.md, "Algorithm").
 void Vertical::run(const std::vector<Observer*>& observers) {
   if (done_ == 0) show(observers);  // a resumed run has shown its state before
-  while (goes_on()) {
+  while (goes_on(plan_.rounds)) {
     open_round();
     collect(root_, 0, records_);  // lines 5 to 11: ĥ_k = Q(h_k(θ_k; x_k)) of all parties
     predict();                    // with θ_0, before any label is used
@@ -79,12 +77,6 @@ void Vertical::persist(Snapshot& snapshot) {
     if (party.block) snapshot(*party.block);
   }
   if (joint_) snapshot(*joint_);
-}
-
-bool Vertical::goes_on() {
-  if (done_ == plan_.rounds || !root_.begin_round(done_)) return false;
-  watch_ = Stopwatch::of_round(done_);
-  return true;
 }
 
 /// Reads the records of the round, and pays for their releases.

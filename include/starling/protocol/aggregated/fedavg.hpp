@@ -45,10 +45,6 @@ class FedAvg final : public AggregatedRounds {
   /// Throws DataError naming the round in which the model ceases to be finite.
   void run(const std::vector<Observer*>& observers) override;
 
-  /// With the noise that later releases take back.
-  void persist(Snapshot& snapshot) override;
-  void leave_out(Round end) override;
-
  private:
   [[nodiscard]] const Released<Vector>& weighted_update(std::size_t k);
   [[nodiscard]] bool update_client(std::size_t k);
@@ -56,7 +52,6 @@ class FedAvg final : public AggregatedRounds {
 
   AggregatedClients& clients_;
   FedAvgSettings settings_;
-  Mechanism& mechanism_;
   Vector weights_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
   Released<Vector> direction_;  ///< ĝ of the current client

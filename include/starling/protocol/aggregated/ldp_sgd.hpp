@@ -40,9 +40,7 @@ class LdpSgd final : public AggregatedRounds {
   /// On rank 0, if follow_bias is set: the curvature bias of the average, as estimated so far.
   [[nodiscard]] std::optional<BiasEstimate> bias() const;
 
-  /// With the noise that later releases take back.
   void persist(Snapshot& snapshot) override;
-  void leave_out(Round end) override;
 
  private:
   [[nodiscard]] const Released<Vector>& noisy_direction(std::size_t k);
@@ -51,7 +49,6 @@ class LdpSgd final : public AggregatedRounds {
 
   AggregatedClients& clients_;
   LdpSgdSettings settings_;
-  Mechanism& mechanism_;
   Clip clip_;  ///< the mechanism's
   PlugInSums* plug_in_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;

@@ -33,12 +33,10 @@
 #include "starling/codec/quantiser.hpp"
 #include "starling/core/snapshot.hpp"
 #include "starling/data/vertical/vertical.hpp"
-#include "starling/net/root/root.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/privacy/mechanism/multipart_mechanism.hpp"
-#include "starling/protocol/observer.hpp"
+#include "starling/protocol/central_rounds.hpp"
 #include "starling/protocol/step_schedule.hpp"
-#include "starling/protocol/time_shares.hpp"
 #include "starling/protocol/vertical/vertical_networks.hpp"
 #include "starling/protocol/vertical/vertical_parts.hpp"
 
@@ -87,7 +85,7 @@ struct RoundBits {
 
 /// Vertical learning on one rank. As a RoundView it shows one client on rank 0, the head, and none elsewhere.
 /// Construct, then call run() once.
-class Vertical final : public RoundView {
+class Vertical final : public CentralRounds {
  public:
   /// In the layout of `root`, and in accounts and keys, the fusion centre is client 0 and party k is client k. Messages
   /// for scores of test records pass through `evaluation`. Keeps references. **Collective.**
@@ -110,7 +108,6 @@ class Vertical final : public RoundView {
   [[nodiscard]] Clip embedding_clip() const { return clip_of_row(parts_.sent[0]); }
   /// Number of embeddings and gradients of records that were out of range, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> out_of_range() const;
-  [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// The whole state between rounds, traffic included; without records, keys and accounts.
   void persist(Snapshot& snapshot);
 
@@ -125,16 +122,9 @@ class Vertical final : public RoundView {
   [[nodiscard]] RoundBits total_bits() const { return total_; }
   [[nodiscard]] const Secret<std::vector<Prediction>>& predictions() const { return predictions_; }
 
-  [[nodiscard]] Round done() const override { return done_; }
   [[nodiscard]] Released<Columns> models() const override;
   [[nodiscard]] View model(std::size_t) const override { return head().value(); }
-  [[nodiscard]] bool stepped(std::size_t) const override { return stepped_; }
-  [[nodiscard]] View masses() const override { return ones_; }
-  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight(std::size_t /*k*/) const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
 
  private:
@@ -156,7 +146,6 @@ class Vertical final : public RoundView {
     return joint_ ? joint_->blocks()[0].parameters() : head_.parameters();
   }
   void host_parties(const VerticalArchitecture& architecture);
-  [[nodiscard]] bool goes_on();
   void open_round();
   void predict();
   [[nodiscard]] bool learns() const;
@@ -203,13 +192,7 @@ class Vertical final : public RoundView {
   [[nodiscard]] ReleaseAddress address(ReleasePath path, Client u, Round index) const {
     return {path, u, done_, static_cast<std::uint32_t>(index)};
   }
-  /// Returns f(). Its time counts as `share`, the time since the last call as exchange.
-  template <class F>
-  decltype(auto) timed(double TimeShares::*share, F&& f) {
-    return watch_.timed(shares_.exchange, shares_.*share, std::forward<F>(f));
-  }
 
-  Root& root_;
   Root& evaluation_;
   VerticalStream& stream_;
   Accounts& accounts_;
@@ -229,9 +212,7 @@ class Vertical final : public RoundView {
   std::optional<double> head_price_;   ///< if labels are released
   std::optional<JointNetwork> joint_;  ///< on rank 0 under `central`
 
-  Round done_ = 0;
   std::size_t records_ = 0;  ///< M of this round
-  bool stepped_ = false;
   Released<std::vector<std::byte>> messages_;
   Released<std::vector<std::byte>> representation_;
   Released<std::vector<std::byte>> nothing_;
@@ -254,11 +235,7 @@ class Vertical final : public RoundView {
   Secret<Score> learned_;
   Secret<Score> tested_;
   Secret<std::vector<Prediction>> predictions_;
-  TimeShares shares_;
-  Stopwatch watch_{false};
-  Vector ones_;
   std::vector<Secret<Score>> tallies_;
-  std::vector<Secret<double>> played_;
   std::vector<RoundSet> rounds_played_;
 };
 
