@@ -6,7 +6,6 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/core/limits.hpp"
-#include "starling/privacy/mechanism/norm_histogram.hpp"
 
 namespace starling {
 
@@ -36,7 +35,7 @@ void RunPrivacy::open() {
   FirstRelease here = FirstRelease::affordable;
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
-    count_histograms();
+    if (histograms_) accounts_->count_before(histograms_->of_clients(first(), facts_.served));
     if (options_.budget) here = first_release();
     no_client_left_ = has_no_client_left();
     facts_.served = std::vector<ServedRounds>();  // {} would keep its room
@@ -55,53 +54,12 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 
 void RunPrivacy::choose_prices() {
   prices_ = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
-  if (has_histograms()) charge_histograms();
-  // A run that goes on has its price, and its clients may be others.
-  if (!earlier_) check_histogram_price(options_, histogram_prices_.text(options_, layout_.clients()));
-}
-
-/// Histograms were priced before the rounds were known, and gradients have the rest.
-void RunPrivacy::charge_histograms() {
-  check(prices_->constant(),
-        "{} with prices that change over the rounds: what histograms cost is a share of one price. Give 0, or one "
-        "price.",
-        facts_.norm_share > 0 ? fmt::format("--scale-share {}", facts_.norm_share)
-                              : fmt::format("--feature-share {}", feature_share()));
-  histogram_prices_ = histogram_prices(options_, facts_.norm_share, facts_.histogram_uses, layout_.clients());
-  for (std::size_t k = 0; k < facts_.served.size(); ++k) {
-    const ServedRounds& served = facts_.served[k];
-    if (served.begin > 0) {  // no histogram had this client's records
-      histograms_.emplace_back();
-      continue;
-    }
-    const std::int64_t records = served.records.value_or(0);
-    SingleRelease histogram;
-    histogram.charge = charge_of_histograms(first() + static_cast<Client>(k), records);
-    histogram.of_client = static_cast<double>(records);
-    histogram.of_each_batch = std::min(histogram.of_client, static_cast<double>(served.of_pass.value_or(0)));
-    histograms_.push_back(histogram);
+  if (facts_.histograms.any()) {
+    histograms_.emplace(options_, facts_.histograms, *prices_, layout_.clients());
+    prices_ = histograms_->of_gradients(*prices_);
   }
-  const PriceShare share = norm_share_of(options_, facts_.norm_share, facts_.histogram_uses);
-  prices_ = prices_->converted([share](double price) { return share.of_gradients(price); });
-}
-
-/// The charge of a histogram of norms at this price.
-Charge RunPrivacy::charge_of_norms(double price, std::int64_t records) const {
-  return NormHistogram(options_.mechanism_row().charge, price, records, facts_.norm_labels).charge();
-}
-
-/// The charge of a record of client u by all histograms together: squares of μ add up.
-Charge RunPrivacy::charge_of_histograms(Client u, std::int64_t records) const {
-  if (!histogram_prices_.features) return charge_of_norms(histogram_prices_.norms->at(u, 0), records);
-  const double features = histogram_prices_.features->at(u, 0);
-  if (!histogram_prices_.norms) return Charge::gaussian(features);
-  const double norms = charge_of_norms(histogram_prices_.norms->at(u, 0), records).mu;
-  return Charge::gaussian(std::nextafter(std::hypot(features, norms), infinity));
-}
-
-/// Histograms count in the losses of a run that goes on as well, and of one that has the result of an earlier run.
-void RunPrivacy::count_histograms() {
-  if (has_histograms()) accounts_->count_before(histograms_);
+  if (earlier_) return;  // its price is what it was, and its clients may be others
+  check_histogram_price(options_, histograms_ ? histograms_->prices().text(options_, layout_.clients()) : "");
 }
 
 void RunPrivacy::make_protection() {
@@ -179,9 +137,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
         fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",
                     facts_.vertical->parties, facts_.vertical->local_steps);
   }
-  if (facts_.norm_share > 0)
-    run.parameters += fmt::format(" norm-share={} uses={}", facts_.norm_share, facts_.histogram_uses);
-  if (feature_share() > 0) run.parameters += fmt::format(" feature-share={}", feature_share());
+  run.parameters += facts_.histograms.text();
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_) * protection_->most_accumulation(facts_.rounds);

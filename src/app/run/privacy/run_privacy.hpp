@@ -3,6 +3,7 @@
 
 #include "app/settings/privacy_options.hpp"
 #include "budget_left.hpp"
+#include "histogram_charges.hpp"
 #include "noise_keys.hpp"
 #include "owners_ledgers.hpp"
 #include "run_prices.hpp"
@@ -35,12 +36,8 @@ struct RunFacts {
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
-  /// The share of the price that a histogram of norms has had before the first round (PriceShare), beside that of
-  /// histograms of features (PrivacyOptions::feature_share); 0: there is none.
-  double norm_share = 0;
-  bool released_early = false;      ///< this start has released histograms, or has taken up their release
-  bool norm_labels = false;         ///< whether it counts the magnitudes of labels too
-  std::int64_t histogram_uses = 1;  ///< of a record in gradients by which these were priced: --epochs
+  HistogramShares histograms;   ///< of what was released before the first round
+  bool released_early = false;  ///< this start has released histograms, or has taken up their release
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
@@ -130,13 +127,6 @@ class RunPrivacy {
   [[nodiscard]] bool clients_changed() const { return facts_.clients_changed; }
   void count_units();
   void choose_prices();
-  [[nodiscard]] double feature_share() const { return options_.protects() ? options_.feature_share.value_or(0) : 0; }
-  [[nodiscard]] bool has_histograms() const { return facts_.norm_share > 0 || feature_share() > 0; }
-  void charge_histograms();
-  [[nodiscard]] Charge charge_of_norms(double price, std::int64_t records) const;
-  [[nodiscard]] Charge charge_of_histograms(Client u, std::int64_t records) const;
-  void count_histograms();
-  void describe_histograms(PrivacyReport& report) const;
   void make_protection();
   [[nodiscard]] std::string determination() const;
   [[nodiscard]] std::vector<NoiseKey> make_keys() const;
@@ -173,10 +163,9 @@ class RunPrivacy {
   bool no_client_left_ = false;         ///< no client of this rank releases anything more
   std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
-  HistogramPrices histogram_prices_;
-  std::vector<std::optional<SingleRelease>> histograms_;  // of this rank's clients, where there are any
-  std::optional<Prices> limits_;                          // of all clients, where there is a budget
-  std::vector<Budget> budgets_;                           // of this rank's
+  std::optional<HistogramCharges> histograms_;  // where there are any
+  std::optional<Prices> limits_;                // of all clients, where there is a budget
+  std::vector<Budget> budgets_;                 // of this rank's
   std::optional<BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;

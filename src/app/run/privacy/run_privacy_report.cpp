@@ -21,7 +21,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   report.units = units_;
   if (options_.persons_shared) report.at_all_clients = loss_in_clients(report.own(), layout_.clients());
   report.vectors = vectors_of_release();
-  if (has_histograms()) describe_histograms(report);
+  if (histograms_) histograms_->describe(report, delta_of_claims());
   describe_trust(report);
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
@@ -33,21 +33,6 @@ int RunPrivacy::vectors_of_release() const {
     return static_cast<int>(multipart->releases());
   }
   return facts_.second ? 2 : 1;
-}
-
-/// Figures of the dearest client; prices are ascending in what they are made of.
-void RunPrivacy::describe_histograms(PrivacyReport& report) const {
-  const auto loss = [this](const Charge& charge) {
-    const std::vector<ChargeGroup> once{{charge, 1}};
-    return compose(once, delta_of_claims());
-  };
-  if (const auto& norms = histogram_prices_.norms) {
-    report.norms.emplace(
-        HistogramReport{facts_.norm_share, loss(charge_of_norms(norms->range().most, 0)), facts_.norm_labels});
-  }
-  if (const auto& features = histogram_prices_.features) {
-    report.features.emplace(HistogramReport{feature_share(), loss(Charge::gaussian(features->range().most))});
-  }
 }
 
 void RunPrivacy::describe_trust(PrivacyReport& report) const {

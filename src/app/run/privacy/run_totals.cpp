@@ -23,7 +23,7 @@ void RunPrivacy::count_units() {
       facts_.vertical ? agreement_.max(declare_public(units)) : agreement_.sum(declare_public(units));
   if (agreement_.all(declare_public(known)) && all > 0) units_ = all;
   uses = agreement_.max(declare_public(uses));
-  options_.adds_plainly = has_histograms();
+  options_.adds_plainly = facts_.histograms.any();
   options_.passes = uses;
 }
 
@@ -58,7 +58,7 @@ void RunPrivacy::require_total_within_budget(const std::optional<Round>& stop) c
       "--total-epsilon {} is more than is left. {}; a client would learn nothing more after {} of {} "
       "releases{}. Lower --total-epsilon, raise --budget, or see starling privacy ledger.",
       *options_.total_epsilon, what_is_left(), *stop, facts_.rounds,
-      has_histograms() ? " (histograms before the first round count, and may have been released already)" : ""));
+      facts_.histograms.any() ? " (histograms before the first round count, and may have been released already)" : ""));
 }
 
 }  // namespace starling

@@ -266,9 +266,11 @@ void SettingsByRule::choose_correlation(Round releases, RunToTune run) {
 void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
   const TunedConfig& config = this->config();
   facts.correlation = correlation_;
-  if (config.privacy.protects()) facts.norm_share = config.scale_share.value_or(0);
-  facts.norm_labels = loss != nullptr && needs_label_size(config, *loss);
-  facts.histogram_uses = config.data.epochs;
+  facts.histograms.labels = loss != nullptr && needs_label_size(config, *loss);
+  facts.histograms.uses = config.data.epochs;
+  if (!config.privacy.protects()) return;
+  facts.histograms.features = config.privacy.feature_share.value_or(0);
+  facts.histograms.norms = config.scale_share.value_or(0);
 }
 
 void SettingsByRule::persist(Snapshot& snapshot) {
