@@ -209,7 +209,7 @@ void LearningRun::choose_checkpoint() {
       if (first_rank()) require_same_inputs();
     });
   }
-  if (common().lost || common().join) world_.explain_early_stop(early_stop_of_resumed(ClientChange::under_way));
+  if (common().lost || common().join) world_.explain_early_stop(early_stop(ClientChange::under_way));
   resumption_->choose_checkpoint(*layout_, plays(world_.rank()), rewired_, why_as_many_ranks());
   world_.explain_early_stop(early_stop());
 }
@@ -373,43 +373,18 @@ void LearningRun::end_if_signalled() {
   });
 }
 
-std::string LearningRun::early_stop_of_resumed(ClientChange change) const {
-  const std::string stopped =
-      "stopped by a signal before the run went on (this start has released nothing; what the run released before "
-      "stays charged)";
-  const std::string resume = fmt::format("starling {} --resume {}", command_, directory_->path());
-  if (!common().lost && !common().join) return fmt::format("{}: {} goes on", stopped, resume);
-  const std::string option = common().lost ? "--lost" : "--join";
-  if (change == ClientChange::done) {
-    return fmt::format("{}. Its clients have changed already: {} goes on with them, without {}", stopped, resume,
-                       option);
-  }
-  if (change == ClientChange::under_way) {
-    return fmt::format(
-        "{}. Its clients have changed if {}/run-id has a new line {}: {} then goes on with them, and else "
-        "with {} it changes them",
-        stopped, directory_->path(), common().lost ? "lost-after" : "joined-after", resume, option);
-  }
-  return fmt::format("{}. Its clients have not changed: {} goes on as before, and with {} it changes them", stopped,
-                     resume, option);
+std::string LearningRun::early_stop() const {
+  if (resumption_) return early_stop(resumption_->has_changed_clients() ? ClientChange::done : ClientChange::ahead);
+  return early_stop_of_new(command_, directory_ && is_resumable() ? directory_->path() : "", released_early_);
 }
 
-/// Message of a run that a signal ends before its first round: what it has released so far, and how it can go on.
-std::string LearningRun::early_stop() const {
-  if (resumption_) {
-    return early_stop_of_resumed(resumption_->has_changed_clients() ? ClientChange::done : ClientChange::ahead);
-  }
-  if (released_early_) {
-    return "stopped by a signal before the first round (histograms have been released, as the ledger says) start the "
-           "run again, with another --output";
-  }
-  if (directory_ && is_resumable()) {
-    return fmt::format(
-        "stopped by a signal before the first round (nothing has been released): starling {} --resume {} begins the "
-        "run",
-        command_, directory_->path());
-  }
-  return "stopped by a signal before the first round (nothing has been released) start the run again";
+/// Of a run that goes on.
+std::string LearningRun::early_stop(ClientChange change) const {
+  return early_stop_of_resumed(command_, directory_->path(),
+                               common().lost   ? "--lost"
+                               : common().join ? "--join"
+                                               : "",
+                               change);
 }
 
 }  // namespace starling

@@ -7,6 +7,7 @@
 #include "app/run/resumption/run_checkpoints.hpp"
 #include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/learning_config.hpp"
+#include "early_stop.hpp"
 #include "launch.hpp"
 #include "run_records.hpp"
 #include "run_steps.hpp"
@@ -199,8 +200,7 @@ class LearningRun : public RunSteps {
   void mark_begin();
   void end_if_signalled();
   [[nodiscard]] std::string early_stop() const;
-  enum class ClientChange { ahead, under_way, done };
-  [[nodiscard]] std::string early_stop_of_resumed(ClientChange change) const;
+  [[nodiscard]] std::string early_stop(ClientChange change) const;
 
   void open_records(const DataSettings& data);
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
