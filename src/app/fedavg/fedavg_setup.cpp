@@ -6,7 +6,7 @@
 namespace starling {
 
 void FedAvgRun::open_data() {
-  place_clients(std::nullopt);
+  place_clients();
   loss_ = make_loss(config_.model, config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   open_streams(config_.data);

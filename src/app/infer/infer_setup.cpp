@@ -25,17 +25,11 @@ constexpr double slack = 1 + 0x1p-16;
 }  // namespace
 
 void InferRun::open_graph() {
-  std::unique_ptr<Graph> graph;
-  if (config_.topology) graph = read_graph(*config_.topology);
-  place_clients(graph ? std::optional(graph->clients()) : std::nullopt);
+  std::unique_ptr<Graph> graph = place_clients(config_.topology);
   if (!graph) return;
-  check(graph->ever_connects(),
-        "the topology never connects: some client cannot reach some other however long the run is (models could not "
-        "agree) see starling topology check {}",
-        *config_.topology);
+  require_connected(*graph, *config_.topology);
   if (const std::string why = why_no_agreement(*graph); !why.empty()) notes_.push_back("the topology: " + why);
-  const bool push_sum = config_.mixing.mixing == Mixing::push_sum;
-  if (push_sum) {
+  if (config_.mixing.mixing == Mixing::push_sum) {
     graph->require_sender_sums();
   } else {
     graph->require_receiver_sums();
@@ -43,10 +37,7 @@ void InferRun::open_graph() {
         "plain mixing counts clients unequally on an unbalanced graph, and their estimates with them; starling "
         "topology check says by how much");
   }
-  OverlayTerms terms;
-  terms.missing = missing_weight(*graph, push_sum ? MixingSums::sender : MixingSums::receiver);
-  terms.steps_per_round = config_.mixing.gossip_steps;
-  terms.seed = config_.data.seed;
+  const OverlayTerms terms = overlay_terms(*graph, config_.mixing, config_.data.seed);
   even_masses_ = keeps_masses_even(*graph);
   schedule_ = overlaid(std::move(graph), ScheduleOptions(), terms);
 }

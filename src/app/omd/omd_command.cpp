@@ -31,17 +31,16 @@ void OmdRun::build_protocol() {
   std::optional<Learning> learning;
   if (config_.learns()) learning.emplace(make_learning());
   const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing);
-  const Schedule& schedule = constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double),
+  const Schedule& schedule = constraints_ ? constraints_->affordable(graph_->schedule(), length * sizeof(double),
                                                                      config_.mixing.gossip_steps, config_.data.seed)
-                                          : *schedule_;
+                                          : graph_->schedule();
   channel_.emplace(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
   recorded_ = who_is_recorded(clients_at_first(), config_.record_clients.value_or(RecordedChoice()), dimension_);
   recorded_.add_joined(clients_at_first(), layout_->clients());
   if (recorded_.figures == Figures::of_some) channel_->count_edges_of(recorded_.listed);
   if (!channel_->note().empty()) notes_.push_back(channel_->note());
-  topology_digest_ = schedule_->digest();
   if (hosts_clients() && channel_->mixer().plan_ahead() && !constraints_) {
-    schedule_->forget_links();  // every rank has all links of a graph that comes from a file
+    graph_->schedule().forget_links();  // every rank has all links of a graph that comes from a file
     trim_heap();
   }
   omd_.emplace(channel_->mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
@@ -57,7 +56,7 @@ Recording OmdRun::recording() {
     recording.scores = scores_of(loss_->classifies());
     recording.test = test_score_of(*model_);
   }
-  recording.provenance = {{"topology_digest", topology_digest_}};
+  recording.provenance = {{"topology_digest", graph_->digest()}};
   recording.mixing = config_.mixing.mixing;
   return recording;
 }

@@ -1,10 +1,8 @@
-// The graph of `starling omd`, for the clients that are there, and what is chosen by it.
+// The graph of `starling omd`, what is chosen by it, and the models of clients that join.
 #include "omd_run.hpp"
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "starling/core/numerics/kernels.hpp"
@@ -14,25 +12,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::string_view usual_family = "directed-ring";  ///< without --topology
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
-
-/// The bias of plain mixing on this graph (docs/methods/decentralized.md).
-std::string describe_bias(const Graph& graph, bool troubled) {
-  if (troubled) {
-    return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "
-           "the graph itself does; push-sum does not";
-  }
-  if (graph.clients() > most_clients_analysed || graph.period() == 0) {
-    return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
-  }
-  const std::vector<double> perron = analyse(GraphSample(graph)).perron;
-  if (perron.empty()) return "plain mixing has no single limit on this graph; see starling topology check";
-  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
-  const auto n = static_cast<double>(perron.size());
-  return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
-                     most - perron.begin(), n * *most, least - perron.begin(), n * *least);
-}
 
 }  // namespace
 
@@ -44,48 +24,12 @@ std::string OmdRun::why_same_clients() const {
   return "";
 }
 
-std::unique_ptr<Graph> OmdRun::base_graph() const {
-  if (config_.topology) return read_graph(*config_.topology);
-  return make_graph(std::string(usual_family), clients_at_first(), WeightRule::sender);
-}
-
-OverlayTerms OmdRun::overlay_terms(const Graph& graph) const {
-  OverlayTerms terms;
-  terms.missing =
-      missing_weight(graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
-  terms.steps_per_round = config_.mixing.gossip_steps;
-  terms.seed = config_.data.seed;
-  return terms;
-}
-
-/// The graph of a family that --rewire has named, for the clients that are there. Throws UsageError if it does not
-/// connect them.
-std::unique_ptr<GraphOfSome> OmdRun::rewired_graph() const {
-  std::vector<Client> present = members_.present();
-  const WeightRule rule = config_.mixing.mixing == Mixing::push_sum ? WeightRule::sender : WeightRule::receiver;
-  std::unique_ptr<Graph> graph = make_graph(rewired_, static_cast<Client>(present.size()), rule);
-  check(graph->ever_connects(),
-        "--rewire {}: it never connects the {} clients that are there (models could not agree) name another family",
-        rewired_, present.size());
-  return std::make_unique<GraphOfSome>(std::move(graph), std::move(present), layout_->clients());
-}
-
-/// The graph of the clients that are there, with all else that befalls it. Throws UsageError if it does not connect
-/// them.
-std::unique_ptr<Schedule> OmdRun::schedule_of_present() const {
-  if (!rewired_.empty()) {
-    std::unique_ptr<GraphOfSome> graph = rewired_graph();
-    const OverlayTerms terms = overlay_terms(graph->graph());
-    return overlaid(std::move(graph), config_.schedule, terms);
-  }
-  std::unique_ptr<Graph> graph = base_graph();
-  const OverlayTerms terms = overlay_terms(*graph);
-  require_connected_without(*graph, members_.lost());
-  Departures departures(static_cast<std::size_t>(graph->clients()));
-  for (const Client u : members_.lost()) departures[static_cast<std::size_t>(u)] = 0;
-  auto left = std::make_unique<AttendedSchedule>(std::move(graph), nullptr, std::move(departures), terms.missing,
-                                                 terms.steps_per_round);
-  return overlaid(std::move(left), config_.schedule, terms);
+void OmdRun::open_graph() {
+  std::unique_ptr<Graph> topology = place_clients(config_.topology);
+  choose_family();
+  config_.data.lost = members_.lost();
+  graph_.emplace(config_, GraphClients{members_, rewired_, clients_at_first(), layout_->clients()}, std::move(topology),
+                 notes_);
 }
 
 /// The family without --topology holds for any number of clients. A topology has as many as it has.
@@ -116,7 +60,7 @@ void OmdRun::begin_after_changes(std::size_t first) {
   }
   if (joining.empty()) return;
   std::vector<Parentage> parents;
-  agreement_.together([&] { parents = parents_of(*rewired_graph(), joining, round * config_.mixing.gossip_steps); });
+  agreement_.together([&] { parents = parents_of(*graph_->rewired(), joining, round * config_.mixing.gossip_steps); });
   const std::map<Client, Vector> models = mean_models(parents);
   for (const auto& [u, model] : models) {
     if (u < first_client() || u >= first_client() + client_count()) continue;
@@ -156,71 +100,6 @@ std::map<Client, Vector> OmdRun::mean_models(const std::vector<Parentage>& paren
   return sums;
 }
 
-void OmdRun::open_graph() {
-  std::unique_ptr<Graph> graph;
-  if (config_.topology) graph = read_graph(*config_.topology);
-  place_clients(graph ? std::optional(graph->clients()) : std::nullopt);
-  if (!graph) graph = base_graph();
-  check_graph(*graph);
-  if (config_.mixing.running_sums && graph->period() == 0) {
-    notes_.emplace_back(
-        "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
-        "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
-  }
-  if (has_rule(config_) && !config_.given("gossip-steps"))
-    config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
-  even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
-  const std::vector<std::string> departures =
-      departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
-  notes_.insert(notes_.end(), departures.begin(), departures.end());
-  make_schedule(std::move(graph));
-  if (!members_.has_changed()) return;
-  choose_family();
-  config_.data.lost = members_.lost();
-  schedule_at_first_ = std::exchange(schedule_, schedule_of_present());
-}
-
-/// The graph, with all that befalls it in so many exchanges a round.
-void OmdRun::make_schedule(std::unique_ptr<Graph> graph) {
-  const OverlayTerms terms = overlay_terms(*graph);
-  schedule_ = overlaid(std::move(graph), config_.schedule, terms);
-  digest_at_first_ = schedule_->digest();
-}
-
-void OmdRun::check_graph(const Graph& graph) {
-  check(graph.ever_connects(),
-        "the topology never connects: some client cannot reach some other however long the run is (models could not "
-        "agree) see starling topology check {}",
-        config_.topology.value_or("FILE"));
-  if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
-    if (const std::string why = why_no_agreement(graph); !why.empty()) notes_.push_back("the topology: " + why);
-  }
-  // A joint window is no longer than the period.
-  if (config_.rounds.value_or(1) < graph.period()) joint_window_ = joint_window_of(graph);
-  if (config_.mixing.mixing == Mixing::push_sum) {
-    graph.require_sender_sums();
-    return;
-  }
-  try {
-    graph.require_receiver_sums();
-  } catch (const UsageError& error) {
-    notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
-  }
-  notes_.push_back(describe_bias(graph, config_.schedule.any()));
-}
-
-/// Notes a run with fewer exchanges than the graph needs to connect all clients.
-void OmdRun::note_short_run() {
-  if (!config_.learns() || !joint_window_ || *joint_window_ == 1) return;
-  const Round exchanges = config_.omd.rounds * config_.mixing.gossip_steps;
-  if (*joint_window_ <= exchanges) return;
-  notes_.push_back(
-      fmt::format("the topology: its edges connect all clients over {} exchanges, and this run has {} (some clients "
-                  "may not hear of others, and models do not agree) play more rounds, raise --gossip-steps, or "
-                  "shorten the phases",
-                  *joint_window_, exchanges));
-}
-
 void OmdRun::choose_step_cap() {
   if (config_.step_cap) {
     cap_at_first_ = config_.omd.step_cap = *config_.step_cap;
@@ -233,10 +112,9 @@ void OmdRun::choose_step_cap() {
     return chosen_step_cap({agreement_, first_rank(), schedule, even, config_.mixing, config_.omd,
                             first_rounds(config_.omd.rounds), least});
   };
-  cap_at_first_ = config_.omd.step_cap =
-      chosen(members_.has_changed() ? *schedule_at_first_ : *schedule_, even_masses_);
-  if (members_.has_changed()) config_.omd.step_cap = std::max(cap_at_first_, chosen(*schedule_, false));
-  schedule_at_first_.reset();
+  cap_at_first_ = config_.omd.step_cap = chosen(graph_->schedule_at_first(), graph_->even_masses_at_first());
+  if (members_.has_changed()) config_.omd.step_cap = std::max(cap_at_first_, chosen(graph_->schedule(), false));
+  graph_->forget_schedule_at_first();
 }
 
 }  // namespace starling

@@ -7,6 +7,7 @@
 #include "omd_config.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
+#include "run_graph.hpp"
 #include "step_cap_choice.hpp"
 #include "tuning.hpp"
 #include <map>
@@ -15,8 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "starling/graph/graph.hpp"
-#include "starling/graph/overlays/overlays.hpp"
 #include "starling/graph/parents.hpp"
 #include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/person_model.hpp"
@@ -41,7 +40,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
            "noise, take larger batches";
   }
   [[nodiscard]] std::string digest_of_inputs() const override {
-    return LearningRun::digest_of_inputs() + digest_at_first_ + digest_of(cap_at_first_);
+    return LearningRun::digest_of_inputs() + graph_->digest_at_first() + digest_of(cap_at_first_);
   }
 
   [[nodiscard]] OwnModel* own_model() const override { return config_.model.own.get(); }
@@ -52,7 +51,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
     config_ = parse_omd_config(words, of_run_);
   }
   void open_graph() override;
-  [[nodiscard]] std::string graph_digest() const override { return digest_at_first_; }
+  [[nodiscard]] std::string graph_digest() const override { return graph_->digest_at_first(); }
   [[nodiscard]] std::string why_same_clients() const override;
   void begin_after_changes(std::size_t first) override;
   void open_data() override;
@@ -74,17 +73,10 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 
-  [[nodiscard]] std::unique_ptr<Graph> base_graph() const;
-  [[nodiscard]] OverlayTerms overlay_terms(const Graph& graph) const;
-  [[nodiscard]] std::unique_ptr<GraphOfSome> rewired_graph() const;
-  [[nodiscard]] std::unique_ptr<Schedule> schedule_of_present() const;
   void choose_family();
-  void make_schedule(std::unique_ptr<Graph> graph);
   /// **Collective.**
   [[nodiscard]] std::map<Client, Vector> mean_models(const std::vector<Parentage>& parents);
   [[nodiscard]] StartModels read_start();
-  void check_graph(const Graph& graph);
-  void note_short_run();
   void open_constraints();
   void check_regret() const;
   void check_canaries(Round rounds) const;
@@ -117,13 +109,8 @@ class OmdRun final : public LearningRun, private TunedCommand {
 
   OmdConfig config_;
   SettingsByRule settings_{*this};
-  std::unique_ptr<Schedule> schedule_;
-  std::string topology_digest_;
-  std::optional<Round> joint_window_;            ///< of the graph, where the run may be shorter
-  std::unique_ptr<Schedule> schedule_at_first_;  ///< of a run whose clients have changed, until the step cap is chosen
-  std::string digest_at_first_;                  ///< of the schedule with the clients that there were at first
-  double cap_at_first_ = 1;                      ///< step cap with these
-  bool even_masses_ = false;                     ///< every client has a mass of 1 in every round
+  std::optional<RunGraph> graph_;
+  double cap_at_first_ = 1;  ///< step cap with the clients that there were at first
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
   std::unique_ptr<Model> model_;

@@ -58,7 +58,7 @@ void OmdRun::choose_settings() {
   const int gossip_steps = config_.mixing.gossip_steps;
   settings_.choose(words_, to_tune());
   agreement_.together([&] {
-    if (config_.mixing.gossip_steps != gossip_steps) make_schedule(base_graph());
+    if (config_.mixing.gossip_steps != gossip_steps) graph_->make_schedule();
   });
 }
 
@@ -121,7 +121,10 @@ void OmdRun::check_canaries(Round rounds) const {
 }
 
 void OmdRun::agree_on_model() {
-  note_short_run();
+  if (config_.learns()) {
+    const std::string note = graph_->note_on_length(config_.omd.rounds * config_.mixing.gossip_steps);
+    if (!note.empty()) notes_.push_back(note);
+  }
   choose_step_cap();
   if (config_.learns()) settings_.choose_correlation(config_.omd.rounds, to_tune());
   if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
@@ -188,8 +191,8 @@ RunFacts OmdRun::privacy_facts() {
   // Canaries have signs of their own in each run; a pipe's records come once; and models that depend on late clients
   // have other gradients.
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
-  facts.public_inputs = digest_at_first_ + facts.public_inputs + digest_of(cap_at_first_);
-  if (members_.has_changed()) facts.public_inputs += schedule_->digest() + digest_of(config_.omd.step_cap);
+  facts.public_inputs = graph_->digest_at_first() + facts.public_inputs + digest_of(cap_at_first_);
+  if (members_.has_changed()) facts.public_inputs += graph_->digest() + digest_of(config_.omd.step_cap);
   settings_.describe(facts, loss_.get());
   if (constraints_) {
     facts.public_inputs += constraints_->text();

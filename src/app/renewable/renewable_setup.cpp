@@ -34,7 +34,7 @@ std::string RenewableRun::why_not_resumable() const {
 }
 
 void RenewableRun::open_data() {
-  place_clients(std::nullopt);
+  place_clients();
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
   config_.data.label_map = [this](double raw) {

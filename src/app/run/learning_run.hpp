@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "starling/core/record_error.hpp"
+#include "starling/graph/graph.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/own_model/own_model.hpp"
@@ -118,9 +119,9 @@ class LearningRun : public RunSteps {
   virtual void check_start();
   /// Whether the start can be read as often as needed.
   [[nodiscard]] virtual bool start_can_be_read_again() const;
-  /// Assigns the topology's clients to ranks, or those asked for, or one client per rank. Throws UsageError if a rank
-  /// would host several clients and nobody asked for that.
-  void place_clients(std::optional<Client> of_topology);
+  /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
+  /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
+  std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
   /// Opens this rank's streams. `data` belongs to the configuration, and is completed.
   void open_streams(DataSettings& data);
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.

@@ -42,12 +42,14 @@ Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
   return clients;
 }
 
-void LearningRun::place_clients(std::optional<Client> of_topology) {
-  const Client clients = number_of_clients(of_topology);
+std::unique_ptr<Graph> LearningRun::place_clients(const std::optional<std::string>& topology) {
+  std::unique_ptr<Graph> graph = topology ? read_graph(*topology) : nullptr;
+  const Client clients = number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt);
   layout_.emplace(resumption_ ? resumption_->layout(clients) : Layout(clients, world_.size()));
   int idle = 0;
   for (int r = 0; r < world_.size(); ++r) idle += layout_->count(r) == 0 ? 1 : 0;
   if (idle > 0) notes_.push_back(fmt::format("{} ranks host no client and stay idle", idle));
+  return graph;
 }
 
 std::vector<char> LearningRun::lost_here() const {

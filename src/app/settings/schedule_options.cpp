@@ -90,15 +90,23 @@ void add_schedule_options(Options& options, ScheduleOptions& settings) {
               {{"acknowledged", LossModel::acknowledged}, {"unacknowledged", LossModel::unacknowledged}});
 }
 
-MissingWeight missing_weight(const Graph& graph, MixingSums sums) {
-  if (sums == MixingSums::receiver) {
-    try {
-      graph.require_receiver_sums();
-      return MissingWeight::receiver_keeps;
-    } catch (const UsageError&) {  // there are no such sums to keep
-    }
+OverlayTerms overlay_terms(const Graph& graph, const MixingSettings& mixing, std::uint64_t seed) {
+  OverlayTerms terms{graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps,
+                     mixing.gossip_steps, seed};
+  if (mixing.mixing == Mixing::push_sum) return terms;
+  try {
+    graph.require_receiver_sums();
+    terms.missing = MissingWeight::receiver_keeps;
+  } catch (const UsageError&) {  // there are no such sums to keep
   }
-  return graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
+  return terms;
+}
+
+void require_connected(const Graph& graph, const std::string& file) {
+  check(graph.ever_connects(),
+        "the topology never connects: some client cannot reach some other however long the run is (models could not "
+        "agree) see starling topology check {}",
+        file);
 }
 
 void require_connected_without(const Graph& graph, const std::vector<Client>& lost) {

@@ -1,4 +1,4 @@
-/// Options on what befalls a schedule: clients that sit out rounds or leave, links that lose messages.
+/// Options on the overlays of a schedule: clients that sit out rounds or leave, links that lose messages.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "starling/graph/graph.hpp"
 #include "starling/graph/overlays/overlays.hpp"
 #include "starling/options/options.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
 
 namespace starling {
 
@@ -29,12 +30,8 @@ struct ScheduleOptions {
 /// Adds --dropout, … to `options`; `settings` must outlive it.
 void add_schedule_options(Options& options, ScheduleOptions& settings);
 
-/// Which sums stay what they are where an edge is missing: those that mixing needs.
-enum class MixingSums { sender, receiver };
-
-/// `receiver` where these are to be kept and are one; else what the graph's rule says of senders.
-[[nodiscard]] MissingWeight missing_weight(const Graph& graph, MixingSums sums);
-
+/// Throws UsageError for a topology, from this file, that never connects its clients.
+void require_connected(const Graph& graph, const std::string& file);
 /// Throws UsageError, with edges that would help, if the graph does not connect the clients that are not lost.
 void require_connected_without(const Graph& graph, const std::vector<Client>& lost);
 /// Notes on `--leave` for the start of a run: the earliest departure after which the remaining clients are not strongly
@@ -48,6 +45,10 @@ struct OverlayTerms {
   Round steps_per_round = 1;
   std::uint64_t seed = 1;  ///< of attendance and of losses
 };
+
+/// Terms of a run over this graph. Where an edge is missing, the sums stay what they are that mixing needs: those of
+/// receivers under plain mixing, where they are one.
+[[nodiscard]] OverlayTerms overlay_terms(const Graph& graph, const MixingSettings& mixing, std::uint64_t seed);
 
 /// The schedule with all that the options ask for; itself where they ask for nothing. Throws UsageError for options
 /// that do not fit together and for files that are no such files.
