@@ -4,7 +4,7 @@ import functools
 import math
 import unittest
 
-from neighbours import *
+from person_case import *
 
 PLACES = 96  # of persons; intervals for three coefficients take 90 steps
 BATCHES = ["--source", "data.csv", "--intercept", "no", "--loss", "logistic"]
@@ -32,12 +32,12 @@ WHOLE_PRICE = {"infer-plug-in": math.sqrt(3), "infer-central": math.sqrt(3)}
 persons = functools.partial(persons, places=PLACES)
 
 
-class PersonMethods(NeighbourTest):
+class PersonMethods(PersonCase):
+    places = PLACES
+
     def ran(self, words, ranks=1, lines=None, output="run"):
         self.write("data.csv", "\n".join(lines or persons(size=3)) + "\n")
-        done = self.run_command(ranks, [*words, "--noise-key", "seed", "--output", output, "--json-models", "--progress", "off"])
-        self.assertEqual(done.code, 0, done)
-        return done.summary()
+        return self.finished([*words, "--noise-key", "seed", "--output", output, "--json-models", "--progress", "off"], ranks)
 
     def test_one_record_each_is_unit_record(self):
         for name in METHODS:
@@ -46,9 +46,7 @@ class PersonMethods(NeighbourTest):
                 by_record = self.ran([*method(name), "--drop", "who"], lines=persons(), output=f"{name}-record")
                 self.assertEqual(bits(by_person["models"]), bits(by_record["models"]))
                 self.assertEqual(by_person.get("intervals"), by_record.get("intervals"))
-                for key in ("epsilon", "record_epsilon", "client_epsilon", "mu", "releases", "participations"):
-                    self.assertEqual(by_person["privacy"][key], by_record["privacy"][key], key)
-                self.assertEqual((by_person["privacy"]["unit"], by_record["privacy"]["unit"]), ("person", "record"))
+                self.check_same_price(by_person, by_record, "record_epsilon", "client_epsilon")
 
     def test_a_person_of_many_records_costs_what_a_record_costs(self):
         for name in METHODS:
@@ -88,20 +86,10 @@ class PersonMethods(NeighbourTest):
             summary = self.ran([*METHODS[name], *total, *PERSON], output=name)
             self.assertAlmostEqual(summary["privacy"]["epsilon"], 1.5, places=6)
 
-    ANOTHER = {"one": ["0.3,0.2,0.1,1"], "thirteen": [f"{i},-9,{i * i},-1" for i in range(13)], "huge": ["1e200,1e200,-1e200,1"] * 2,
-               "ignored": ["0.3,0.2,0.1,7"] * 3}
-
     def test_how_many_records_a_person_has_shows_nowhere(self):
         for name in METHODS:
-            place = name.replace("-", "")
-            runs = {change: self.run_with(f"{place}-{change}", [*method(name), *PERSON, "--ignore", 7], persons(rows, 3))
-                    for change, rows in self.ANOTHER.items()}
-            self.assertEqual(runs["one"]["exit code"], b"0", runs["one"]["stderr"][-2000:])
-            for change in self.ANOTHER:
-                with self.subTest(method=name, change=change):
-                    self.assertEqual(self.difference(runs["one"], runs[change]), "")
-                    moved = self.rounds_moved(f"{place}-one", f"{place}-{change}")
-                    self.assertLessEqual(len(moved), 2 if "central" in name and "infer" in name else 1)
+            self.check_hidden(name.replace("-", ""), [*method(name), *PERSON, "--ignore", 7], {**self.ANOTHER, **self.IGNORED},
+                              2 if "central" in name and "infer" in name else 1)
 
     def test_thirteen_records_cost_no_more_than_the_price(self):
         """What all integers of a run move by, in standard deviations of their noise, is at most the price. It is nearly as much
@@ -127,7 +115,7 @@ class PersonMethods(NeighbourTest):
     def test_bad_input(self):
         self.write("data.csv", "\n".join(persons()) + "\n")
         infer = method("infer")
-        for words, says in (
+        self.check_refused((
                 ([*infer, "--unit", "person"], "--person"),
                 ([*infer, "--person", "who"], "unit"),
                 ([*infer, *PERSON, "--person-gradient", "sum"], "person-gradient"),
@@ -135,16 +123,13 @@ class PersonMethods(NeighbourTest):
                 (["infer", "--source", "synthetic:linear:n=900", *GAUSSIAN, *PERSON], "column of persons"),
                 (["renewable", "--source", "data.csv", "--mechanism", "none", *PERSON], "--variant private"),
                 (["renewable", "--source", "data.csv", "--variant", "private-paper", "--mechanism", "gaussian", *PERSON], "--variant private"),
-                ([*method("renewable"), "--unit", "component"], "component")):
-            with self.subTest(words=words):
-                refused = self.run_command(1, words)
-                self.assertEqual(refused.code, 2, refused)
-                self.assertIn(says, refused.err)
+                ([*method("renewable"), "--unit", "component"], "component")))
 
 
-class Parties(NeighbourTest):
+class Parties(PersonCase):
     """`starling vertical`: a person has R rows in a round, with records or without."""
 
+    places = PLACES
     ROWS = 13
     HEAD = [*VERTICAL, "--labels", "head"]
 
@@ -152,9 +137,7 @@ class Parties(NeighbourTest):
         return [*PERSON, "--person-rows", rows]
 
     def ran(self, words, output, ranks=1):
-        done = self.run_command(ranks, [*words, "--noise-key", "seed", "--output", output, "--json", "--progress", "off"])
-        self.assertEqual(done.code, 0, done)
-        return done.summary()
+        return self.finished([*words, "--noise-key", "seed", "--output", output, "--json", "--progress", "off"], ranks)
 
     def outcome(self, summary):
         return bits([summary["final_model"], summary["metrics"], summary["loss"], summary["rounds"]])
@@ -164,9 +147,7 @@ class Parties(NeighbourTest):
         by_person = self.ran([*self.HEAD, *self.by_person(1)], "person")
         by_record = self.ran([*self.HEAD, "--drop", "who"], "record")
         self.assertEqual(self.outcome(by_person), self.outcome(by_record))
-        for key in ("epsilon", "mu", "releases", "participations"):
-            self.assertEqual(by_person["privacy"][key], by_record["privacy"][key], key)
-        self.assertEqual((by_person["privacy"]["unit"], by_record["privacy"]["unit"]), ("person", "record"))
+        self.check_same_price(by_person, by_record)
 
     def test_summary_and_statement(self):
         self.write("data.csv", "\n".join(persons(size=3)) + "\n")
@@ -199,17 +180,9 @@ class Parties(NeighbourTest):
             for each in found[1:]:
                 self.assertEqual(bits(each["final_model"]), bits(found[0]["final_model"]))
 
-    ANOTHER = {"one": ["0.3,0.2,0.1,1"], "thirteen": [f"{i},-9,{i * i},-1" for i in range(13)],
-               "fifteen": [f"{i},-9,{i * i},-1" for i in range(15)], "huge": ["1e200,1e200,-1e200,1"] * 2}
-
     def test_how_many_records_a_person_has_shows_nowhere(self):
-        runs = {change: self.run_with(f"parties-{change}", [*self.HEAD, *self.by_person()], persons(rows, 3))
-                for change, rows in self.ANOTHER.items()}
-        self.assertEqual(runs["one"]["exit code"], b"0", runs["one"]["stderr"][-2000:])
-        for change in self.ANOTHER:
-            with self.subTest(change):
-                self.assertEqual(self.difference(runs["one"], runs[change]), "")
-                self.assertLessEqual(len(self.rounds_moved("parties-one", f"parties-{change}")), 1)
+        fifteen = {"fifteen": [f"{i},-9,{i * i},-1" for i in range(15)]}
+        self.check_hidden("parties", [*self.HEAD, *self.by_person()], {**self.ANOTHER, **fifteen})
 
     def test_thirteen_records_cost_no_more_than_the_price(self):
         """Of each holder's two releases in a round."""
@@ -229,16 +202,12 @@ class Parties(NeighbourTest):
     def test_bad_input(self):
         self.write("data.csv", "\n".join(persons()) + "\n")
         self.write("gap.csv", "who,a,b,c,y\np1,1,2,3,1\n,1,2,3,-1\n")
-        for words, code, says in (
-                ([*VERTICAL, *PERSON], 2, "--person-rows"),
-                ([*VERTICAL, "--person-rows", 2], 2, "unit"),
-                ([*VERTICAL, "--baseline", "central", *self.by_person()], 2, "central"),
-                ([*VERTICAL, "--source", "gap.csv", "--batch", 1, *self.by_person()], 3, "row 3"),
-                (["vertical", "--clients", 3, *GAUSSIAN, *self.by_person()], 2, "spectrum")):
-            with self.subTest(words=words):
-                refused = self.run_command(1, [*words, "--output", "refused"])
-                self.assertEqual(refused.code, code, refused)
-                self.assertIn(says, refused.err)
+        self.check_refused((
+                ([*VERTICAL, *PERSON], "--person-rows"),
+                ([*VERTICAL, "--person-rows", 2], "unit"),
+                ([*VERTICAL, "--baseline", "central", *self.by_person()], "central"),
+                (["vertical", "--clients", 3, *GAUSSIAN, *self.by_person()], "spectrum")))
+        self.check_refused([([*VERTICAL, "--source", "gap.csv", "--batch", 1, *self.by_person()], "row 3")], 3)
 
 
 if __name__ == "__main__":

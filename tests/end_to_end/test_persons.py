@@ -4,22 +4,16 @@ import math
 import re
 import unittest
 
-from neighbours import *
+from person_case import *
 
 PAGE = SOURCE / "docs" / "how-to" / "keep-a-patients-records-together.md"
 ONE = ["omd", "--source", "data.csv", "--loss", "logistic"]
-PLACES = 12  # of persons
 
 
-class Persons(NeighbourTest):
+class Persons(PersonCase):
     def summary(self, lines, words, ranks=1, output="run"):
         self.write("data.csv", "\n".join(lines) + "\n")
-        return self.ran(ranks, [*words, "--noise-key", "seed", "--output", output, "--json-models", "--progress", "off"])
-
-    def ran(self, ranks, words):
-        done = self.run_command(ranks, words)
-        self.assertEqual(done.code, 0, done)
-        return done.summary()
+        return self.finished([*words, "--noise-key", "seed", "--output", output, "--json-models", "--progress", "off"], ranks)
 
     def test_one_record_each_is_unit_record(self):
         lines = [f"{row}" for row in persons(size=1)]
@@ -28,9 +22,7 @@ class Persons(NeighbourTest):
             by_person = self.summary(lines, [*words, *PERSON], output=f"person{len(more)}")
             by_record = self.summary(lines, [*words, "--drop", "who"], output=f"record{len(more)}")
             self.assertEqual(bits(by_person["models"]), bits(by_record["models"]))
-            for key in ("epsilon", "record_epsilon", "client_epsilon", "one_per_batch_epsilon", "mu", "releases", "participations"):
-                self.assertEqual(by_person["privacy"][key], by_record["privacy"][key], key)
-            self.assertEqual((by_person["privacy"]["unit"], by_record["privacy"]["unit"]), ("person", "record"))
+            self.check_same_price(by_person, by_record, "record_epsilon", "client_epsilon", "one_per_batch_epsilon")
 
     def test_federated_averaging(self):
         words = ["fedavg", "--source", "data.csv", "--loss", "logistic", *GAUSSIAN, "--batch", 2, "--clients", 2, "--local-steps", 2]
@@ -38,7 +30,7 @@ class Persons(NeighbourTest):
         by_record = self.summary(persons(), [*words, "--drop", "who"], output="record")
         self.assertEqual(bits(by_person["models"]), bits(by_record["models"]))
         several = self.summary(persons(size=4), [*words, *PERSON], output="several")
-        self.assertEqual(several["privacy"]["releases"], PLACES / 4)
+        self.assertEqual(several["privacy"]["releases"], self.places / 4)
         self.assertEqual(several["privacy"]["epsilon"], by_person["privacy"]["epsilon"])
 
     @fewer
@@ -52,7 +44,7 @@ class Persons(NeighbourTest):
     def test_summary_ledger_and_statement(self):
         self.write("data.csv", "\n".join(persons(size=3)) + "\n")
         words = [*ONE, *GAUSSIAN, *PERSON, "--batch", 3, "--json", "--ledger", "ledger"]
-        summary = self.ran(1, [*words, "--output", "first"])
+        summary = self.finished([*words, "--output", "first"])
         privacy = summary["privacy"]
         self.assertEqual(summary["rounds"], 4)
         self.assertEqual(privacy["unit"], "person")
@@ -62,8 +54,8 @@ class Persons(NeighbourTest):
             self.assertIn(part, privacy["statement"])
         self.assertIn('"unit":"person"', (self.folder / "ledger").read_text())
         # A run that counts records may have used all of the client's for one person.
-        again = self.ran(1, [*ONE, *GAUSSIAN, "--drop", "who", "--batch", 3, "--json", "--ledger", "ledger", "--output", "second"])
-        last = self.ran(1, [*words, "--output", "third"])["privacy"]["ledger"]
+        again = self.finished([*ONE, *GAUSSIAN, "--drop", "who", "--batch", 3, "--json", "--ledger", "ledger", "--output", "second"])
+        last = self.finished([*words, "--output", "third"])["privacy"]["ledger"]
         self.assertGreater(last["person_epsilon"], again["privacy"]["ledger"]["record_epsilon"])
         table = self.run_alone(["privacy", "ledger", "ledger"])
         self.assertEqual(table.code, 0, table)
@@ -74,13 +66,13 @@ class Persons(NeighbourTest):
             self.write(f"site-{client}.csv", "\n".join(persons(size=2)) + "\n")
         words = ["--source", "site-{client}.csv", "--loss", "logistic", "--clients", 4, "--batch", 3, *PERSON, "--persons-shared", "--json"]
         for command, price, of_all in (("omd", GAUSSIAN, lambda one: 2 * one["mu"]), ("fedavg", [*LAPLACE, "--delta", 0], lambda one: 4 * one["epsilon"])):
-            privacy = self.ran(1, [command, *words, *price, "--output", command])["privacy"]
+            privacy = self.finished([command, *words, *price, "--output", command])["privacy"]
             self.assertIn("at all 4 clients", privacy["statement"])
             self.assertIn("at all 4 together", privacy["in_short"][1])
             if command == "fedavg":
                 self.assertEqual(privacy["all_clients_epsilon"], of_all(privacy))
             else:  # as much as one client's releases at twice the price
-                twice = self.ran(1, ["omd", *words[:-2], "--json", "--mechanism", "gaussian", "--mu", of_all(privacy), "--output", "twice"])["privacy"]
+                twice = self.finished(["omd", *words[:-2], "--json", "--mechanism", "gaussian", "--mu", of_all(privacy), "--output", "twice"])["privacy"]
                 self.assertAlmostEqual(privacy["all_clients_epsilon"], twice["epsilon"], places=6)
                 self.assertNotIn("all_clients_epsilon", twice)
                 self.assertIn("these losses add", twice["statement"])
@@ -90,12 +82,12 @@ class Persons(NeighbourTest):
         audited = self.run_command(1, [*ONE, *GAUSSIAN, *PERSON, "--clients", 3, "--epochs", 10, "--audit", "--json"])
         self.assertEqual(audited.code, 0, audited)
         privacy = audited.summary()["privacy"]
-        self.assertEqual(privacy["audit"]["canaries"], PLACES * 10)
+        self.assertEqual(privacy["audit"]["canaries"], self.places * 10)
         self.assertIn("the first person of each batch", privacy["statement"])
 
     def test_bad_input(self):
         self.write("data.csv", "\n".join(persons()) + "\n")
-        for words, says in (
+        self.check_refused((
                 ([*ONE, *GAUSSIAN, "--unit", "person"], "--person"),
                 ([*ONE, *GAUSSIAN, "--person", "who"], "unit"),
                 ([*ONE, *GAUSSIAN, "--person-gradient", "sum"], "unit"),
@@ -108,14 +100,7 @@ class Persons(NeighbourTest):
                 ([*ONE, "--mechanism", "dissertation", *PERSON], "whole gradients"),
                 (["omd", "--source", "synthetic:drift:n=9", *GAUSSIAN, *PERSON], "column of persons"),
                 (["renewable", "--source", "data.csv", *GAUSSIAN, "--unit", "person"], "person"),
-                (["infer", "--source", "data.csv", *GAUSSIAN, "--unit", "person"], "person")):
-            with self.subTest(words=words):
-                refused = self.run_command(1, words)
-                self.assertEqual(refused.code, 2, refused)
-                self.assertIn(says, refused.err)
-
-    ANOTHER = {"one": ["0.3,0.2,0.1,1"], "thirteen": [f"{i},-9,{i * i},-1" for i in range(13)], "huge": ["1e200,1e200,-1e200,1"] * 2,
-               "ignored": ["0.3,0.2,0.1,7"] * 3}
+                (["infer", "--source", "data.csv", *GAUSSIAN, "--unit", "person"], "person")))
 
     def test_how_many_records_a_person_has_shows_nowhere(self):
         shared = [*ONE, *PERSON, "--clients", 3, "--batch", 2, "--ignore", 7]
@@ -124,13 +109,7 @@ class Persons(NeighbourTest):
                  "tuned": [*shared, *GAUSSIAN, "--tuning", "auto"], "column": [*shared, *GAUSSIAN, "--partition", "column:who"],
                  "fedavg": ["fedavg", *shared[1:], *GAUSSIAN]}
         for name, words in cases.items():
-            runs = {change: self.run_with(f"{name}-{change}", words, persons(rows, 3)) for change, rows in self.ANOTHER.items()}
-            self.assertEqual(runs["one"]["exit code"], b"0", runs["one"]["stderr"][-2000:])
-            for change in self.ANOTHER:
-                with self.subTest(case=name, change=change):
-                    self.assertEqual(self.difference(runs["one"], runs[change]), "")
-                    moved = self.rounds_moved(f"{name}-one", f"{name}-{change}")
-                    self.assertLessEqual(len(moved), 2 if name == "dealt" else 1)
+            self.check_hidden(name, words, {**self.ANOTHER, **self.IGNORED}, 2 if name == "dealt" else 1)
 
     def test_thirteen_records_cost_no_more_than_the_price(self):
         """The integers of releases move by at most the sensitivity, and by nearly as much at the extremes of the clip."""
@@ -138,7 +117,7 @@ class Persons(NeighbourTest):
         for model in ([], ["--model", "mlp:3-4-1"]):
             name = f"moved{len(model)}"
             for side, rows in pair.items():
-                seen = self.run_with(f"{name}-{side}", [*ONE, *PERSON, *GAUSSIAN, "--tuning", "off", "--batch", PLACES, *model], persons(rows, 3))
+                seen = self.run_with(f"{name}-{side}", [*ONE, *PERSON, *GAUSSIAN, "--tuning", "off", "--batch", self.places, *model], persons(rows, 3))
                 self.assertEqual(seen["exit code"], b"0", seen["stderr"][-2000:])
             losses = []
             for (place, scale, q), (_, _, other) in zip(self.releases(f"{name}-one"), self.releases(f"{name}-thirteen")):
@@ -152,7 +131,7 @@ class Persons(NeighbourTest):
         table = re.search(r"```csv\n(.*?)```", text, re.DOTALL).group(1)
         self.write("visits.csv", table)
         command = re.search(r"```sh\n(?:mpirun -n \d+ )?starling (omd.*?)\n```", text, re.DOTALL).group(1).replace("\\\n", " ").split()
-        summary = self.ran(1, [*command, "--json"])
+        summary = self.finished([*command, "--json"])
         self.assertEqual(summary["privacy"]["unit"], "person")
         self.assertEqual(summary["privacy"]["releases"], len({line.split(",")[0] for line in table.splitlines()[1:]}))
 
