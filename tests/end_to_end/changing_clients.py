@@ -144,17 +144,18 @@ class ChangingClients(TestCase):
                 "charges": self.charges(),
                 "models": repr(self.record("run")["model"].tolist()) if h5py else None}
 
+    def refuse_without_a_trace(self, cases):
+        """Cases are words of a start that goes on, its exit code, and a part of its message."""
+        for words, code, text in cases:
+            with self.subTest(words):
+                before = tree(self.folder / "run")
+                result = self.resume(*words)
+                self.assertEqual(result.code, code, result)
+                self.assertIn(text, result.err)
+                self.assertEqual(tree(self.folder / "run"), before)
+
     def charges(self):
-        found = {}
-        for path in (self.folder / "run/private").glob("*/ledger"):
-            done = self.run_alone(["privacy", "ledger", path, "--json"])
-            self.assertEqual(done.code, 0, done)
-            for losses in json.loads(done.out)["losses"]:
-                first, through = losses.pop("client"), losses.pop("through", None)
-                for client in range(first, (first if through is None else through) + 1):
-                    self.assertNotIn(client, found)
-                    found[client] = losses
-        return found
+        return self.losses_in((self.folder / "run/private").glob("*/ledger"))
 
     def check_optimum(self, clients):
         """The clients' own optimum is far from that of all that the run began with, and is reached."""

@@ -285,6 +285,18 @@ class TestCase(unittest.TestCase):
         self.assertEqual(len(result.messages()), 1, result)
         self.assertRegex(result.messages()[0], rf"round \d+.*\brank {silent}\b.* for [0-9.]+ s", result)
 
+    def message_of(self, result, code):
+        """The only message of a program that has ended with this code."""
+        self.assertEqual(result.code, code, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        return result.messages()[0]
+
+    def complains(self, result, code, *patterns):
+        """The program has ended with this code and one message, in which all patterns are found."""
+        message = self.message_of(result, code)
+        for pattern in patterns:
+            self.assertRegex(message, pattern)
+
     def check_gone(self, pids):
         wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "all ranks are gone", 10)
 
@@ -336,11 +348,28 @@ class TestCase(unittest.TestCase):
     def run_alone(self, words, cwd=None, as_they_are=False):
         """Runs `starling WORDS` without mpirun. Of an option that stands there twice the last counts, unless words are taken as they
         are."""
-        began = time.monotonic()
         words = map(str, words) if as_they_are else last_given(completed(words))
-        done = subprocess.run([STARLING, *words], cwd=cwd or self.folder, env=environment(),
+        return self.run_program([STARLING, *words], cwd)
+
+    def run_program(self, command, cwd=None):
+        """Runs any command line."""
+        began = time.monotonic()
+        done = subprocess.run([*map(str, command)], cwd=cwd or self.folder, env=environment(),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+
+    def losses_in(self, ledgers):
+        """Losses of each client, after its ledger was verified."""
+        found = {}
+        for path in ledgers:
+            done = self.run_alone(["privacy", "ledger", path, "--json"])
+            self.assertEqual(done.code, 0, done)
+            for losses in json.loads(done.out)["losses"]:
+                first, through = losses.pop("client"), losses.pop("through", None)
+                for client in range(first, (first if through is None else through) + 1):
+                    self.assertNotIn(client, found, "two ledgers have this client")
+                    found[client] = losses
+        return found
 
     def good(self, ranks, words):
         """Runs the job, expects success and returns the result."""
@@ -382,10 +411,7 @@ class MethodCase(TestCase):
         """The run ends with this code and one message, in which all patterns are found."""
         shutil.rmtree(self.folder / "refused", ignore_errors=True)  # of a case before
         result = self.play([*words, "--output", "refused"], ranks)
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
+        self.complains(result, code, *patterns)
         return result
 
     def refused(self, code, words, *patterns, ranks=1):
@@ -418,6 +444,12 @@ def bits(value):
     if isinstance(value, dict):
         return {key: bits(entry) for key, entry in value.items()}
     return value
+
+
+def configuration(folder):
+    """The options of a run's config.ini."""
+    lines = (pathlib.Path(folder) / "config.ini").read_text().splitlines()
+    return dict(line.split(" = ", 1) for line in lines if " = " in line)
 
 
 def checkpoints_in(folder):

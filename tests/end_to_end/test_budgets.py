@@ -56,10 +56,7 @@ class BudgetCase(TestCase):
 
     def refused(self, code, words, *patterns):
         result = self.play(words, "refused")
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
+        self.complains(result, code, *patterns)
 
 
 class Totals(BudgetCase):

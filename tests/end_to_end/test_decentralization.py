@@ -26,10 +26,7 @@ def monitors():
 @unittest.skipUnless(monitors(), "the MPI library has no component that monitors messages")
 class Decentralization(TestCase):
     def script(self, *words):
-        done = subprocess.run(
-            [sys.executable, "-B", SOURCE / "jobs" / "decentralized.py", "--starling", STARLING, *map(str, words)],
-            cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
-        return Result(done.returncode, done.stdout, done.stderr, 0)
+        return self.run_program([sys.executable, "-B", SOURCE / "jobs" / "decentralized.py", "--starling", STARLING, *words])
 
     def play(self, ranks, *words):
         return self.script("--ranks", ranks, "--folder", "runs", "--", *words)

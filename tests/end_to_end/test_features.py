@@ -1,13 +1,11 @@
 """--feature-share: histograms of features that clients release before the first round, and the constants that come of them."""
 
-import hashlib
 import math
 import random
 import unittest
 
-from harness import *
+from histogram_case import *
 
-CLIENTS = 4
 RECORDS = 1500  # of each
 SHARE = 0.1
 UNITS = {"age": (45, 12), "income": (5e4, 3e4), "rate": (0.02, 0.01)}
@@ -28,16 +26,12 @@ def chosen(result):
     return [line for line in result.err.splitlines() if line.startswith("tuning: standardise ")]
 
 
-class Features(TestCase):
+class Features(HistogramCase):
     def setUp(self):
         super().setUp()
         self.write("data.csv", table())
         self.words = ["--source", "data.csv", "--clients", CLIENTS, "--partition", "iid", "--intercept", "--tuning", "auto"]
         self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.6]
-
-    def config(self, output):
-        lines = (self.folder / output / "config.ini").read_text().splitlines()
-        return dict(line.split(" = ", 1) for line in lines if " = " in line)
 
     def rows(self, path):
         return [json.loads(line) for line in (self.folder / path).read_text().splitlines()]
@@ -77,12 +71,7 @@ class Features(TestCase):
         self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.65)
 
     def test_the_same_bits_on_all_layouts(self):
-        seen = set()
-        for ranks in (1, 2, 4):
-            summary = self.summary_of(ranks, [*self.mu, "--noise-key", "seed"], f"run-{ranks}")
-            privacy = {key: value for key, value in summary["privacy"].items() if key not in ("ledger", "statement")}
-            seen.add(repr((bits(summary["final_model"]), self.config(f"run-{ranks}")["standardise"], bits(privacy))))
-        self.assertEqual(len(seen), 1, seen)
+        self.check_layouts(self.mu, "standardise", (1, 2, 4))
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
@@ -171,9 +160,7 @@ class Features(TestCase):
         self.assertEqual(max(mu[-1] for mu in before.values()), whole["client_mu"])
 
     def test_a_command_that_is_repeated_with_its_keys_takes_it_up(self):
-        for client in range(CLIENTS):
-            self.write_key(f"key-{client}", hashlib.sha256(b"key %d" % client).hexdigest())
-        words = [*self.mu, "--noise-key", str(self.folder / "key-{client}"), "--ledger", "ledger"]
+        words = [*self.mu, *self.keys(), "--ledger", "ledger"]
         first = self.good(1, [*words, "--output", "run-1"])
         again = self.good(1, [*words, "--output", "run-2"])
         self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))

@@ -1,13 +1,11 @@
 """--scale-share: histograms of norms that clients release before the first round, what they cost, and where that stands."""
 
-import hashlib
 import math
 import random
 import unittest
 
-from harness import *
+from histogram_case import *
 
-CLIENTS = 4
 RECORDS = 3000  # of each
 SHARE = 0.01
 
@@ -27,21 +25,12 @@ def norms_of(result):
     return [line for line in result.err.splitlines() if line.startswith("tuning: norm ")]
 
 
-class Norms(TestCase):
+class Norms(HistogramCase):
     def setUp(self):
         super().setUp()
         self.write("data.csv", table(10))
         self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--feature-share", 0]
         self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.3]
-
-    def keys(self):
-        for client in range(CLIENTS):
-            self.write_key(f"key-{client}", hashlib.sha256(b"key %d" % client).hexdigest())
-        return ["--noise-key", str(self.folder / "key-{client}")]
-
-    def config(self, output):
-        lines = (self.folder / output / "config.ini").read_text().splitlines()
-        return dict(line.split(" = ", 1) for line in lines if " = " in line)
 
     def ledger(self, path, code=0):
         result = self.run_alone(["privacy", "ledger", path, "--json"])
@@ -61,12 +50,7 @@ class Norms(TestCase):
 
     @fewer
     def test_the_same_bits_on_all_layouts(self):
-        seen = set()
-        for ranks in layouts((1, 4, 2)):
-            summary = self.summary_of(ranks, [*self.mu, "--noise-key", "seed"], f"run-{ranks}")
-            privacy = {key: value for key, value in summary["privacy"].items() if key not in ("ledger", "statement")}
-            seen.add(repr((bits(summary["final_model"]), self.config(f"run-{ranks}")["norm"], bits(privacy))))
-        self.assertEqual(len(seen), 1, seen)
+        self.check_layouts(self.mu, "norm", layouts((1, 4, 2)))
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]

@@ -73,25 +73,12 @@ class Trial(TestCase):
         for name in ("metrics.csv", "violation.csv"):
             rows = [line for path in (run / "private").glob(f"*/{name}") for line in path.read_text().splitlines()]
             found[name] = sorted(row for row in rows if not row.startswith(("#", "round")))
-        found["ledgers"] = self.charges([*(run / "private").glob("*/ledger"), *self.folder.glob("ledger-?")])
+        found["ledgers"] = sorted(self.losses_in([*(run / "private").glob("*/ledger"), *self.folder.glob("ledger-?")]).items())
         if h5py:
             with h5py.File(run / "run.h5") as file:
                 file.visititems(lambda name, item: found.update({name: repr(item[()].tolist())})
                                 if isinstance(item, h5py.Dataset) else None)
         return found
-
-    def charges(self, ledgers):
-        """Losses of each client, after its ledger was verified."""
-        found = {}
-        for path in ledgers:
-            done = self.run_alone(["privacy", "ledger", path, "--json"])
-            self.assertEqual(done.code, 0, done)
-            for losses in json.loads(done.out)["losses"]:
-                first, through = losses.pop("client"), losses.pop("through", None)
-                for client in range(first, (first if through is None else through) + 1):
-                    self.assertFalse(client in found, f"two ledgers have client {client}")
-                    found[client] = losses
-        return sorted(found.items())
 
     def clear(self, output):
         """Removes a run and the owners' ledgers."""

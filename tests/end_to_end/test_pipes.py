@@ -97,16 +97,20 @@ class Pipes(TestCase):
                 self.assertAlmostEqual(losses["record"]["epsilon"], 2, delta=1e-9, msg="a record may come in both feeds")
         self.assertEqual(self.run_alone(["report", "run"]).code, 0)
 
-    def test_a_stopped_run_loses_no_round(self):
+    def stop_amid_rounds(self, seconds=0.0):
+        """A run that a signal stops so long after its first round."""
         words = ["--source", "feed-{client}", "--format", "csv", "--mechanism", "laplace", "--rounds", "3000",
                  "--progress", "off"]
         self.feed_all(1, pause=0.001)
         job = self.start(2, [*words, "--output", "run"])
         pids = job.pids(2)
         wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
-        time.sleep(0.3)
+        time.sleep(seconds)
         os.kill(pids[1], signal.SIGUSR1)
         self.assertEqual(job.finish().codes, [STOPPED_SAFELY] * 2)
+
+    def test_a_stopped_run_loses_no_round(self):
+        self.stop_amid_rounds(seconds=0.3)
         stopped_at = json.loads((self.folder / "run/summary.json").read_text())["rounds"]
         self.feed_all(11)
         summary = self.good(2, ["--resume", "run", "--json"]).summary()
@@ -130,14 +134,7 @@ class Pipes(TestCase):
         self.assertEqual((resumed["lost_rounds"], resumed["charged"], summary["rounds"]), (0, 0, 2000))
 
     def test_other_columns_are_refused(self):
-        words = ["--source", "feed-{client}", "--format", "csv", "--mechanism", "laplace", "--rounds", "3000",
-                 "--progress", "off"]
-        self.feed_all(1, pause=0.001)
-        job = self.start(2, [*words, "--output", "run"])
-        pids = job.pids(2)
-        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
-        os.kill(pids[1], signal.SIGUSR1)
-        self.assertEqual(job.finish().codes, [STOPPED_SAFELY] * 2)
+        self.stop_amid_rounds()
         for client in range(2):
             threading.Thread(target=(self.folder / f"feed-{client}").write_text, args=("1,2,3,4,5,1\n" * 50,),
                              daemon=True).start()

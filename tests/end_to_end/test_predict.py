@@ -7,10 +7,7 @@ import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import *
-
-UNUSABLE, UNREADABLE = 2, 3
-QUIET = ["--progress", "off", "--mechanism", "none"]
+from model_file_case import *
 
 
 def attributes(path):
@@ -73,33 +70,12 @@ def probabilities(scores):
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-@needs_h5py
-class PredictCase(TestCase):
-    def setUp(self):
-        super().setUp()
-        self.random = numpy.random.default_rng(7)
-
-    def table(self, name, columns, rows):
-        with open(self.folder / name, "w", newline="") as file:
-            csv.writer(file).writerows([columns, *rows])
-        return name
+class PredictCase(ModelFileCase):
+    command = "predict"
 
     def learn(self, command, words, output="run", ranks=1):
-        result = self.run_command(ranks, [command, *QUIET, *words, "--output", output])
-        self.assertEqual(result.code, 0, result)
+        self.run_quietly(command, words, output, ranks)
         return self.folder / output / "model.h5"
-
-    def predict(self, words):
-        result = self.run_alone(["predict", *words])
-        self.assertEqual(result.code, 0, result)
-        return list(csv.DictReader(result.out.splitlines()))
-
-    def refused(self, code, words, *patterns):
-        result = self.run_alone(["predict", *words])
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
 
     def same(self, rows, column, expected):
         found = numpy.array([float(row[column]) for row in rows])

@@ -49,10 +49,9 @@ class Resume(TestCase):
 
     def refused(self, words, code, *texts):
         result = self.run_ranks(2, words)
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
+        message = self.message_of(result, code)
         for text in texts:
-            self.assertIn(text, result.messages()[0])
+            self.assertIn(text, message)
 
     def test_a_stopped_run_goes_on_where_it_was(self):
         result = self.stopped(2, self.USUAL)

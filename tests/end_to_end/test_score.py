@@ -1,14 +1,10 @@
 """Metrics of models on labelled records, as NumPy has them from the predictions of the same model."""
 
-import csv
 import unittest
 
-from harness import *
+from model_file_case import *
 
 draw_pictures()
-
-UNUSABLE, UNREADABLE = 2, 3
-QUIET = ["--progress", "off", "--mechanism", "none"]
 
 
 def area(scores, y):
@@ -35,34 +31,20 @@ def calibrated(p, happened):
              happened[tenth == i].mean() if (tenth == i).any() else None) for i in range(10)]
 
 
-@needs_h5py
-class ScoreCase(TestCase):
-    def setUp(self):
-        super().setUp()
-        self.random = numpy.random.default_rng(11)
-
-    def table(self, name, columns, rows):
-        with open(self.folder / name, "w", newline="") as file:
-            csv.writer(file).writerows([columns, *rows])
-        return name
+class ScoreCase(ModelFileCase):
+    command = "score"
+    seed = 11
 
     def learn(self, command, words, output="run", ranks=1):
-        result = self.run_command(ranks, [command, *QUIET, *words, "--output", output, "--json"])
-        self.assertEqual(result.code, 0, result)
-        return result.summary()
+        return self.run_quietly(command, [*words, "--json"], output, ranks).summary()
 
     def score(self, words):
         result = self.run_alone(["score", *words, "--json"])
         self.assertEqual(result.code, 0, result)
         return json.loads(result.out)
 
-    def predictions(self, words):
-        result = self.run_alone(["predict", *words])
-        self.assertEqual(result.code, 0, result)
-        return list(csv.DictReader(result.out.splitlines()))
-
     def scores(self, words, columns):
-        rows = self.predictions(words)
+        rows = self.predict(words)
         return numpy.array([[float(row[column]) for column in columns] for row in rows])
 
     def near(self, found, expected, name=""):
@@ -70,13 +52,6 @@ class ScoreCase(TestCase):
             self.assertIsNone(found, name)
         else:
             self.assertAlmostEqual(found, expected, delta=1e-12, msg=name)
-
-    def refused(self, code, words, *patterns):
-        result = self.run_alone(["score", *words])
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
 
     def check_two_classes(self, found, scores, y):
         predicted = (scores > 0).astype(int)

@@ -94,9 +94,7 @@ class Tracking(TestCase):
                                 (["--loss", "none"], "--loss none"),
                                 (["--model", "cube"], "linear, location")):
             result = self.run_ranks(1, [*QUIET, "--model", "location", "--rounds", "5", *words, "--output", "refused"])
-            self.assertEqual(result.code, 2, result)
-            self.assertEqual(len(result.messages()), 1, result)
-            self.assertIn(expected, result.messages()[0])
+            self.assertIn(expected, self.message_of(result, 2))
             self.assertFalse((self.folder / "refused").exists())
 
 

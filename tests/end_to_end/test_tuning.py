@@ -18,11 +18,6 @@ def chosen(summary):
     return {each["option"]: each["value"] for each in summary.get("tuning", {"chosen": []})["chosen"]}
 
 
-def settings(folder):
-    lines = (pathlib.Path(folder) / "config.ini").read_text().splitlines()
-    return dict(line.split(" = ", 1) for line in lines if " = " in line)
-
-
 class Tuning(TestCase):
     def setUp(self):
         super().setUp()
@@ -41,7 +36,7 @@ class Tuning(TestCase):
         for option, value in values.items():
             self.assertIn(f"tuning: {option} {value}: ", result.err)
         self.assertIn("signal to noise", result.err)
-        written = settings(self.folder / "r")
+        written = configuration(self.folder / "r")
         for option, value in values.items():
             self.assertEqual(written[option], value)
         self.assertEqual(written["tuning"], "off")
@@ -58,13 +53,13 @@ class Tuning(TestCase):
             with self.subTest(option):
                 summary = self.summary_of(1, [*self.words, f"--{option}", value], option)
                 self.assertNotIn(option, chosen(summary))
-                self.assertEqual(settings(self.folder / option)[option], value)
+                self.assertEqual(configuration(self.folder / option)[option], value)
         # Noise that cannot cancel wants fewer rounds.
         self.assertLess(self.summary_of(1, [*self.words, "--noise-correlation", "none"], "few")["rounds"], 130)
         # A power or an offset leaves nothing to choose of how steps fall.
         steps = self.summary_of(1, [*self.words, "--step-power", "0.9"], "power")
         self.assertNotIn("step-decay", chosen(steps))
-        self.assertEqual(settings(self.folder / "power")["step-decay"], "power")
+        self.assertEqual(configuration(self.folder / "power")["step-decay"], "power")
         everything = [word for option, value in given.items() for word in (f"--{option}", value)]
         result = self.good(1, [*self.words, *everything, "--step-cap", "3", "--output", "all", "--json"])
         self.assertEqual(chosen(result.summary()), {})
@@ -231,7 +226,7 @@ class Tuning(TestCase):
                 summary = self.summary_of(1, words, name)
                 explained.append(summary["metrics"]["test"]["r2"])
                 chosen_of.append(chosen(summary))
-                self.assertEqual(settings(self.folder / name)["label-size"], chosen_of[-1]["label-size"])
+                self.assertEqual(configuration(self.folder / name)["label-size"], chosen_of[-1]["label-size"])
                 again = self.summary_of(1, ["--config", str(self.folder / name / "config.ini")], name + "-again")
                 self.assertEqual(bits(again["models"]), bits(summary["models"]))
                 self.assertAlmostEqual(summary["privacy"]["epsilon"], 1, delta=1e-6)
@@ -243,14 +238,14 @@ class Tuning(TestCase):
                 self.assertAlmostEqual(float(chosen_of[1]["clip"]) / float(chosen_of[0]["clip"]), sizes[1] / sizes[0], delta=1)
         told = self.summary_of(1, [*words, "--label-size", "3000"], "told")
         self.assertNotIn("label-size", chosen(told))
-        self.assertEqual(settings(self.folder / "told")["label-size"], "3000")
+        self.assertEqual(configuration(self.folder / "told")["label-size"], "3000")
         both = self.good(1, [*words, "--label-size", "3000", "--norm", "1", "--output", "both", "--json"])
         self.assertNotIn("norm", chosen(both.summary()))
         self.assertIsNone(both.summary()["privacy"]["norms"])
         classes = self.run_ranks(1, [*self.words, "--label-size", "3"])
         self.assertEqual(classes.code, 2, classes)
         one = self.summary_of(1, [*words, "--norm", "1"], "one")
-        self.assertEqual((settings(self.folder / "one")["norm"], chosen(one).get("norm")), ("1", None))
+        self.assertEqual((configuration(self.folder / "one")["norm"], chosen(one).get("norm")), ("1", None))
         self.assertIn("label-size", chosen(one))
         self.assertIn("and of the sizes of their labels", one["privacy"]["statement"])
 
@@ -277,7 +272,7 @@ class Tuning(TestCase):
                 again = self.summary_of(1, ["--config", str(self.folder / name / "config.ini")], name + "-again")
                 self.assertEqual(bits(again["models"]), bits(tuned["models"]))
         forced = self.summary_of(1, [*words, "--domain", "ball:1", "--tuning", "auto", "--noise-correlation", "blt:2"], "forced")
-        self.assertEqual(settings(self.folder / "forced")["noise-correlation"], "blt:2")
+        self.assertEqual(configuration(self.folder / "forced")["noise-correlation"], "blt:2")
         self.assertNotIn("noise-correlation", chosen(forced))
 
     def test_has_no_rule_where_nothing_bounds_gradients(self):
@@ -357,7 +352,7 @@ class Averaging(TestCase):
         self.assertIn("signal to noise", result.err)
         self.assertEqual((summary["rounds"], summary["privacy"]["releases"]), (33, 130))
         self.assertGreater(summary["tuning"]["signal_to_noise"], 0)
-        written = settings(self.folder / "r")
+        written = configuration(self.folder / "r")
         for option, value in values.items():
             self.assertIn(f"tuning: {option} {value}: ", result.err)
             self.assertEqual(written[option], value)
@@ -401,7 +396,7 @@ class Averaging(TestCase):
     def test_a_stopped_run_goes_on_with_its_noise(self):
         words = [*self.words, "--epochs", "40", "--batch", "1", "--local-steps", "3"]
         whole = self.averaged(words, "whole")
-        self.assertEqual(settings(self.folder / "whole")["noise-correlation"], "blt:2")
+        self.assertEqual(configuration(self.folder / "whole")["noise-correlation"], "blt:2")
         job = self._start([(1, ["fedavg", *words, "--output", "cut", "--progress", "off", "--checkpoint-every", "100"], [])], RANK_SCRIPT)
         rank, = job.pids(1)
         wait_until(lambda: checkpoints_in(self.folder / "cut" / "private" / "0"), "there is a checkpoint")

@@ -123,10 +123,7 @@ class ModelCase(TestCase):
 
     def refused(self, code, command, words, *patterns, ranks=1):
         result = self.run_command(ranks, [command, *words])
-        self.assertEqual(result.code, code, result)
-        self.assertEqual(len(result.messages()), 1, result)
-        for pattern in patterns:
-            self.assertRegex(result.messages()[0], pattern)
+        self.complains(result, code, *patterns)
 
     def same(self, rows, column, expected):
         numpy.testing.assert_allclose([float(row[column]) for row in rows], expected, rtol=1e-12, atol=1e-12)

@@ -90,9 +90,7 @@ class Windows(TestCase):
                 (["infer", "--mechanism", "none"], "--exchange without --topology")):
             with self.subTest(expected):
                 result = self.run_command(2, [*words, "--exchange", "windows", "--output", "run"])
-                self.assertEqual(result.code, USAGE, result)
-                self.assertEqual(len(result.messages()), 1, result)
-                self.assertIn(expected, result.messages()[0])
+                self.assertIn(expected, self.message_of(result, USAGE))
                 self.assertFalse((self.folder / "run").exists())
 
 
