@@ -86,7 +86,7 @@ def types_twice():
 
 
 def places_to_touch():
-    """{page: [existing files that its example edits]}: of each diff the files after `--- a/`, else the one named last before it."""
+    """{page: [existing files, other than pages, that its example edits]}: of each diff the files after `--- a/`, else the one named last before it."""
     result = {}
     for page in sorted((ROOT / "docs" / "how-to").glob("add-*.md")):
         edited, before = set(), ""
@@ -97,7 +97,7 @@ def places_to_touch():
             named = re.findall(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", block, re.MULTILINE)
             of_text = re.findall(r"`((?:src|include|tests|cmake)/[\w./-]+\.\w+|CMakeLists\.txt)`", before)[-1:]
             edited.update(re.findall(r"^--- a/(\S+)", block, re.MULTILINE) if named else of_text)
-        result[page.stem] = sorted(name for name in edited if (ROOT / name).exists())
+        result[page.stem] = sorted(name for name in edited if (ROOT / name).exists() and not name.startswith("docs/"))
     return result
 
 

@@ -5,6 +5,8 @@ Nothing in the repository cites what is outside of it.
 
 import fnmatch
 import re
+import shutil
+import subprocess
 import unittest
 
 from harness import SOURCE
@@ -166,6 +168,17 @@ class Documents(unittest.TestCase):
                             wrong.append(f"{page.name}: {file[0]} lacks: {line[1:]}")
         self.assertGreater(seen, 20)
         self.assertEqual(wrong, [])
+
+    @unittest.skipUnless(shutil.which("clang-format"), "needs clang-format")
+    def test_new_files_of_how_to_pages_are_formatted(self):
+        seen = 0
+        for page in sorted((SOURCE / "docs" / "how-to").glob("*.md")):
+            for path, added in re.findall(r"^--- /dev/null\n\+\+\+ b/(\S+\.[ch]pp)\n((?:(?:@@|\+(?!\+\+)).*\n)+)", page.read_text(), re.M):
+                seen += 1
+                text = "".join(line[1:] for line in added.splitlines(True) if line.startswith("+"))
+                formatted = subprocess.run(["clang-format", f"--assume-filename={path}"], input=text, cwd=SOURCE, capture_output=True, text=True)
+                self.assertEqual(formatted.stdout, text, page.name)
+        self.assertGreater(seen, 1)
 
     def test_paths_of_the_tree_exist(self):
         tops = "|".join(OF_THE_TREE)
