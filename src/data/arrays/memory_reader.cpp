@@ -52,6 +52,11 @@ OfferedRecords::OfferedRecords(std::string name, MemoryRecords records) : name_(
         "records '{}': a name has no commas and braces. Choose another.", name_);
   check(records.columns > 0 || !records.table.empty(),
         "records '{}': there is no column (a record needs a feature). Look at the array.", name_);
+  check(records.x != nullptr || records.records == 0 || !records.table.empty(),
+        "records '{}': {} records, and no array of their features. Give x.", name_, records.records);
+  check(records.names.empty() || records.names.size() == records.columns || !records.table.empty(),
+        "records '{}': {} names for {} columns. Give each column a name, or none.", name_, records.names.size(),
+        records.columns);
   check(offered_records().emplace(name_, std::move(records)).second,
         "records '{}': there are some of this name. Choose another.", name_);
 }

@@ -95,6 +95,14 @@ TEST_F(MemoryReaders, AreKnownByANameWhileTheyAreOffered) {
   }
   EXPECT_THROW(read_all("memory:mine"), UsageError);
   EXPECT_THROW(OfferedRecords("a,b", records()), UsageError);
+  MemoryRecords forgotten = records();
+  forgotten.x = nullptr;
+  EXPECT_THROW(OfferedRecords("forgotten", forgotten), UsageError);
+  for (const std::size_t names : {1, 3}) {  // of two columns
+    MemoryRecords named = records();
+    named.names.assign(names, "a");
+    EXPECT_THROW(OfferedRecords("named", named), UsageError) << names;
+  }
 }
 
 TEST_F(MemoryReaders, TakeTheLabelOfATableAsOfAFile) {
