@@ -120,7 +120,9 @@ std::string class_rows(const SummaryView& view, const std::string& path) {
   if (classes.empty() || classes.size() > most_shown) return "";
   std::string text = headings("class", "records", "precision", "recall", "F1");
   for (const SummaryView& each : classes) {
-    text += indented_line(fmt::format("{:<22}{:>12}{:>12}{:>12}{:>12}", each.number("class"), each.count("records"),
+    const std::string number = fmt::format("{}", each.number("class"));
+    const std::string name = each.has("text") ? fmt::format("{} ({})", each.text("text"), number) : number;
+    text += indented_line(fmt::format("{:<22}{:>12}{:>12}{:>12}{:>12}", name, each.count("records"),
                                       percent(each.number("precision")), percent(each.number("recall")),
                                       percent(each.number("f1"))));
   }

@@ -234,6 +234,17 @@ class Command(ScoreCase):
         if shutil.which("gnuplot"):
             self.assertIn("observed frequency", (self.folder / "out" / "calibration.svg").read_text())
 
+    def test_classes_have_the_texts_of_the_label(self):
+        self.write("encode.csv", "column,category,value\ny,ja,1\ny,nein,0\n")
+        rows = [[a, b, "ja" if a > 0 else "nein"] for a, b in self.random.normal(0, 1, (150, 2))]
+        self.table("texts.csv", ["a", "b", "y"], rows)
+        self.learn("omd", ["--source", "texts.csv", "--encode", "encode.csv", "--clients", 1], "texts")
+        shown = self.run_alone(["score", "texts", "--source", "texts.csv"]).out
+        negative = sum(row[2] == "nein" for row in rows)
+        self.assertRegex(shown, rf"(?m)^  nein \(-1\) +{negative} .*\n  ja \(1\) +{150 - negative} ")
+        self.assertEqual(self.score(["texts", "--source", "texts.csv"])["class_texts"],
+                         [{"class": -1, "text": "nein"}, {"class": 1, "text": "ja"}])
+
     def test_what_cannot_be_scored(self):
         self.refused(UNREADABLE, ["run", "--source", "data.csv", "--by", "a"], "--by a: the column has more than 100 values")
         self.refused(UNUSABLE, ["run", "--source", "data.csv", "--by", "town"], "no column 'town'.*--by")

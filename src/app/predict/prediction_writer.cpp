@@ -82,6 +82,19 @@ char* put_field(char* at, double value) {
 
 }  // namespace
 
+std::map<double, std::string> texts_of_classes(const SavedModel& model, const Loss& loss) {
+  if (!loss.classifies() || model.kind == SavedModel::Kind::own) return {};
+  SavedModel without = model;
+  without.constants.categories.clear();
+  const std::vector<std::string> numbers = names_of_classes(without, loss);
+  const std::vector<std::string> names = names_of_classes(model, loss);
+  std::map<double, std::string> texts;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (names[k] != numbers[k]) texts[std::stod(numbers[k])] = names[k];
+  }
+  return texts;
+}
+
 PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns,
                                  std::string id)
     : id_(std::move(id)),

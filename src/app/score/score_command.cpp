@@ -2,6 +2,7 @@
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "app/predict/parties_together.hpp"
+#include "app/predict/prediction_writer.hpp"
 #include "app/run/launch.hpp"
 #include "app/settings/catalogue.hpp"
 #include "score_report.hpp"
@@ -71,6 +72,9 @@ class Scoring {
       if (!by_.empty()) group_of(records.keys[i]).add(scores, records.labels[i]);
     }
   }
+  /// Texts of the label's column, for the report.
+  void name(std::map<double, std::string> class_texts) { class_texts_ = std::move(class_texts); }
+  [[nodiscard]] const std::map<double, std::string>& class_texts() const { return class_texts_; }
   [[nodiscard]] const PredictionTally& all() const { return all_; }
   [[nodiscard]] const std::map<std::string, PredictionTally>& groups() const { return groups_; }
 
@@ -87,6 +91,7 @@ class Scoring {
   std::string by_;
   PredictionTally all_;
   std::map<std::string, PredictionTally> groups_;
+  std::map<double, std::string> class_texts_;
 };
 
 PredictionForm form_of(const ScoreChoice& choice, const SavedModel& model) {
@@ -107,6 +112,7 @@ Scoring scoring_of(const ScoreChoice& choice) {
   reading.key = choice.by;
   reading.key_option = "--by";
   ScoredSource source(model, reading, ScoredSource::Labels::needed);
+  scoring.name(texts_of_classes(model, source.loss()));
   Progress progress(choice.progress);
   progress.begin("scoring " + choice.from.reading.source, nullptr);
   source.score([&](const ScoredRecords& records) {
@@ -121,7 +127,8 @@ void show(const ScoreChoice& choice, const Scoring& scoring) {
   const std::string source =
       choice.from.parties.empty() ? choice.from.reading.source : fmt::format("{}", fmt::join(choice.from.parties, ","));
   check<DataError>(scoring.all().records() > 0, "{}: no records. Check the file.", source);
-  ScoreReport report{choice.from.model, choice.from.client, source, scoring.all().metrics(), choice.by, {}};
+  ScoreReport report{choice.from.model,    choice.from.client, source, scoring.all().metrics(), choice.by, {},
+                     scoring.class_texts()};
   for (const auto& [value, tally] : scoring.groups()) report.groups.emplace(value, tally.metrics());
   const std::string problem = choice.output ? store(report, *choice.output) : "";
   if (!problem.empty()) fmt::print(stderr, "note: {}\n", problem);
@@ -133,7 +140,9 @@ ExitCode score_together(World& world, const ScoreChoice& choice) {
   PartiesTogether parties(world, choice.from, ScoredSource::Labels::needed);
   std::optional<Scoring> scoring;
   parties.together([&] {
-    if (parties.is_first()) scoring.emplace(form_of(choice, parties.head()), choice);
+    if (!parties.is_first()) return;
+    scoring.emplace(form_of(choice, parties.head()), choice);
+    scoring->name(texts_of_classes(parties.head(), parties.loss()));
   });
   parties.score([&](const ScoredRecords& records) { scoring->add(records); });
   parties.together([&] {

@@ -42,6 +42,17 @@ std::string group_rows(const ScoreReport& report) {
   return text;
 }
 
+/// The report, in which classes have the texts of the label's column: for the table.
+Json with_texts(const ScoreReport& report) {
+  Json json = json_of(report);
+  if (!json["metrics"].contains("classes")) return json;
+  for (Json& each : json["metrics"]["classes"]) {
+    const auto found = report.class_texts.find(each["class"].get<double>());
+    if (found != report.class_texts.end()) each["text"] = found->second;
+  }
+  return json;
+}
+
 }  // namespace
 
 Json json_of(const ScoreReport& report) {
@@ -49,6 +60,9 @@ Json json_of(const ScoreReport& report) {
                {"client", or_null(report.client)},
                {"source", report.source},
                {"metrics", json_of(report.metrics)}};
+  for (const auto& [label, text] : report.class_texts) {
+    json["class_texts"].push_back({{"class", label}, {"text", text}});
+  }
   if (report.by.empty()) return json;
   json["by"] = report.by;
   json["groups"] = Json::array();
@@ -59,7 +73,7 @@ Json json_of(const ScoreReport& report) {
 }
 
 std::string text_of(const ScoreReport& report) {
-  const SummaryView view(json_of(report), "the results");
+  const SummaryView view(with_texts(report), "the results");
   const std::string whose = report.client ? fmt::format(", client {}", *report.client) : "";
   std::string text = table_row("model", report.model + whose) + table_row("source", report.source) +
                      table_row("records", std::to_string(report.metrics.records));

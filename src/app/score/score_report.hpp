@@ -18,6 +18,7 @@ struct ScoreReport {
   TestMetrics metrics;                        ///< over all records
   std::string by;                             ///< column of the groups; empty without groups
   std::map<std::string, TestMetrics> groups;  ///< by the column's text
+  std::map<double, std::string> class_texts;  ///< texts of the label's column by the labels of classes
 };
 
 /// The object that docs/reference/json-output.md describes.
