@@ -17,7 +17,8 @@ sqrt(2 C M). M is the mean time between failures of the whole launch. C is the t
 the first checkpoint of all ranks has. The first interval is at most 60 s. It changes at once where that saves more than 1 % of the
 time, else at the next restart.
 
-Signals: SIGINT, SIGTERM and SIGUSR1 stop the run safely, and it is not started again. A second SIGINT ends it at once.
+Signals: SIGINT, SIGTERM, SIGUSR1 and SIGHUP (but under nohup) stop the run safely, and it is not started again. A second SIGINT
+ends it at once.
 
 RUN/launch.json and the last line tell of each attempt and of what was lost. The same command goes on with a run that it has
 begun. Exit codes are starling's: 0 done, 2 usage, 3 data, 4 budget, 5 given up, 75 stopped by a signal. Python's own library
@@ -51,7 +52,11 @@ QUIET = 15.0  # without a trace of a round, after which hosts are asked whether 
 
 
 def say(text):
-    print("launch: " + text, file=sys.stderr, flush=True)
+    """A message. One that cannot be written, as into a log on a full disk or to a terminal that is gone, must not end the run."""
+    try:
+        print("launch: " + text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass
 
 
 def utc(seconds):
@@ -66,8 +71,9 @@ class Stop:
         self.interrupts = 0
         self.child = None
         self.sent_at = float("-inf")
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-            signal.signal(number, self.on_signal)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+                signal.signal(number, self.on_signal)
 
     def on_signal(self, number, _):
         self.asked = True
@@ -108,6 +114,17 @@ def has_children(pid):
     return False
 
 
+class Scratch:
+    """A folder for files of the launcher, which is made when the first file needs it, and removed with this object."""
+
+    def __init__(self):
+        self.folder = None
+
+    def path(self):
+        self.folder = self.folder or tempfile.TemporaryDirectory(prefix="starling-launch-")
+        return self.folder.name
+
+
 class Launch:
     """A run from its first start to its end; `story` is what launch.json holds."""
 
@@ -125,7 +142,7 @@ class Launch:
         self.planned = False
         self.restarts = 0
         self.ranks = self.words.ranks()
-        self.scratch = tempfile.TemporaryDirectory(prefix="starling-launch-")
+        self.scratch = Scratch()
         self.story = {"words": words, "run": self.words.output, "began": utc(time.time()), "attempts": self.earlier_attempts(words)}
 
     def earlier_attempts(self, words):
@@ -142,12 +159,12 @@ class Launch:
             words = self.words.again(self.words.output, interval, self.options.lose_clients if self.hosts.gone() else None)
         else:
             words = self.words.first(interval)
-        return self.hosts.words(self.words.launcher(self.ranks), self.scratch.name) + words
+        return self.hosts.words(self.words.launcher(self.ranks), self.scratch) + words
 
     def commands_to_show(self):
         """The first start and a restart; with --lose-clients the restart is that after a host with clients has gone."""
         again = self.words.again(self.words.output, as_option(self.seconds) if self.seconds else None, self.options.lose_clients)
-        return [self.command()] + ([] if self.final else [self.hosts.words(self.words.before, self.scratch.name) + again])
+        return [self.command()] + ([] if self.final else [self.hosts.words(self.words.before, self.scratch) + again])
 
     def ranks_now(self):
         """Ranks of the next start: fewer where hosts are gone, if the run can go on with them."""
@@ -302,8 +319,13 @@ class Launch:
             return
         try:
             self.cost = checkpoint_cost(self.run.path, sum(file.stat().st_size for file in files))
-        except OSError:
+        except FileNotFoundError:
             return  # older checkpoints are taken away meanwhile
+        except OSError as error:
+            say("cannot measure what a checkpoint costs in {}: {}. The interval stays {}".format(
+                self.run.path, error.strerror, as_option(self.seconds)))
+            self.mtbf = None
+            return
         before, self.seconds = self.seconds, best_interval(self.cost, self.mtbf)
         self.story["interval"] = {"cost": self.cost, "mtbf": self.mtbf, "seconds": self.seconds}
         saved = overhead(before, self.cost, self.mtbf) - overhead(self.seconds, self.cost, self.mtbf)

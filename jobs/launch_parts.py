@@ -1,5 +1,6 @@
 """What jobs/launch.py looks at: the command line, the hosts, the run directory, and what a checkpoint costs there."""
 
+import contextlib
 import ctypes
 import fcntl
 import hashlib
@@ -143,11 +144,14 @@ def checkpoint_cost(folder, size):
     probe = folder / "launch.probe"
     began = time.monotonic()
     hashlib.sha256(content).digest()
-    with open(str(probe), "wb") as file:
-        file.write(content)
-        os.fsync(file.fileno())
-    seconds = time.monotonic() - began
-    probe.unlink()
+    try:
+        with open(str(probe), "wb") as file:
+            file.write(content)
+            os.fsync(file.fileno())
+        seconds = time.monotonic() - began
+    finally:  # on a disk that it has filled above all
+        with contextlib.suppress(OSError):
+            probe.unlink()
     return seconds * max(size, 1) / probed
 
 
@@ -376,8 +380,8 @@ class Hosts:
                 probe.wait()
         self.left = [host for host, probe in probes.items() if probe.returncode == 0]
 
-    def words(self, before, folder):
-        """Launcher and options that start ranks on the hosts that are left; a file of these goes to the folder."""
+    def words(self, before, scratch):
+        """Launcher and options that start ranks on the hosts that are left; a file of these goes to the scratch folder."""
         self.started_on = self.left
         if not self.lines or not (self.file or self.gone()):
             return before
@@ -385,6 +389,6 @@ class Hosts:
             return before[:1] + ["--nodelist", ",".join(self.left), "--nodes", str(len(self.left)), "--overcommit"] + before[1:]
         if self.file and not self.gone():
             return before[:1] + ["--hostfile", self.file] + before[1:]
-        file = pathlib.Path(folder) / "hosts"
+        file = pathlib.Path(scratch.path()) / "hosts"
         file.write_text("".join(self.lines[host] + "\n" for host in self.left))
         return before[:1] + ["--hostfile", str(file)] + (["--oversubscribe"] if self.gone() else []) + before[1:]

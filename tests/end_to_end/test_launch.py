@@ -1,7 +1,10 @@
 """jobs/launch.py: runs that fail are started again, and end as if nothing had happened; and what it does not start again."""
 
+import argparse
 import fcntl
 import pathlib
+import resource
+import tempfile
 import unittest
 
 import kills
@@ -239,6 +242,16 @@ class Signals(LaunchCase):
         again.process.send_signal(signal.SIGTERM)
         self.finished(again, STOPPED_SAFELY)
 
+    def test_a_terminal_that_goes_away_with_the_log(self):
+        """SIGHUP stops the run safely, and so it ends although no message can be written."""
+        job = Job(["bash", "-c", 'exec "$@" 2>/dev/full', "bash", sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--backoff", "0.05", "--",
+                   STARLING, "omd", *last_given([*USUAL, "--rounds", "1e9"]), "--output", "run"], self.folder, None)
+        self.addCleanup(job.close)
+        wait_until(lambda: self.newest() or job.process.poll() is not None, "there is a checkpoint")
+        job.process.send_signal(signal.SIGHUP)
+        self.finished(job, STOPPED_SAFELY)
+        self.assertEqual([each["exit_code"] for each in self.story()["attempts"]], [STOPPED_SAFELY])
+
     def started_while_held(self):
         """(the same command as that of a run which this process holds, the run's open folder)."""
         first = self.start([], WORDS)
@@ -429,6 +442,27 @@ class Intervals(LaunchCase):
         self.assertEqual((len(attempts), story["restarts"]), (2, 0), story)
         self.assertEqual((attempts[0]["exit_code"], every[1]), (STOPPED_SAFELY, launch_parts.as_option(interval["seconds"])))
         self.assertIn(f"checkpoint-every = {every[1]}", (self.folder / "run/config.ini").read_text())
+
+    def test_a_cost_that_cannot_be_measured_leaves_no_file(self):
+        """Above all on a disk that the measurement has filled."""
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit[1]))
+            with self.assertRaises(OSError):
+                launch_parts.checkpoint_cost(self.folder, 100000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+            signal.signal(signal.SIGXFSZ, handler)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertGreater(launch_parts.checkpoint_cost(self.folder, 100000), 0)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_nothing_is_left_in_the_folder_for_temporary_files(self):
+        """Of a launcher that was killed: it makes a folder there when it has a host file to write."""
+        before = set(os.listdir(tempfile.gettempdir()))
+        alive = launch.Launch(argparse.Namespace(hosts=None, mtbf=None, lose_clients=None), [STARLING, "omd", "--output", "run"])
+        self.assertEqual([name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("starling-launch-")], [], alive)
 
     def test_dry_run(self):
         result = self.finished(self.start(["--dry-run"], WORDS))
