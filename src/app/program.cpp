@@ -1,17 +1,21 @@
 #include "program.hpp"
 
 #include "app/console/commands.hpp"
+#include "app/console/out_of_memory.hpp"
 #include "app/console/print.hpp"
 #include "app/console/version.hpp"
 #include "app/help/generated_text.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
+#include <new>
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
 #include "starling/core/numerics/standard_numbers.hpp"
+#include "starling/files/tell_user.hpp"
 
 namespace starling {
 
@@ -22,6 +26,15 @@ std::string overview(const std::vector<Command>& table) {
          "\n"
          "  starling COMMAND --help    the options that most people need (-h); --help=all: every option\n"
          "  starling --version         version of the program and its libraries (-V)\n";
+}
+
+/// Occupies standard streams that are closed, so that no file which is opened later gets their texts. Reading and
+/// writing them fails as before.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1)
+      static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
 }
 
 /// Whether the launcher gives this process rank 0, so that texts under mpirun appear once.
@@ -62,7 +75,7 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
     return 0;
   }
   if (name.empty()) {
-    if (how.speaks) fmt::print(stderr, "{}\n", overview(table));  // a message would be one line
+    if (how.speaks) tell_user("{}\n", overview(table));  // a message would be one line
     throw UsageError("no command is given: the text above lists them. Name one.");
   }
   const Command* command = find_command(table, name);
@@ -73,15 +86,19 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
 }
 
 int run_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
+  occupy_closed_streams();
   try {
     Call how;
     how.speaks = is_first_process();
     return dispatch_program(argv, table, how);
   } catch (const Error& error) {
-    if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
+    if (is_first_process()) tell_user("starling: {}\n", error.what());
     return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    if (is_first_process()) tell_user("starling: {}\n", out_of_memory);
+    return static_cast<int>(ExitCode::failure);
   } catch (const std::exception& error) {
-    if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
+    if (is_first_process()) tell_user("starling: {}\n", error.what());
     return static_cast<int>(ExitCode::failure);
   }
 }

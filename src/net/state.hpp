@@ -156,7 +156,7 @@ struct World::State {
   /// computes for long. Rank 0 tells all other ranks; the other ranks tell rank 0.
   void show_life();
   void set_active(const Layout& layout);
-  /// From now on on_stop_signal handles SIGINT, SIGTERM and SIGUSR1.
+  /// From now on on_stop_signal handles SIGINT, SIGTERM, SIGUSR1, and SIGHUP unless it is ignored.
   void catch_signals();
   [[nodiscard]] Round current_round() const { return round_; }
   /// Whether the last round of all ranks has been agreed.

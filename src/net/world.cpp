@@ -155,7 +155,17 @@ void World::State::catch_signals() {
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;
   const bool again = !handlers_before_.empty();
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (number == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
+    sigaction(number, &action, nullptr);
+    if (!again) handlers_before_.emplace_back(number, before);
+  }
+  // Writing beyond a limit on the sizes of files, or to a pipe that nobody reads, fails as on a full disk. While MPI
+  // starts it ends the process: mpirun would wait for it.
+  action.sa_handler = SIG_IGN;
+  for (const int number : {SIGXFSZ, SIGPIPE}) {
     struct sigaction before {};
     sigaction(number, &action, &before);
     if (!again) handlers_before_.emplace_back(number, before);

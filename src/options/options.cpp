@@ -75,6 +75,15 @@ std::string with_absolute_names(const Option& option, const std::string& text) {
   return option.files == nullptr ? text : option.files(text, std::filesystem::current_path());
 }
 
+/// Throws UsageError if no configuration file could hold the value, as where the present folder has such a name: a run
+/// could not be resumed.
+void require_line(const Option& option, const std::string& value) {
+  check(value.find_first_of("#\r\n") == std::string::npos && !text_fault(value),
+        "--{} '{}' holds a #, a line break, or bytes that are not UTF-8: it could not stand in config.ini. Name it, "
+        "and the folder where it is, otherwise.",
+        option.name, value);
+}
+
 po::options_description describe(const std::vector<Option>& options) {
   po::options_description description;
   for (const Option& option : options) {
@@ -385,6 +394,7 @@ std::string Options::configuration(Names names, const std::vector<std::string>& 
                               : names == Names::absolute ? with_absolute_names(option, value->second.texts.front())
                                                          : value->second.texts.front();
     if (shown.empty() || (option.argument.empty() && shown == "false")) continue;
+    require_line(option, shown);
     text += fmt::format("{} = {}\n", option.name, shown);
   }
   return text;

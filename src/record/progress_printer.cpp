@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "starling/files/tell_user.hpp"
+
 namespace starling {
 
 namespace {
@@ -120,7 +122,7 @@ ProgressPrinter::ProgressPrinter(ProgressStyle style, Round rounds, double epsil
       start_(std::chrono::steady_clock::now()) {}
 
 ProgressPrinter::~ProgressPrinter() {
-  if (open_) fmt::print(stderr, "\n");
+  if (open_) tell_user("\n");
 }
 
 double ProgressPrinter::seconds() const {
@@ -163,8 +165,8 @@ void ProgressPrinter::write(Round done, bool last) {
   look_at_epsilon(last);
   const ProgressMoment moment{done, rounds_, before_, seconds(), describe(done)};
   if (style_ == ProgressStyle::json) return write_json(moment, last);
-  if (style_ == ProgressStyle::lines) return fmt::print(stderr, "{}\n", progress_line(moment));
-  fmt::print(stderr, "\r{}\033[K", progress_bar(moment, terminal_ ? terminal_->columns() : Terminal::usual_columns));
+  if (style_ == ProgressStyle::lines) return tell_user("{}\n", progress_line(moment));
+  tell_user("\r{}\033[K", progress_bar(moment, terminal_ ? terminal_->columns() : Terminal::usual_columns));
   std::fflush(stderr);
   open_ = true;
 }
@@ -192,7 +194,7 @@ void ProgressPrinter::write_json(const ProgressMoment& moment, bool last) {
     json["slowest_rank"] = slowest_->rank;
     json["slowest_times_mean"] = slowest_->times_mean;
   }
-  fmt::print(stderr, "{}\n", json.dump());
+  tell_user("{}\n", json.dump());
 }
 
 void ProgressPrinter::show(const NetworkFigures& figures, const std::optional<SlowestRank>& slowest) {
@@ -210,7 +212,7 @@ void ProgressPrinter::show(const NetworkFigures& figures, const std::optional<Sl
 void ProgressPrinter::close() {
   if (style_ == ProgressStyle::off || (before_ > 0 && latest_.done <= before_)) return;
   write(latest_.done, true);
-  if (open_) fmt::print(stderr, "\n");
+  if (open_) tell_user("\n");
   open_ = false;
 }
 

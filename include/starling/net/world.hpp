@@ -56,9 +56,9 @@ class World {
   /// stopped_safely for a signal that was noted before signals stop rounds.
   [[nodiscard]] bool go_on_waiting();
 
-  /// From now on SIGINT, SIGTERM and SIGUSR1 are noted. They end only waits for something outside the run
-  /// (go_on_waiting). A second SIGINT ends the process at once. In an MpiSession the handlers that the process had
-  /// before are restored with the end of this object.
+  /// From now on SIGINT, SIGTERM, SIGUSR1 and SIGHUP (unless it is ignored, as by nohup) are noted. They end only waits
+  /// for something outside the run (go_on_waiting). A second SIGINT ends the process at once. In an MpiSession the
+  /// handlers that the process had before are restored with the end of this object.
   void note_signals();
   /// Sets the message of an error by which such a signal ends a wait. It says what the run has released so far.
   void explain_early_stop(std::string text);

@@ -8,6 +8,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/record/terminal.hpp"
 
 namespace starling {
@@ -27,7 +28,9 @@ SignalHandler::SignalHandler(std::initializer_list<int> signals, void (*handler)
   action.sa_handler = handler;
   for (const int signal : signals) {
     struct sigaction before {};
-    sigaction(signal, &action, &before);
+    sigaction(signal, nullptr, &before);
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
+    sigaction(signal, &action, nullptr);
     before_.emplace_back(signal, before);
   }
 }
@@ -95,14 +98,14 @@ void Progress::show() {
     const double megabytes = static_cast<double>(bytes_()) / 1e6;
     line += fmt::format(", {:.1f} MB, {:.0f} MB/s", megabytes, megabytes / std::max(passed, 1e-3));
   }
-  fmt::print(stderr, "{}{}{}", live_ ? "\r" : "", line, live_ ? "\033[K" : "\n");
+  tell_user("{}{}{}", live_ ? "\r" : "", line, live_ ? "\033[K" : "\n");
   std::fflush(stderr);
   open_ = live_;
   next_ = live_ ? passed + 0.2 : std::max(next_ * 2, 2.0);
 }
 
 void Progress::clear() {
-  if (open_) fmt::print(stderr, "\r\033[K");
+  if (open_) tell_user("\r\033[K");
   open_ = false;
 }
 

@@ -14,7 +14,8 @@
 
 namespace starling {
 
-/// A handler of signals while this object lives; afterwards those of before are back.
+/// A handler of signals while this object lives; afterwards those of before are back. SIGHUP stays
+/// ignored where it is, as by nohup.
 class SignalHandler {
  public:
   SignalHandler(std::initializer_list<int> signals, void (*handler)(int));

@@ -1,6 +1,7 @@
 #include "print.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <system_error>
 
@@ -12,7 +13,12 @@ namespace {
 
 PrintedText* collecting = nullptr;
 
+/// A reader that has closed the pipe, as `head` does, has what it wants: the process ends silently, as others do.
 void require_printed(bool done) {
+  if (!done && errno == EPIPE) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
   check<FailureError>(done, "cannot write to standard output: {}. See whether it is closed, or its disk full.",
                       std::generic_category().message(errno));
 }

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "starling/core/check.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/decentralized/mixer.hpp"
@@ -25,7 +26,7 @@ class WaysPrinter {
     const auto now = std::chrono::steady_clock::now();
     if (now - said_ < between_) return;
     said_ = now;
-    fmt::print(stderr, "timing edges: {} of {}\n", done, of);
+    tell_user("timing edges: {} of {}\n", done, of);
   }
 
  private:

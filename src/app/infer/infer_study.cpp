@@ -7,6 +7,7 @@
 
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/record/intervals/study.hpp"
 
 namespace starling {
@@ -93,8 +94,8 @@ ExitCode InferRun::study() {
     }
     if (speaks && std::has_single_bit(static_cast<std::uint64_t>(done + 1))) {
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      fmt::print(stderr, "replication {} of {}: {:.3g} s each\n", done + 1, config_.replications,
-                 seconds / static_cast<double>(done + 1));
+      tell_user("replication {} of {}: {:.3g} s each\n", done + 1, config_.replications,
+                seconds / static_cast<double>(done + 1));
     }
   }
   const bool stopped = done < config_.replications;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "starling/core/check.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/privacy/without_noise.hpp"
 #include "starling/protocol/vertical/vertical_networks.hpp"
 #include "starling/protocol/vertical/vertical_predictions.hpp"
@@ -107,7 +108,7 @@ void PartiesTogether::open_records(const ModelSource& choice, ScoredSource::Labe
   RankKey key(agreement_);
   align_records(agreement_, key, records_);
   if (is_first() && choice.reading.id.empty()) {
-    fmt::print(stderr, "note: no --id: records of the parties' files go together by their place\n");
+    tell_user("note: no --id: records of the parties' files go together by their place\n");
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/durable_file.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -121,7 +122,7 @@ class LineFile {
 
 void note_unused(const ScoredSource& source) {
   if (source.unused().empty()) return;
-  fmt::print(stderr, "note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
+  tell_user("note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
 }
 
 /// Appends the lines of some records.
@@ -137,7 +138,7 @@ void add_lines(const ScoredRecords& records, std::size_t scores, const Predictio
 
 void tell_of(const Predict& predict, std::int64_t count) {
   if (predict.output != "-" && predict.progress != ProgressChoice::off)
-    fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
+    tell_user("{}: predictions of {} records\n", predict.output, count);
 }
 
 /// The parties predict together, and rank 0 writes the table. **Collective.**

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/statement/statement.hpp"
@@ -368,7 +369,7 @@ int run_privacy_ledger(const Call& call) {
     print(one_line(verdict.text) + "\n" + (request.verify ? "" : table_of(reading, request)));
   }
   const bool said = request.verify && !request.json;
-  if (!verdict.good && !said) fmt::print(stderr, "starling: {}\n", one_line(verdict.text));
+  if (!verdict.good && !said) tell_user("starling: {}\n", one_line(verdict.text));
   return static_cast<int>(verdict.good ? ExitCode::done : ExitCode::refuted);
 }
 

@@ -8,6 +8,7 @@
 #include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/number_rows.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/privacy/correlation.hpp"
 #include "starling/privacy/mechanism/masking.hpp"
 
@@ -236,9 +237,8 @@ void RenewableRun::show_mask_keys() {
     if (client_count() == 0) return;
     const std::string file = directory_->private_folder(world_.rank()) + "/mask-keys";
     OwnersFile::replace(file, Secret<std::string>(list_of_keys(mask_keys_)));
-    fmt::print(stderr,
-               "note: {} received mask keys with the fingerprint {} ({} has each; all clients' must be the same)\n",
-               name_of(ClientRange(first_client(), first_client() + client_count() - 1)), all, file);
+    tell_user("note: {} received mask keys with the fingerprint {} ({} has each; all clients' must be the same)\n",
+              name_of(ClientRange(first_client(), first_client() + client_count() - 1)), all, file);
   });
   const auto of_ranks = agreement_.all_gather(declare_public(all));
   agreement_.together([&] {

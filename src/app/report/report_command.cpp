@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/report/pictures/pictures.hpp"
 
@@ -164,7 +165,7 @@ void tell_of_pictures(const std::string& problem, const std::string& folder, con
   if (problem.empty()) {
     print(fmt::format("Pictures   {} in {}\n", names, folder));
   } else {
-    fmt::print(stderr, "note: {}\n", problem);
+    tell_user("note: {}\n", problem);
   }
 }
 
@@ -185,7 +186,7 @@ void print_comparison(const Comparison& comparison, const ReportRequest& request
 
 void write_page(const ReportRequest& request, const RunPage& page) {
   write_text(request.html, page.html);
-  if (!page.no_pictures.empty()) fmt::print(stderr, "note: {}\n", page.no_pictures);
+  if (!page.no_pictures.empty()) tell_user("note: {}\n", page.no_pictures);
   print(fmt::format("Page       {}\n", request.html));
 }
 

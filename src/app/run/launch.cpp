@@ -1,10 +1,13 @@
 #include "launch.hpp"
 
+#include "app/console/out_of_memory.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 
+#include "starling/files/tell_user.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/net/probes/latency_probes.hpp"
 
@@ -22,7 +25,7 @@ std::string speaker_of(World& world) {
 int end_by(World& world, ExitCode code, const std::string& message, Errors errors) {
   const bool speaks = world.announce(code, message);
   if (errors == Errors::thrown) throw;
-  if (speaks) fmt::print(stderr, "starling: {}\n", message);
+  if (speaks) tell_user("starling: {}\n", message);
   return static_cast<int>(code);
 }
 
@@ -46,6 +49,8 @@ int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors) 
     return static_cast<int>(error.code());  // its own rank has said why
   } catch (const Error& error) {
     return end_by(world, error.code(), speaker + error.what(), errors);
+  } catch (const std::bad_alloc&) {
+    return end_by(world, ExitCode::failure, speaker + out_of_memory, errors);
   } catch (const std::exception& error) {
     return end_by(world, ExitCode::failure, speaker + error.what(), errors);
   }

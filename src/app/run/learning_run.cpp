@@ -9,6 +9,7 @@
 
 #include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/record/dashboards/openmetrics.hpp"
 #include "starling/record/dashboards/tensorboard.hpp"
 #include "starling/record/directory/run_directory.hpp"
@@ -148,7 +149,7 @@ void LearningRun::choose_configuration() {
 ExitCode LearningRun::show_finished() const {
   note_directory_(directory_->path());
   if (!first_rank()) return ExitCode::done;
-  fmt::print(stderr, "note: the run in '{}' has played all its rounds\n", directory_->path());
+  tell_user("note: the run in '{}' has played all its rounds\n", directory_->path());
   if (common().json) print(read_whole_file(directory_->summary_file()).value_or(""));
   return ExitCode::done;
 }

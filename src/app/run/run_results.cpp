@@ -8,6 +8,7 @@
 
 #include "starling/core/digest.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/record/figures/divergence.hpp"
 #include "starling/record/model_file/scorer.hpp"
@@ -101,7 +102,7 @@ void LearningRun::open_records(const Recording& recording) {
                                   client_count(),
                                   {common().tensorboard, common().openmetrics}});
   if (!first_rank()) return;
-  for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes_) tell_user("note: {}\n", note);
 }
 
 std::vector<std::pair<std::string, std::string>> LearningRun::provenance(const Recording& recording,

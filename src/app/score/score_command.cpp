@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/record/model_file/scorer.hpp"
 
 namespace starling {
@@ -131,7 +132,7 @@ void show(const ScoreChoice& choice, const Scoring& scoring) {
                      scoring.class_texts()};
   for (const auto& [value, tally] : scoring.groups()) report.groups.emplace(value, tally.metrics());
   const std::string problem = choice.output ? store(report, *choice.output) : "";
-  if (!problem.empty()) fmt::print(stderr, "note: {}\n", problem);
+  if (!problem.empty()) tell_user("note: {}\n", problem);
   print(choice.json ? json_of(report).dump(2) + "\n" : text_of(report));
 }
 

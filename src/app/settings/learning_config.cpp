@@ -112,14 +112,15 @@ void add_model_output_options(Options& options, LearningConfig& config) {
 void add_checkpoint_options(Options& options, LearningConfig& config) {
   options.group("Checkpoints");
   options.add(
-      option("checkpoint-every", "K|SECONDSs",
-             "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
-             "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a "
-             "second SIGINT ends it at once)",
-             {.initial = "0",
-              .unit = "rounds, or seconds where s follows",
-              .example = "60s",
-              .effect = Option::Effect::none}),
+      option(
+          "checkpoint-every", "K|SECONDSs",
+          "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
+          "on from after a crash; it is written in any case when SIGINT, SIGTERM, SIGUSR1 or SIGHUP stops the run (a "
+          "second SIGINT ends it at once)",
+          {.initial = "0",
+           .unit = "rounds, or seconds where s follows",
+           .example = "60s",
+           .effect = Option::Effect::none}),
       [&config](const std::string& text) {
         config.checkpoint = {};
         if (text.ends_with('s')) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "starling/files/tell_user.hpp"
 #include "starling/options/option.hpp"
 
 namespace starling {
@@ -20,9 +21,9 @@ void KeptChoices::persist(Snapshot& snapshot) {
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
   for (const TunedValue& each : values) {
-    fmt::print(stderr, "tuning: {} {}: {}\n", each.option, shown_value(each.value), each.reason);
+    tell_user("tuning: {} {}: {}\n", each.option, shown_value(each.value), each.reason);
   }
-  if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
+  if (!outlook.empty()) tell_user("tuning: {}\n", outlook);
 }
 
 void keep_in_range(TunedValue& chosen) {

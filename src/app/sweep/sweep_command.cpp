@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "starling/core/check.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -144,11 +145,10 @@ std::string results_text(const Sweep& sweep, const SweepRequest& request, const 
 
 int exit_code_of_sweep(const SweepOutcome& outcome, const SweepRequest& request) {
   for (const FailedRun& run : outcome.failed) {
-    fmt::print(stderr, "failed: {} (exit code {}): {}\n", run.name, run.code, one_line(run.message));
+    tell_user("failed: {} (exit code {}): {}\n", run.name, run.code, one_line(run.message));
   }
   if (outcome.stopped) {
-    fmt::print(stderr, "starling: stopped: {} runs are not finished. The same command goes on with them.\n",
-               outcome.left);
+    tell_user("starling: stopped: {} runs are not finished. The same command goes on with them.\n", outcome.left);
     return static_cast<int>(ExitCode::stopped_safely);
   }
   check<FailureError>(outcome.failed.empty(),

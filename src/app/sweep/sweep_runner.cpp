@@ -13,6 +13,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/durable_file.hpp"
+#include "starling/files/tell_user.hpp"
 
 namespace starling {
 
@@ -103,7 +104,7 @@ void SweepRunner::start(std::size_t number) {
   note_options(output_, run);
   const std::string log = output_ + "/" + run.name + ".log";
   processes_[start_child(words_of(sweep_, run, state, output_), log)] = {number, Clock::now()};
-  fmt::print(stderr, "[{}/{}] {}: {}\n", number + 1, sweep_.runs.size(), run.name, remark);
+  tell_user("[{}/{}] {}: {}\n", number + 1, sweep_.runs.size(), run.name, remark);
 }
 
 void SweepRunner::end(const Process& process, int code) {
@@ -111,15 +112,15 @@ void SweepRunner::end(const Process& process, int code) {
   const std::string head = fmt::format("[{}/{}] {}: ", process.run + 1, sweep_.runs.size(), run.name);
   done_[process.run] = state_of(output_, run) == SweepState::finished;
   if (done_[process.run] && code == 0) {
-    fmt::print(stderr, "{}finished in {}\n", head, seconds_since(process.began));
+    tell_user("{}finished in {}\n", head, seconds_since(process.began));
     return;
   }
   if (outcome_.stopped) {
-    fmt::print(stderr, "{}stopped after {}\n", head, seconds_since(process.began));
+    tell_user("{}stopped after {}\n", head, seconds_since(process.began));
     return;
   }
   outcome_.failed.push_back({run.name, code, message_in(output_ + "/" + run.name + ".log")});
-  fmt::print(stderr, "{}failed with exit code {} after {}\n", head, code, seconds_since(process.began));
+  tell_user("{}failed with exit code {} after {}\n", head, code, seconds_since(process.began));
 }
 
 void SweepRunner::reap() {
@@ -162,7 +163,7 @@ void SweepRunner::stop() {
 
 SweepOutcome SweepRunner::run() {
   signals_seen = 0;
-  const SignalHandler handler({SIGINT, SIGTERM, SIGUSR1}, note_signal);
+  const SignalHandler handler({SIGINT, SIGTERM, SIGUSR1, SIGHUP}, note_signal);
   std::size_t next = 0;
   while ((next < sweep_.runs.size() || !processes_.empty()) && signals_seen == 0) {
     while (next < sweep_.runs.size() && processes_.size() < parallel_ && signals_seen == 0) start(next++);

@@ -33,7 +33,7 @@ struct SweepOutcome {
 [[nodiscard]] std::string slurm_script(const Sweep& sweep, const std::string& output, std::size_t parallel);
 
 /// Starts the runs that are not finished, `parallel` at once, with a line on stderr for each begin and end. SIGINT,
-/// SIGTERM and SIGUSR1 stop the runs, which then leave what --resume needs.
+/// SIGTERM, SIGUSR1 and SIGHUP stop the runs, which then leave what --resume needs.
 class SweepRunner {
  public:
   SweepRunner(const Sweep& sweep, std::string output, std::size_t parallel);

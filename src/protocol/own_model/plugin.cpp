@@ -14,6 +14,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/numerics/kept_arithmetic.hpp"
 #include "starling/core/record_error.hpp"
+#include "starling/files/tell_user.hpp"
 
 namespace starling {
 
@@ -47,9 +48,9 @@ thread_local int running = 0;  ///< number of calls of plug-ins that this thread
 /// like the end of a good run.
 void refuse_to_exit(int status, void* /*none*/) {
   if (running == 0) return;
-  fmt::print(stderr,
-             "starling: --model: the plug-in has ended the process (exit, or STOP of Fortran). Let it return a "
-             "number other than 0.\n");
+  tell_user(
+      "starling: --model: the plug-in has ended the process (exit, or STOP of Fortran). Let it return a "
+      "number other than 0.\n");
   _exit(status != 0 ? status : static_cast<int>(ExitCode::failure));
 }
 

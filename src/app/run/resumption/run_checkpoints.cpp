@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "starling/files/durable_file.hpp"
+#include "starling/files/tell_user.hpp"
 
 namespace starling {
 
@@ -14,11 +15,11 @@ namespace {
 /// Prints which rounds are lost because an earlier process had their records through a pipe.
 void tell_of_left_out(const LeftOut& left_out) {
   const auto& [from, at, charged] = left_out;
-  fmt::print(stderr, "note: records that a pipe gave after round {} are gone: {}\n", from,
-             at == from ? fmt::format("the run goes on with others in round {}", at + 1)
-                        : fmt::format("rounds {} to {}, which may have been released, are lost, and {} releases of a "
-                                      "client stay charged; the run goes on with other records in round {}",
-                                      from + 1, at, charged, at + 1));
+  tell_user("note: records that a pipe gave after round {} are gone: {}\n", from,
+            at == from ? fmt::format("the run goes on with others in round {}", at + 1)
+                       : fmt::format("rounds {} to {}, which may have been released, are lost, and {} releases of a "
+                                     "client stay charged; the run goes on with other records in round {}",
+                                     from + 1, at, charged, at + 1));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/data/generators/synthetic.hpp"
+#include "starling/files/tell_user.hpp"
 
 namespace starling {
 
@@ -83,10 +84,10 @@ void FeatureRelease::choose_features() {
 bool FeatureRelease::is_worth_it(std::int64_t records, double least) const {
   const std::int64_t enough = records_for_features(least);
   if (records < enough && run_.rank == 0) {
-    fmt::print(stderr,
-               "tuning: {} features stay as they are: {} records are too few for histograms of them, and {} would do "
-               "(--standardise or --ranges say public constants)\n",
-               column_of_.size(), records, enough);
+    tell_user(
+        "tuning: {} features stay as they are: {} records are too few for histograms of them, and {} would do "
+        "(--standardise or --ranges say public constants)\n",
+        column_of_.size(), records, enough);
   }
   return records >= enough;
 }

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/model/network/noise_norm.hpp"
 
 namespace starling {
@@ -68,8 +69,8 @@ void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run
 
 void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const RunToTune& run) const {
   if (run.rank == 0) {
-    fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
-               open_defaults(config(), command_.first_step()));
+    tell_user("note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
+              open_defaults(config(), command_.first_step()));
   }
   config().scale_share = 0;
   config().privacy.feature_share = 0;
