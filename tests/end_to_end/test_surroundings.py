@@ -69,6 +69,22 @@ class Surroundings(TestCase):
         self.assertEqual(code, FAILURE, err)
         self.assertRegex(err, r"(?m)^starling: out of memory: .*Raise the limit")
 
+    def test_folders_of_another_owner(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can be two users")
+        self.folder.chmod(0o711)
+        (self.folder / "theirs").mkdir(0o700)
+        if subprocess.run(["setpriv", "--reuid", "12345", "test", "-x", self.folder]).returncode != 0:
+            self.skipTest("another user sees nothing of the folder for temporary files")
+        code, err = self.in_shell('exec "$@"', [*SHORT, "--progress", "off"])
+        self.assertEqual(code, 0, err)
+        (self.folder / "run").chmod(0o777)
+        another = 'mkdir -p -m 777 s; export OMPI_MCA_orte_tmpdir_base=$PWD/s; exec setpriv --reuid 12345 --regid 12345 --clear-groups "$@"'
+        for words, said in (([*SHORT, "--output", "theirs"], "'theirs'"), (["omd", "--resume", "run", "--rounds", "300"], "'run/private/0'")):
+            code, err = self.in_shell(another, last_given([*words, "--progress", "off"]))
+            self.assertEqual(code, FAILURE, err)
+            self.assertIn(f"{said} (Permission denied) check its owner and permissions", err)
+
     def hung_up(self, command):
         """Exit code and rounds of a run of 1,500 rounds, which gets SIGHUP when it has played some."""
         shutil.rmtree(self.folder / "run", ignore_errors=True)

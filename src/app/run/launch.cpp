@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -49,6 +50,11 @@ int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors) 
     return static_cast<int>(error.code());  // its own rank has said why
   } catch (const Error& error) {
     return end_by(world, error.code(), speaker + error.what(), errors);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return end_by(world, ExitCode::failure,
+                  fmt::format("{}cannot read or write '{}' ({}) check its owner and permissions", speaker,
+                              error.path1().string(), error.code().message()),
+                  errors);
   } catch (const std::bad_alloc&) {
     return end_by(world, ExitCode::failure, speaker + out_of_memory, errors);
   } catch (const std::exception& error) {

@@ -124,12 +124,14 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
     make_folder(path_);
     held_.emplace(hold(path_));
     never_began = before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path_);
+    const bool is_empty = fs::is_empty(path_, error);
+    check<FailureError>(never_began || !error, "cannot read --output '{}' ({}) check its owner and permissions", path_,
+                        error.message());
     const std::string has_run = fs::exists(path_ + "/config.ini", error)
                                     ? fmt::format(", or go on with the run in it by --resume {}", path_)
                                     : "";
-    check(never_began || fs::is_empty(path_, error),
-          "--output '{}' is not empty (nothing that exists is overwritten) name another{}", path_,
-          has_run.empty() ? " or empty it" : has_run);
+    check(never_began || is_empty, "--output '{}' is not empty (nothing that exists is overwritten) name another{}",
+          path_, has_run.empty() ? " or empty it" : has_run);
     was_ = exists ? Was::empty : Was::not_there;
   });
   look(agreement);
