@@ -120,8 +120,9 @@ class Interruptions(SweepCase):
 
     def test_stopped_by_a_signal(self):
         self.spec(self.OPTIONS)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            name = "seed-1" if number == signal.SIGINT else "seed-2"
+        for number, name in ((signal.SIGHUP, "seed-1"), (signal.SIGINT, "seed-1"), (signal.SIGTERM, "seed-2")):
+            if number == signal.SIGINT:
+                shutil.rmtree(self.folder / "out")
             process = self.begun(name)
             process.send_signal(number)
             self.assertEqual(process.wait(PATIENCE), STOPPED_SAFELY)
