@@ -104,6 +104,15 @@ class Surroundings(TestCase):
         self.assertTrue(checkpoints_in(self.folder / "run/private/0"))
         self.assertEqual(self.hung_up('exec nohup "$@"'), (0, 1500))
 
+    def test_nohup_holds_for_passes_over_files(self):
+        process = subprocess.Popen(["nohup", STARLING, "data", "make", "two-gaussians", "--records", "50000", "--output", "data.csv"],
+                                   cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        wait_until(lambda: list(self.folder.glob("*data.csv*")) or process.poll() is not None, "it writes")
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(PATIENCE), 0)
+
     def test_folders_whose_name_no_configuration_can_hold(self):
         """Such a run could not be resumed: it does not begin."""
         (self.folder / "data.csv").write_text("\n".join(csv_rows(20)) + "\n")
