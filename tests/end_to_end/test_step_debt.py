@@ -54,6 +54,7 @@ class Pair(TestCase):
         self.assertEqual(summary["effective_weight"][0], 1)
         self.assertAlmostEqual(summary["effective_weight"][1], (1 + 599 * 0.1) / 600, delta=1e-9)
         self.assertAlmostEqual(summary["step_debt_share"], (1 - (1 + 599 * 0.1) / 600) / 2, delta=1e-9)
+        self.assertAlmostEqual(summary["step_debt"], 599 * 0.9, delta=1e-6)
         self.assertEqual(summary["low_effective_weights"]["clients"], [1])
         note, = summary["notes"]
         self.assertIn("client 1 counted for 0.101", note)

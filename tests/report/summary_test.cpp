@@ -369,7 +369,7 @@ TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
   Summary summary = example();
   EXPECT_EQ(to_table(summary).find("step debt"), std::string::npos);
   summary.largest_debt = 1.5;
-  expect_parts(to_table(summary), {"step debt", "1.5 not yet repaid"});
+  expect_parts(to_table(summary), {"step debt", "1.5 of the first round's steps not yet repaid"});
 }
 
 TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {

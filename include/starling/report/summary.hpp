@@ -107,7 +107,7 @@ struct Summary {
 struct LocalResults {
   Released<Columns> models;
   Vector masses = {};
-  Vector debts = {};
+  Vector debts = {};  ///< step debts, in steps of the first round
   std::vector<Secret<Score>> tallies = {};
   std::vector<EdgeTraffic> edges = {};
   WireTraffic wire = {};

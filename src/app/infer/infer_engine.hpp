@@ -48,6 +48,7 @@ class InferEngine {
   [[nodiscard]] virtual const RoundView& view() const = 0;
   /// Clients of this rank whose paths lead to estimates: all, or one on rank 0 if that aggregates.
   [[nodiscard]] virtual std::size_t paths() const = 0;
+  /// Step debt of each client, in steps of the first round.
   [[nodiscard]] virtual Vector debts() const = 0;
   /// Steps of this rank's clients, the first of which is `first`; none where rank 0 takes the steps.
   [[nodiscard]] virtual std::optional<LocalSteps> steps(Client first) const = 0;

@@ -108,7 +108,7 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   summary.deadline = config_.mixing.deadline;
   settings_.describe(summary);
   LocalResults local = local_results(std::move(models), model_.get());
-  local.debts.assign(omd_->debts().begin(), omd_->debts().end());
+  local.debts = omd_->debts_in_first_steps();
   local.edges = channel_->edge_traffic();
   local.wire = channel_->wire_traffic();
   if (hosts_clients()) local.played_rounds = omd_->played_rounds();

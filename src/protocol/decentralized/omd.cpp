@@ -52,6 +52,12 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
         holdings_.state.value().size(), mixer.count());
 }
 
+Vector DecentralizedOmd::debts_in_first_steps() const {
+  Vector steps(debts().begin(), debts().end());
+  for (double& owed : steps) owed /= settings_.step_at(0);
+  return steps;
+}
+
 // docs/methods/decentralized.md, "One round".
 void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
   using Calls = ObserverList::Calls;

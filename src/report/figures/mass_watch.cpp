@@ -68,16 +68,24 @@ void MassWatch::after(const RoundView& view) {
   if (done < next_) return;
   const View masses = view.masses();
   for (std::size_t k = 0; k < masses.size(); ++k) {
-    if (masses[k] >= least_of_all_ && masses[k] >= small_mass) continue;
+    const Client client = first_ + static_cast<Client>(k);
+    if (!is_least(client, masses[k]) && masses[k] >= small_mass) continue;
     if (!view.was_present(k) && !view.stepped(k)) continue;
-    if (masses[k] < least_of_all_) {
-      least_of_all_ = masses[k];
-      who_ = first_ + static_cast<Client>(k);
-    }
+    keep_least(client, masses[k]);
     if (masses[k] < small_mass) note(k, masses[k], done - seen_);
   }
   seen_ = done;
   next_ = done + (done < rounds_looked_at ? 1 : rounds_between_looks);
+}
+
+bool MassWatch::is_least(Client client, double mass) const {
+  return mass < least_of_all_ || (mass == least_of_all_ && client < who_);
+}
+
+void MassWatch::keep_least(Client client, double mass) {
+  if (!is_least(client, mass)) return;
+  least_of_all_ = mass;
+  who_ = client;
 }
 
 void MassWatch::note(std::size_t k, double mass, Round rounds) {
@@ -109,11 +117,7 @@ void MassWatch::persist(Snapshot& snapshot) {
   snapshot.by_client(least, client_of);
   if (!snapshot.reading()) return;
   for (const Entry& each : small) note(static_cast<std::size_t>(each.client - first_), each.least, each.rounds);
-  for (const Entry& each : least) {
-    if (each.least >= least_of_all_) continue;
-    least_of_all_ = each.least;
-    who_ = each.client;
-  }
+  for (const Entry& each : least) keep_least(each.client, each.least);
 }
 
 SmallMass MassWatch::of(std::size_t k) const {

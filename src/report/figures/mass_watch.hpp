@@ -47,6 +47,10 @@ class MassWatch final : public FigureObserver {
   [[nodiscard]] SmallMasses small_masses(Agreement& agreement) const;
 
  private:
+  /// Whether this would be the least mass so far. Of equal masses that of the first client counts, whenever it was
+  /// seen: ranks do not know whose was seen first.
+  [[nodiscard]] bool is_least(Client client, double mass) const;
+  void keep_least(Client client, double mass);
   void note(std::size_t k, double mass, Round rounds);
   [[nodiscard]] SmallMass of(std::size_t k) const;
 

@@ -88,7 +88,7 @@ std::string step_rows(const SummaryView& summary) {
   if (const double debt = summary.number("step_debt"); debt > 1e-12) {
     const double share = summary.number("step_debt_share");
     const std::string of_all = share > 0 ? fmt::format(", {:.3g} % of all steps credited", 100 * share) : "";
-    text += table_row("step debt", fmt::format("{:.3g} not yet repaid{}", debt, of_all));
+    text += table_row("step debt", fmt::format("{:.3g} of the first round's steps not yet repaid{}", debt, of_all));
   }
   if (const std::string low = low_weights_text(summary); !low.empty()) {
     text += table_row("effective weight", low + " (steps taken / steps credited)");

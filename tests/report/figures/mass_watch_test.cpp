@@ -66,6 +66,24 @@ TEST(MassWatch, NamesWhoseMassWasSmallForATenthOfTheRounds) {
   }
 }
 
+TEST(MassWatch, OfEqualMassesNamesThatOfTheFirstClientOnAnyLayout) {
+  const Layout layout(28, world().size());
+  const Client first = layout.first(world().rank());
+  const auto count = static_cast<std::size_t>(layout.count(world().rank()));
+  Masses view(count);
+  MassWatch watch(first);
+  for (const Client least : {25, 4, 24, 3}) {
+    for (std::size_t k = 0; k < count; ++k) view.set(k, first + static_cast<Client>(k) == least ? 0.25 : 0.5);
+    view.go(view.done() + 1);
+    watch.after(view);
+  }
+  Agreement agreement(world());
+  const SmallMasses found = watch.small_masses(agreement);
+  if (world().rank() != 0) return;
+  ASSERT_TRUE(found.least);
+  EXPECT_EQ(found.least->client, 3);
+}
+
 TEST(MassWatch, LooksLessOftenAtLongRuns) {
   Masses view(1);
   MassWatch watch(0);

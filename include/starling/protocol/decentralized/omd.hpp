@@ -69,6 +69,8 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
   /// Step debt of each client.
   [[nodiscard]] View debts() const { return debt_.debts(); }
+  /// Step debt of each client, in steps of the first round.
+  [[nodiscard]] Vector debts_in_first_steps() const;
   /// Σ η credited to each client, over the rounds in which it was to take a step.
   [[nodiscard]] View credits() const { return debt_.credits(); }
   /// Steps taken / steps credited of local client k, in [0, 1]. NaN if none were credited.
