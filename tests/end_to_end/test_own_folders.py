@@ -78,8 +78,7 @@ class OwnFolders(TestCase):
             summary["privacy"]["ledger"].pop("path")
             of_run["summary.json"] = summary
         trial.compare(whole, ours)
-        charged = trial.charges(self.folder.glob("disks/*/run/*/ledger"))
-        self.assertEqual(charged, trial.charges(self.folder.glob("whole/private/*/ledger")))
+        self.assertEqual(self.charged("disks/*/run/*/ledger"), self.charged("whole/private/*/ledger"))
 
     def test_what_is_private_is_on_its_host_and_goes_on_there(self):
         self.begun()
@@ -275,9 +274,7 @@ class OwnFolders(TestCase):
                 self.same_as_whole()
 
     def charged(self, ledgers):
-        trial = other_ranks.Trial()
-        trial.folder = self.folder
-        return trial.charges(self.folder.glob(ledgers))
+        return self.losses_in(self.folder.glob(ledgers))
 
     @slow
     def test_a_folder_of_another_run(self):
