@@ -232,6 +232,7 @@ class Signals(LaunchCase):
         words = [*USUAL[:-4], "--rounds", "1e9", "--checkpoint-every", "100"]
         job = self.start([], words)
         wait_until(lambda: self.newest() > 0 or job.process.poll() is not None, "there is a checkpoint")
+        wait_until((self.folder / "run/launch.json").exists, "the launcher has written its words")
         pids = job.pids(2)
         job.process.kill()
         wait_until(lambda: not any(map(is_running, pids)), "the ranks have ended")
@@ -430,7 +431,7 @@ class Intervals(LaunchCase):
 
     def test_a_cost_that_is_measured_changes_the_interval(self):
         """The run stops once, safely, since the first interval is far too long."""
-        job = self.start(["--mtbf", str(0.5 / 3600)], last_given([*WORDS, "--rounds", "3000"]))
+        job = self.start(["--mtbf", str(0.5 / 3600)], last_given([*WORDS, "--rounds", "6000"]))
         self.finished(job)
         story = self.story()
         interval = story["interval"]
