@@ -32,7 +32,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
 # A type or a constant, whatever its namespace has before it on the line.
 OWN_NAME = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|constexpr [^=({;]*?(\w+)(?:\[\w*\])? ?[={;])", re.MULTILINE)
-# Of a namespace its begin or end, or a type that is defined at the begin of a line.
+# The begin or end of a namespace, or a type that is defined at the begin of a line.
 SCOPE = re.compile(r"^(?:(?:inline )?namespace ([\w:]*) ?\{|(\})  // namespace|(?:struct|class|enum class|enum|union|using) (\w+)\b(?!::|;))", re.MULTILINE)
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 

@@ -36,9 +36,9 @@ class RunGraph {
 
   [[nodiscard]] Schedule& schedule() { return *schedule_; }
   [[nodiscard]] const std::string& digest() const { return digest_; }
-  /// Of the schedule with the clients that there were at first.
+  /// Digest of the schedule of the clients with which the run began.
   [[nodiscard]] const std::string& digest_at_first() const { return digest_at_first_; }
-  /// The schedule with these clients, until it is forgotten.
+  /// The schedule of these clients, to be used before forget_schedule_at_first().
   [[nodiscard]] const Schedule& schedule_at_first() const { return at_first_ ? *at_first_ : *schedule_; }
   void forget_schedule_at_first() { at_first_.reset(); }
   /// Whether every client has a mass of 1 in every round of that schedule.

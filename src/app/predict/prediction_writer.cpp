@@ -27,21 +27,20 @@ std::optional<std::size_t> class_of_label(const SavedModel& model, const Loss& l
   }
 }
 
+/// Label of a class in the order of PredictionLines, as the loss has it.
+double label_of_class(const Loss& loss, std::size_t k) {
+  return loss.scores() == 1 ? (k == 0 ? -1.0 : 1.0) : static_cast<double>(k);
+}
+
 /// Names of the classes: the texts of the label's column, where one stands for each, else the loss's own labels.
 std::vector<std::string> names_of_classes(const SavedModel& model, const Loss& loss) {
+  const std::map<double, std::string> texts = texts_of_classes(model, loss);
   std::vector<std::string> names;
   const std::size_t count = std::max<std::size_t>(loss.scores(), 2);
-  for (std::size_t k = 0; k < count; ++k)
-    names.push_back(loss.scores() == 1 ? (k == 0 ? "-1" : "1") : std::to_string(k));
-  for (const CategoryColumn& table : model.constants.categories) {
-    if (table.column != model.constants.label) continue;
-    std::multimap<std::size_t, std::string> texts;
-    for (const auto& [text, value] : table.values) {
-      if (const auto k = class_of_label(model, loss, value)) texts.emplace(*k, text);
-    }
-    for (const auto& [k, text] : texts) {
-      if (texts.count(k) == 1) names[k] = text;
-    }
+  for (std::size_t k = 0; k < count; ++k) {
+    const double label = label_of_class(loss, k);
+    const auto text = texts.find(label);
+    names.push_back(text == texts.end() ? fmt::format("{}", label) : text->second);
   }
   return names;
 }
@@ -84,15 +83,18 @@ char* put_field(char* at, double value) {
 
 std::map<double, std::string> texts_of_classes(const SavedModel& model, const Loss& loss) {
   if (!loss.classifies() || model.kind == SavedModel::Kind::own) return {};
-  SavedModel without = model;
-  without.constants.categories.clear();
-  const std::vector<std::string> numbers = names_of_classes(without, loss);
-  const std::vector<std::string> names = names_of_classes(model, loss);
-  std::map<double, std::string> texts;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (names[k] != numbers[k]) texts[std::stod(numbers[k])] = names[k];
+  std::map<double, std::vector<std::string>> texts;
+  for (const CategoryColumn& table : model.constants.categories) {
+    if (table.column != model.constants.label) continue;
+    for (const auto& [text, value] : table.values) {
+      if (const auto k = class_of_label(model, loss, value)) texts[label_of_class(loss, *k)].push_back(text);
+    }
   }
-  return texts;
+  std::map<double, std::string> only;
+  for (const auto& [label, all] : texts) {
+    if (all.size() == 1) only.emplace(label, all.front());
+  }
+  return only;
 }
 
 PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns,

@@ -379,7 +379,7 @@ std::string LearningRun::early_stop() const {
   return early_stop_of_new(command_, directory_ && is_resumable() ? directory_->path() : "", released_early_);
 }
 
-/// Of a run that goes on.
+/// The message of a resumed run that a signal ends before its first round.
 std::string LearningRun::early_stop(ClientChange change) const {
   return early_stop_of_resumed(command_, directory_->path(),
                                common().lost   ? "--lost"

@@ -33,7 +33,7 @@ class HistogramCharges {
   HistogramCharges(const PrivacyOptions& options, const HistogramShares& shares, const Prices& whole, Client clients);
 
   [[nodiscard]] const HistogramPrices& prices() const { return prices_; }
-  /// What is left of `whole` for gradients.
+  /// Prices of gradients: `whole` less the share of the histogram of norms.
   [[nodiscard]] Prices of_gradients(const Prices& whole) const;
   /// The histograms of clients first, first + 1, …; none for a client that joined after them.
   [[nodiscard]] std::vector<std::optional<SingleRelease>> of_clients(Client first,
