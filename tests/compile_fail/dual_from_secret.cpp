@@ -1,5 +1,5 @@
 // A dual follows what has been released of a constraint, never its value on records.
-// Expected: no matching function for call to .*update
+// Expected: no matching (member )?function for call to .*update
 #include "starling/protocol/constraints/long_term_constraints.hpp"
 
 #ifdef STARLING_MUST_FAIL

@@ -1,5 +1,5 @@
 // What is secret passes the aggregator's door neither as it is nor as what the aggregator is trusted with.
-// Expected: cannot convert.*lambda.*Entrusted<
+// Expected: cannot convert.*lambda.*Entrusted<|no viable conversion from '.lambda.*Entrusted<
 #include "starling/net/root/root.hpp"
 
 #ifdef STARLING_MUST_FAIL

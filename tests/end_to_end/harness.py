@@ -63,14 +63,13 @@ def layouts(ranks=(1, 2, 7, 4)):
 RANK_SCRIPT = """#!/bin/sh
 log=$1
 shift
-sh -c 'echo $$ > "$0"; mv "$0" "$1"; shift; exec "$@"' "$log/new.$OMPI_COMM_WORLD_RANK" "$log/pid.$OMPI_COMM_WORLD_RANK" "$@"
+sh -c 'echo $$ > "$0"; exec "$@"' "$log/pid.$OMPI_COMM_WORLD_RANK" "$@"
 echo $? > "$log/code.$OMPI_COMM_WORLD_RANK"
 """
 
 # The same without a parent that waits: the program takes the place of the script, as when mpirun starts it directly.
 NOTE_SCRIPT = """#!/bin/sh
-echo $$ > "$1/new.$OMPI_COMM_WORLD_RANK"
-mv "$1/new.$OMPI_COMM_WORLD_RANK" "$1/pid.$OMPI_COMM_WORLD_RANK"
+echo $$ > "$1/pid.$OMPI_COMM_WORLD_RANK"
 shift
 exec "$@"
 """
@@ -146,7 +145,7 @@ class Job:
     def pids(self, ranks):
         """Process ids of the ranks, as soon as all are known."""
         paths = [self.log / f"pid.{rank}" for rank in range(ranks)]
-        wait_until(lambda: all(path.exists() for path in paths), "the ranks have started")
+        wait_until(lambda: all(path.exists() and path.read_text().endswith("\n") for path in paths), "the ranks have started")
         return [int(path.read_text()) for path in paths]
 
     def finish(self, patience=PATIENCE):

@@ -31,9 +31,9 @@ TEST(RootMessagesSilence, IsNamedWithRoundAndPeer) {
   const std::string awaited = aggregator_is_silent ? "round 42: rank 0, which aggregates, has sent client 3 nothing"
                                                    : "round 42: client 4 (rank 2) does not take what is sent to it";
   if (world().rank() == waiting) {
-    world().set_watchdog(1.5);
+    world().set_watchdog(0.7);
     const std::string message = message_of<FailureError>([&] { distribute_in_round_42(root); });
-    EXPECT_THAT(message, AllOf(HasSubstr(awaited), ContainsRegex("\\(nothing came for (1\\.[5-9]|[2-9])")));
+    EXPECT_THAT(message, AllOf(HasSubstr(awaited), ContainsRegex("\\(nothing came for (0\\.[7-9]|[1-9])")));
     EXPECT_TRUE(world().announce(ExitCode::failure, message));
     return;
   }

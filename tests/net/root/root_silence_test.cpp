@@ -26,13 +26,13 @@ void round_42(Root& root, std::size_t length) {
 // Whoever computes for longer than the others' patience, and says so, is waited for: clients, and the aggregator.
 TEST(RootSilence, SlowAnswersWithSignsOfLifeAreNone) {
   Root root(world(), Layout(6, world().size()));
-  world().set_watchdog(1.5);
+  world().set_watchdog(0.8);
   const Released<Vector> own = ones(3);
   for (const bool aggregator_is_slow : {false, true}) {
     EXPECT_TRUE(root.begin_round(aggregator_is_slow ? 1 : 0));
     Released<Vector> total = root.sum(3, [&](std::size_t k) -> const Released<Vector>& {
       const bool slow = k == 0 && root.aggregates() == aggregator_is_slow;
-      for (int steps = 0; slow && steps < 250; ++steps) {
+      for (int steps = 0; slow && steps < 130; ++steps) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         root.still_here();
       }
@@ -54,11 +54,11 @@ TEST(RootSilence, OfAClientIsNamedByTheAggregator) {
                 testing::ElementsAre(AllOf(HasSubstr("rank 0: round 42"), HasSubstr(fmt::format("(rank {})", last)))));
     return;
   }
-  world().set_watchdog(root.aggregates() ? 2 : 1.6);
+  world().set_watchdog(root.aggregates() ? 1 : 0.8);
   const std::string message = message_of<Error>([&] { round_42(root, 20'000); });
   const std::string awaited =
       fmt::format("round 42: client {} (rank {}) has sent nothing", Layout(6, last + 1).first(last), last);
-  EXPECT_THAT(message, AllOf(HasSubstr(awaited), HasSubstr("(nothing came for 2")));
+  EXPECT_THAT(message, AllOf(HasSubstr(awaited), HasSubstr("(nothing came for 1")));
   if (root.aggregates()) {
     EXPECT_TRUE(world().announce(ExitCode::failure, message));
   }
