@@ -218,16 +218,21 @@ def wait_until(condition, what, patience=30):
     raise AssertionError(f"waited {patience} s in vain until {what}")
 
 
-_seconds = {}  # of each test that ran
+_seconds = {}  # of each test that ran: by the clock, and of processors
+
+
+def _processor_seconds():
+    """Of all programs that have ended, and of the test itself."""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)))
 
 
 @atexit.register
-def _print_slowest():
-    slowest = sorted(_seconds, key=_seconds.get, reverse=True)[:5]
-    if slowest:
-        print("the slowest:", ", ".join(f"{name} {_seconds[name]:.1f} s" for name in slowest), file=sys.stderr)
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(f"{len(_sessions)} programs took {used.ru_utime + used.ru_stime:.1f} s of processors", file=sys.stderr)
+def _print_dearest():
+    dearest = sorted(_seconds, key=lambda name: _seconds[name][1], reverse=True)[:5]
+    if dearest:
+        told = ", ".join("{} {:.1f} s, {:.1f} s".format(name, *_seconds[name]) for name in dearest)
+        print("the tests that took most of the processors (by the clock, and of processors):", told, file=sys.stderr)
+        print(f"{len(_sessions)} programs took {_processor_seconds():.1f} s of processors", file=sys.stderr)
 
 
 class TestCase(unittest.TestCase):
@@ -238,9 +243,10 @@ class TestCase(unittest.TestCase):
     def run(self, result=None):
         if SLOW and not any(hasattr(of, "slow") for of in (type(self), getattr(self, self._testMethodName))):
             return result  # the default tests have it
-        began = time.monotonic()
+        began = time.monotonic(), _processor_seconds()
         ended = super().run(result)
-        _seconds[self.id().removeprefix("__main__.")] = time.monotonic() - began
+        now = time.monotonic(), _processor_seconds()
+        _seconds[self.id().removeprefix("__main__.")] = [b - a for a, b in zip(began, now)]
         return ended
 
     def setUp(self):

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/distributions.hpp"
@@ -15,8 +16,31 @@ namespace {
 constexpr double false_bins = 0.001;       ///< probability of any bin that holds noise alone
 constexpr double least_counts_of_all = 8;  ///< of which all records must have so many
 constexpr double least_deviation = 0.1;    ///< in root mean squares: bins are no finer
+constexpr double apart = 4.0 / 3;          ///< least counts that one of neighbouring bins must have
 
 constexpr double like_sizes = 8;  ///< times that a root mean square of features of one scale may be another
+
+/// The bins of magnitude k of either sign.
+std::pair<std::size_t, std::size_t> bins_of(std::size_t k) {
+  return {1 + k, 1 + FeatureHistograms::magnitudes + k};
+}
+
+/// The histogram without the bins that count as empty.
+Vector kept_bins(View summed, double least) {
+  Vector kept(summed.begin(), summed.end());
+  for (double& count : kept) count = count < least ? 0 : count;
+  const auto fuller = [&](std::size_t k) { return std::max(kept[bins_of(k).first], kept[bins_of(k).second]); };
+  for (std::size_t k = 0; k < FeatureHistograms::magnitudes;) {
+    std::size_t end = k;
+    double most = 0;
+    for (; end < FeatureHistograms::magnitudes && fuller(end) > 0; ++end) most = std::max(most, fuller(end));
+    for (; k < end; ++k) {
+      if (most < apart * least) kept[bins_of(k).first] = kept[bins_of(k).second] = 0;
+    }
+    ++k;
+  }
+  return kept;
+}
 
 }  // namespace
 
@@ -68,20 +92,20 @@ bool have_one_scale(std::span<const FeatureMoments> features) {
 std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records) {
   check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins (it has {})", summed.size(),
                       FeatureHistograms::bins);
-  const auto kept = [&](std::size_t bin) { return summed[bin] < least ? 0 : summed[bin]; };
+  const Vector kept = kept_bins(summed, least);
   double others = 0;
   double sum = 0;
   double squares = 0;
   for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
     const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
-    const double positive = kept(1 + k);
-    const double negative = kept(1 + FeatureHistograms::magnitudes + k);
+    const double positive = kept[bins_of(k).first];
+    const double negative = kept[bins_of(k).second];
     others += positive + negative;
     sum += 1.5 * low * (positive - negative);
     squares += 7.0 / 3 * low * low * (positive + negative);
   }
   if (!(others > 0)) return std::nullopt;
-  const double all = others + kept(0);
+  const double all = others + kept[0];
   if (all < static_cast<double>(records) / 2) return FeatureMoments{0, std::sqrt(squares / others)};
   const double square = squares / all;
   const double mean = sum / all;

@@ -106,6 +106,24 @@ TEST(FeatureHistograms, WhereHalfTheRecordsAreNotSeenThereIsNoMean) {
   EXPECT_FALSE(feature_moments(histogram_of(Vector(40, 1.0)), 50, 1000)) << "nothing stands out";
 }
 
+// A bin of noise far above the records, where nothing else is, and next to them.
+TEST(FeatureHistograms, ABinThatIsApartMustHaveMore) {
+  Vector values(1000, 1.0);
+  values.insert(values.end(), 1000, 2.0);
+  const auto with = [&](std::size_t records, double value) {
+    Vector all = values;
+    all.insert(all.end(), records, value);
+    return *feature_moments(histogram_of(all), 60, 2000);
+  };
+  const FeatureMoments without = with(0, 0);
+  EXPECT_EQ(with(79, 0x1p40), without);
+  EXPECT_EQ(with(79, -0x1p40), without);
+  EXPECT_GT(with(81, 0x1p40).mean, 1e10);
+  EXPECT_NE(with(61, 4.0), without);
+  EXPECT_NE(with(61, -2.0), without);
+  EXPECT_EQ(with(59, 4.0), without);
+}
+
 // One value alone would have a deviation of nothing.
 TEST(FeatureHistograms, DeviationsAreNoFinerThanBins) {
   const auto found = feature_moments(histogram_of(Vector(1000, 1000.0)), 10, 1000);
