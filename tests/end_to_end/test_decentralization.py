@@ -106,6 +106,7 @@ class Decentralization(TestCase):
         self.no(self.look_again(), "where summary.json says")
         path.write_text(text)
 
+    @slow
     def test_random_sparse_graph(self):
         draw = random.Random(5)
         edges = {(u, (u + 1) % 5) for u in range(5)}  # connected, and four more
@@ -131,6 +132,7 @@ class Decentralization(TestCase):
         self.assertEqual(sorted(set(expected.values())), [20, 40, 60])
         self.expect(4, expected)
 
+    @slow
     def test_several_clients_on_a_rank(self):
         result = self.play(4, "omd", "--tuning", "off", "--clients", 10, *DATA_WORDS)
         self.yes(result)

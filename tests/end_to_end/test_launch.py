@@ -361,6 +361,7 @@ class Hosts(LaunchCase):
                                    command, *words, "--output", "run"], cwd=self.folder, env=environment(), capture_output=True, text=True)
             self.assertEqual((done.returncode, said in done.stderr), (USAGE, True), done.stderr)
 
+    @slow
     def test_srun_with_a_host_that_is_dead(self):
         self.tool("scontrol", FAKE_SCONTROL)
         self.with_environment(SLURM_JOB_NODELIST="n[1-3]", PATH=f"{self.folder}/bin:{os.environ['PATH']}")
@@ -429,6 +430,7 @@ class Intervals(LaunchCase):
             for factor in (0.9, 1.1):
                 self.assertLess(least, launch_parts.overhead(factor * best, cost, mtbf))
 
+    @slow
     def test_a_cost_that_is_measured_changes_the_interval(self):
         """The run stops once, safely, since the first interval is far too long."""
         job = self.start(["--mtbf", str(0.5 / 3600)], last_given([*WORDS, "--rounds", "6000"]))

@@ -55,6 +55,7 @@ class Scripts(TestCase):
 
 
 class Jobs(SlurmCase):
+    @slow
     def test_every_command_has_the_bits_that_it_has_under_mpirun(self):
         jobs = {command: self.submit(command, *SMALL[command], "--noise-key", "seed") for command in COMMANDS}
         for command, job in jobs.items():

@@ -123,6 +123,7 @@ class Around(TestCase):
         for key in ("rounds", "accuracy", "mass", "final_model", "consensus_error"):
             self.assertEqual(bits(self.summary(folder)[key]), bits(self.summary(whole)[key]), key)
 
+    @slow
     def test_how_often_checkpoints_come(self):
         few = [*WORDS, "--rounds", "50"]
         self.write("own.ini", "deadline = 5\n")
@@ -220,6 +221,7 @@ class Around(TestCase):
         self.assertFalse(self.requeued())
         self.assertIn("stopped by a signal, safely", result.err)
 
+    @slow
     def test_scratch_that_has_lost_files(self):
         for lost in (["run-id"], ["private/*/checkpoint-*"], ["clients/0.h5", "private/0/journal"], ["summary.json"]):
             with self.subTest(lost):

@@ -37,7 +37,7 @@ TEST(TotalPrice, OfPureReleasesIsDivided) {
 
 TEST(TotalPrice, IsAsLargeAsTheAccountantAllows) {
   for (const auto& [total, passes, delta] :
-       {std::tuple{2.0, 64, 1e-6}, {0.1, 1000, 1e-5}, {5.0, 3, 1e-9}, {1.0, 1, 1e-3}, {20.0, 500, 1e-6}}) {
+       {std::tuple{2.0, 64, 1e-6}, {0.1, 1000, 1e-5}, {5.0, 3, 1e-9}, {1.0, 1, 1e-3}}) {
     PrivacyOptions options = total_of("laplace", std::to_string(total), passes);
     options.delta = delta;
     const double price = prices_of(options, 10, 1).at(0, 0);
