@@ -4,6 +4,7 @@
   jobs/scales.py                                   # all sets, some 600 short runs, a quarter of an hour and more
   jobs/scales.py --only elec2,fair --epsilons 1    # two sets at one epsilon
   jobs/scales.py --hidden 16 --variants as-is,released --only credit-units,flchain    # networks
+  jobs/scales.py --variants chosen,without         # what an intercept is worth
   jobs/scales.py --only units --quick              # whether everything runs
 
 Runs are those of `starling omd` with nothing tuned, 16 passes (elec2: one) and Gaussian noise; epsilon is what a record pays in
@@ -14,6 +15,8 @@ all, at delta = 1e-5. Figures as in learning.py: accuracy, or of demand the shar
   sd        features less their exact mean, divided by their exact deviation: likewise
   released  what starling does: a mean and a deviation from released histograms, where records are many enough
   public    --ranges or --standardise with constants that need no look at the data
+  chosen    as released, with the intercept left to the rule of --tuning; the others have --intercept. Where it is named
+  without   as released, with --intercept no. Where it is named
 
 The data of others are looked for as in learning.py (--data), two tables of statsmodels in --tables, and those of R's packages
 survival and ggplot2 by Rscript. What is missing is named, and the other sets are run. Writes scales.csv and scales.md (a table).
@@ -29,7 +32,8 @@ from learning_sets import Missing, Place
 from scales_parts import CASES, columns, exact
 
 DELTA = 1e-5
-VARIANTS = ("as-is", "rms", "sd", "released", "public")
+INTERCEPTS = {"chosen": [], "without": ["--intercept", "no"]}  # in place of --intercept
+VARIANTS = ("as-is", "rms", "sd", "released", "public", *INTERCEPTS)
 
 
 class Study:
@@ -37,12 +41,16 @@ class Study:
         self.starling, self.place, self.options = starling, place, options
         self.learning = learning.Learning(starling, place.scratch, options)
 
+    @staticmethod
+    def releases(variant):
+        return variant == "released" or variant in INTERCEPTS
+
     def scaling(self, name, variant, features, label):
         """Words that scale the features."""
         option, values = CASES[name][2:]
         if variant == "as-is":
             return ["--feature-share", 0]
-        if variant == "released":
+        if self.releases(variant):
             return ["--feature-share", self.options.share]
         if variant == "public" and option == "--ranges":
             path = self.place.scratch / f"{label}.csv"
@@ -52,16 +60,16 @@ class Study:
             values = [exact(column, variant == "sd") for column in features]
         return self.place.constants(label, values)
 
-    def model(self, data, features):
+    def model(self, data, variant, features):
         """Words of the set, with a network in place of a linear model if --hidden says so."""
-        if self.options.hidden is None:
-            return data.words
         words = [word for word in data.words if word != "--intercept"]
+        if self.options.hidden is None:
+            return [*words, *INTERCEPTS[variant]] if variant in INTERCEPTS else data.words
         return [*words, *([] if "--loss" in words else ["--loss", "logistic"]), "--model", f"mlp:{features}-{self.options.hidden}-1"]
 
     def run(self, name, data, variant, features, epsilon, seed):
         label = f"{name}-{variant}-{epsilon}-{seed}"
-        words = [*self.model(data, len(features)), *self.scaling(name, variant, features, label), *(["--epochs", 1] if data.progressive else []),
+        words = [*self.model(data, variant, len(features)), *self.scaling(name, variant, features, label), *(["--epochs", 1] if data.progressive else []),
                  "--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon, "--seed", seed]
         return self.learning.accuracy("omd", f"run-{label}", words, data)[0]
 
@@ -77,7 +85,7 @@ class Study:
         for variant, epsilon in cases:
             values = [next(found) for _ in seeds]
             yield {"data": name, "variant": variant, "epsilon": epsilon, "runs": len(values), "mean": experiment.mean(values),
-                   "least": min(values), "share": self.options.share if variant == "released" else 0,
+                   "least": min(values), "share": self.options.share if self.releases(variant) else 0,
                    "larger_class": data.larger_class}
 
 
@@ -100,7 +108,8 @@ def main():
     parser.add_argument("--tables", metavar="FOLDER", default="/usr/lib/python3/dist-packages/statsmodels/datasets",
                         help="data sets of statsmodels (those of Debian's package python3-statsmodels)")
     parser.add_argument("--only", metavar="SETS", type=experiment.names_of(CASES), default=list(CASES), help="separated by commas")
-    parser.add_argument("--variants", type=experiment.names_of(VARIANTS), default=list(VARIANTS), help="separated by commas")
+    parser.add_argument("--variants", type=experiment.names_of(VARIANTS), default=[each for each in VARIANTS if each not in INTERCEPTS],
+                        help="separated by commas")
     parser.add_argument("--runs", metavar="N", type=experiment.positive, default=3, help="of each case (3)")
     parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
                         default=[0.3, 1, 3, 8], help="separated by commas (0.3,1,3,8)")

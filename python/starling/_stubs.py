@@ -40,7 +40,8 @@ SPECIAL = {"records": "Any", "test": "Any", "model": "Union[str, Model, Any]", "
 
 
 def type_of(name, option):
-    found = SPECIAL.get(name) or ("Values" if option["many"] else TYPES[option["kind"] if option["argument"] else "flag"])
+    yes_or_no = "Union[bool, str]" if option and option["implied"] == "yes" else None
+    found = SPECIAL.get(name) or yes_or_no or ("Values" if option["many"] else TYPES[option["kind"] if option["argument"] else "flag"])
     return f"Optional[{found}] = None"
 
 

@@ -37,6 +37,8 @@ def words_of_option(option, value):
         if not isinstance(value, bool):
             raise UsageError(f"{python_name(option)}={value!r}: it is True or False.")
         return [name] if value else []
+    if value is False and option["implied"] == "yes":
+        return [f"{name}=no"]
     if value is True and option["implied"]:
         return [f"{name}={option['implied']}"]
     if hasattr(value, "tolist"):

@@ -28,7 +28,7 @@ class Tuning(TestCase):
         result = self.good(1, [*self.words, "--output", "r", "--json", "--epochs", "2"])
         summary = result.summary()
         values = chosen(summary)
-        self.assertEqual(set(values), {"batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"})
+        self.assertEqual(set(values), {"intercept", "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"})
         self.assertEqual(values["batch"], "2")  # 130 records of a client in 128 rounds of each of two passes
         self.assertEqual(values["clip"], "1")
         self.assertEqual(values["noise-correlation"], "blt:2")
@@ -47,7 +47,7 @@ class Tuning(TestCase):
         self.assertRegex(result.err, r"tuning: step 1000000000000: the most that can be, in place of \d")
 
     def test_follows_what_is_given(self):
-        given = {"batch": "5", "clip": "0.25", "step": "0.125", "step-decay": "power", "gossip-steps": "2",
+        given = {"intercept": "no", "batch": "5", "clip": "0.25", "step": "0.125", "step-decay": "power", "gossip-steps": "2",
                  "noise-correlation": "none"}
         for option, value in given.items():
             with self.subTest(option):
@@ -186,7 +186,7 @@ class Tuning(TestCase):
     def test_networks_have_a_norm_that_noise_sees(self):
         words = [*self.words, "--model", "mlp:3-8-1"]
         linear, network = chosen(self.summary_of(1, self.words, "linear")), self.summary_of(1, words, "network")
-        self.assertEqual(set(chosen(network)), set(linear))
+        self.assertEqual({*chosen(network), "intercept"}, set(linear))
         self.assertEqual(chosen(network)["batch"], linear["batch"])
         self.assertGreater(float(chosen(network)["clip"]), float(linear["clip"]))
         self.assertLess(float(chosen(network)["step"]), float(linear["step"]))
@@ -326,6 +326,80 @@ class Tuning(TestCase):
         self.assertEqual(falling.code, 2, falling)
 
 
+class Intercept(TestCase):
+    """A constant that the rule adds to the features of a table."""
+
+    WORDS = ["--clients", "4", "--mechanism", "gaussian", "--total-epsilon", "4", "--noise-key", "seed", "--tuning", "auto"]
+
+    def table(self, name, size=1.0, at_least=1.0):
+        """Two features of deviation `size`; one class where their sum is at least so many deviations of one."""
+        draw = random.Random(5)
+        rows = [(draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(4000)]
+        lines = [f"{a * size!r},{b * size!r},{1 if a + b >= at_least else -1}" for a, b in rows]
+        return ["--partition", "iid", "--source", self.write(name, "a,b,y\n" + "\n".join(lines) + "\n")]
+
+    def learn(self, command, words, output):
+        return self.run_command(1, [command, *words, *self.WORDS, "--output", output, "--json"])
+
+    def test_classes_of_unequal_size_are_told_apart(self):
+        words = [*self.table("unequal.csv"), "--test", "unequal.csv"]
+        for command in ("omd", "fedavg"):
+            with self.subTest(command):
+                result, without = self.learn(command, words, command), self.learn(command, [*words, "--intercept=no"], f"{command}-no")
+                self.assertIn("tuning: intercept yes: ", result.err)
+                self.assertEqual(configuration(self.folder / command)["intercept"], "yes")
+                self.assertEqual((len(result.summary()["final_model"]), len(without.summary()["final_model"])), (3, 2))
+                self.assertNotIn("tuning: intercept", without.err)
+                larger, accuracy, less = (result.summary()["metrics"]["larger_class"], result.summary()["metrics"]["test_accuracy"],
+                                          without.summary()["metrics"]["test_accuracy"])
+                self.assertGreater(larger, 0.7)
+                self.assertGreater(accuracy, larger + 0.15)
+                self.assertLess(less, larger + 0.02)
+                again = self.run_command(1, [command, "--config", str(self.folder / command / "config.ini"), "--output", f"{command}-again",
+                                             "--json"])
+                self.assertEqual(bits(again.summary()["final_model"]), bits(result.summary()["final_model"]))
+
+    def test_small_features_are_not_drowned(self):
+        words = [*self.table("small.csv", size=0.01, at_least=0), "--test", "small.csv", "--feature-share", "0"]
+        result = self.learn("omd", words, "small")
+        self.assertIn("tuning: intercept no: features are too small beside a constant of 1", result.err)
+        self.assertEqual(len(result.summary()["final_model"]), 2)
+        self.assertGreater(result.summary()["metrics"]["test_accuracy"], 0.93)
+
+    def test_its_one_counts_as_a_feature_where_scales_are_compared(self):
+        for size, expected in ((1, "none"), (100, "values:"), (0.01, "values:")):
+            result = self.learn("omd", self.table("sized.csv", size=size), f"sized-{size}")
+            self.assertIn(f"tuning: standardise {expected}", result.err)
+            self.assertIn("tuning: intercept yes", result.err)
+        result = self.learn("omd", [*self.table("sized.csv", size=100), "--intercept", "no"], "without")
+        self.assertIn("tuning: standardise none", result.err)
+
+    def test_the_norm_of_records_has_it(self):
+        words = [*self.table("norm.csv"), "--feature-share", "0"]
+        alone, beside = (float(chosen(self.learn("omd", [*words, *more], name).summary())["norm"])
+                         for name, more in (("alone", ["--intercept=no"]), ("beside", [])))
+        self.assertEqual(beside, float(f"{math.hypot(alone, 1):.4g}"))
+
+    def test_without_noise_a_note_says_that_there_is_none(self):
+        words = [*self.table("plain.csv"), "--clients", "4", "--mechanism", "none", "--json"]
+        for command in ("omd", "fedavg"):
+            for more, noted in ([], True), (["--intercept", "no"], False), (["--intercept"], False), (["--tuning", "off"], False):
+                with self.subTest((command, more)):
+                    result = self.run_alone([command, *words, *more, "--output", f"{command}-{len(more)}-{noted}-{'-'.join(more)}"], as_they_are=True)
+                    self.assertEqual("the model has no intercept" in " ".join(result.summary().get("notes", [])), noted, result)
+
+    def test_where_numbers_have_a_meaning_of_their_own_there_is_none(self):
+        table = self.table("plain.csv")
+        self.write("start.csv", "0.5,0.5\n" * 4)
+        for name, words in (("generator", ["--source", "synthetic:drift:n=500"]), ("ball", [*table, "--domain", "ball:5"]),
+                            ("start", [*table, "--start", "start.csv"]), ("network", [*table, "--model", "mlp:2-3-1"])):
+            with self.subTest(name):
+                result = self.learn("omd", words, name)
+                self.assertEqual(result.code, 0, result)
+                self.assertNotIn("tuning: intercept", result.err)
+                self.assertNotIn("intercept = yes", (self.folder / name / "config.ini").read_text())
+
+
 class Averaging(TestCase):
     """The same of `starling fedavg`."""
 
@@ -346,7 +420,7 @@ class Averaging(TestCase):
         result = self.run_fedavg([*self.words, "--epochs", "2", "--local-steps", "4"], "r")
         summary = result.summary()
         values = chosen(summary)
-        self.assertEqual(set(values), {"batch", "clip", "step", "step-decay", "noise-correlation"})
+        self.assertEqual(set(values), {"intercept", "batch", "clip", "step", "step-decay", "noise-correlation"})
         self.assertEqual((values["batch"], values["clip"], values["noise-correlation"]), ("2", "1", "blt:2"))
         self.assertIn("130 records of the client with most, in 65 local steps a pass of 2", result.err)
         self.assertIn("signal to noise", result.err)
@@ -437,7 +511,7 @@ class Averaging(TestCase):
     def test_learns_better_than_the_defaults(self):
         words = ["--source", self.write("big.csv", "a,b,c,y\n" + "\n".join(csv_rows(6000)) + "\n"),
                  "--test", self.write("test.csv", "a,b,c,y\n" + "\n".join(csv_rows(2000, seed=7)) + "\n"), "--clients", "4",
-                 "--mechanism", "gaussian", "--epsilon", "0.1", "--noise-key", "seed", "--partition", "iid"]
+                 "--mechanism", "gaussian", "--epsilon", "0.1", "--noise-key", "seed", "--partition", "iid", "--intercept", "no"]
         tuned = self.averaged([*words, "--tuning", "auto"], "tuned")
         default = self.averaged([*words, "--tuning", "off"], "default")
         self.assertGreater(tuned["metrics"]["test_accuracy"], 0.93)

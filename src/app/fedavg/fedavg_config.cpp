@@ -46,7 +46,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
 }
 
 /// Options that the rule chooses where they are left open.
-constexpr std::array options_of_rule{"epochs", "batch", "clip", "step", "step-decay", "noise-correlation"};
+constexpr std::array options_of_rule{"intercept", "epochs", "batch", "clip", "step", "step-decay", "noise-correlation"};
 
 }  // namespace
 

@@ -31,7 +31,7 @@ std::string FedAvgRun::why_no_more_rounds() const {
 }
 
 void FedAvgRun::choose_settings() {
-  if (!config_.tunes()) return;
+  if (!config_.tunes()) return settings_.note_missing_intercept(notes_);
   all_weights_ = joined(agreement_.all_gather(declare_public(weights_)));
   settings_.choose(words_, to_tune());
 }

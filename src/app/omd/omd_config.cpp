@@ -81,8 +81,8 @@ void add_learning_options(Options& options, OmdConfig& config) {
 }
 
 /// Options that the rule chooses where they are left open.
-constexpr std::array tuned_options{"epochs",     "batch",    "clip",         "step",
-                                   "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
+constexpr std::array tuned_options{
+    "intercept", "epochs", "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
 
 void add_regret_options(Options& options, OmdConfig& config) {
   options.group("Output");

@@ -22,6 +22,10 @@ std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension
 
 }  // namespace
 
+bool is_start_word(const std::string& where) {
+  return where == "uniform" || where == "zero" || where == "safe";
+}
+
 bool is_model_file(const std::string& where) {
   return where.ends_with(".h5");
 }

@@ -17,6 +17,8 @@ struct StartModels {
   std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
 };
 
+/// Whether a start is a word, and no file.
+[[nodiscard]] bool is_start_word(const std::string& where);
 /// Whether a start is the model file of a run.
 [[nodiscard]] bool is_model_file(const std::string& where);
 

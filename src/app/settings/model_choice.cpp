@@ -93,7 +93,8 @@ std::shared_ptr<OwnModel> open_own_model(const std::string& text) {
 }
 
 void add_model_options(Options& options, ModelChoice& choice) {
-  options.add(declared("intercept"), choice.intercept);
+  options.add(declared("intercept"), choice.asked_intercept,
+              {{"yes", true}, {"no", false}, {"true", true}, {"false", false}});
   options.add(
       option(
           "model", "MODEL",
@@ -143,7 +144,7 @@ std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& te
 
 std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape) {
   if (choice.own) return std::make_unique<RowModel>(choice.own, shape.features);
-  if (choice.kind == Kind::linear) return std::make_unique<LinearModel>(loss, shape.features, choice.intercept);
+  if (choice.kind == Kind::linear) return std::make_unique<LinearModel>(loss, shape.features, choice.intercept());
   if (choice.kind == Kind::location) return std::make_unique<LocationModel>(loss, shape.features);
   const Architecture architecture = architecture_of(choice, shape.features, loss);
   if (choice.precision == Precision::full) return std::make_unique<NetworkModel<double>>(loss, architecture);
@@ -161,7 +162,7 @@ SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const
   }
   model.loss = loss;
   model.scores = made.scores();
-  model.intercept = choice.kind == Kind::linear && choice.intercept;
+  model.intercept = choice.kind == Kind::linear && choice.intercept();
   if (choice.kind == Kind::location) model.kind = SavedModel::Kind::location;
   if (!choice.is_network()) return model;
   model.kind = SavedModel::Kind::network;

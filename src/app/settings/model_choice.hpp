@@ -21,12 +21,13 @@ namespace starling {
 struct ModelChoice {
   enum class Kind { linear, location, perceptron, convolutional, own };
   Kind kind = Kind::linear;
-  std::shared_ptr<OwnModel> own;       ///< the user's model; null for models of starling
-  std::string code;                    ///< of the user's model, as the option's value
-  std::vector<std::size_t> widths;     ///< of a network
-  std::optional<Precision> precision;  ///< of a network; none: single
-  bool intercept = false;
+  std::shared_ptr<OwnModel> own;        ///< the user's model; null for models of starling
+  std::string code;                     ///< of the user's model, as the option's value
+  std::vector<std::size_t> widths;      ///< of a network
+  std::optional<Precision> precision;   ///< of a network; none: single
+  std::optional<bool> asked_intercept;  ///< of a linear model; none: nobody has said or chosen
 
+  [[nodiscard]] bool intercept() const { return asked_intercept.value_or(false); }
   [[nodiscard]] bool is_network() const { return kind == Kind::perceptron || kind == Kind::convolutional; }
 };
 

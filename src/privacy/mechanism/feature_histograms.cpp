@@ -16,7 +16,8 @@ namespace {
 constexpr double false_bins = 0.001;       ///< probability of any bin that holds noise alone
 constexpr double least_counts_of_all = 8;  ///< of which all records must have so many
 constexpr double least_deviation = 0.1;    ///< in root mean squares: bins are no finer
-constexpr double apart = 4.0 / 3;          ///< least counts that one of neighbouring bins must have
+constexpr double apart = 4.0 / 3;          ///< least counts that one bin of a group must have
+constexpr std::size_t nearby = 4;          ///< octaves between bins of a group, at most
 
 constexpr double like_sizes = 8;  ///< times that a root mean square of features of one scale may be another
 
@@ -27,17 +28,24 @@ std::pair<std::size_t, std::size_t> bins_of(std::size_t k) {
 
 /// The histogram without the bins that count as empty.
 Vector kept_bins(View summed, double least) {
+  constexpr std::size_t none = FeatureHistograms::magnitudes;
   Vector kept(summed.begin(), summed.end());
   for (double& count : kept) count = count < least ? 0 : count;
   const auto fuller = [&](std::size_t k) { return std::max(kept[bins_of(k).first], kept[bins_of(k).second]); };
-  for (std::size_t k = 0; k < FeatureHistograms::magnitudes;) {
-    std::size_t end = k;
-    double most = 0;
-    for (; end < FeatureHistograms::magnitudes && fuller(end) > 0; ++end) most = std::max(most, fuller(end));
-    for (; k < end; ++k) {
-      if (most < apart * least) kept[bins_of(k).first] = kept[bins_of(k).second] = 0;
+  double most = 0;
+  for (std::size_t k = 0; k < none; ++k) most = std::max(most, fuller(k));
+  for (std::size_t k = 0; k < none;) {
+    double most_here = 0;
+    std::size_t last = none;  // of this group
+    for (std::size_t i = k; i < none && (last == none || i <= last + nearby); ++i) {
+      if (fuller(i) == 0) continue;
+      most_here = std::max(most_here, fuller(i));
+      last = i;
     }
-    ++k;
+    if (last == none) break;
+    for (; k <= last; ++k) {
+      if (most_here < std::min(apart * least, most)) kept[bins_of(k).first] = kept[bins_of(k).second] = 0;
+    }
   }
   return kept;
 }

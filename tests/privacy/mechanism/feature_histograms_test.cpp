@@ -106,7 +106,7 @@ TEST(FeatureHistograms, WhereHalfTheRecordsAreNotSeenThereIsNoMean) {
   EXPECT_FALSE(feature_moments(histogram_of(Vector(40, 1.0)), 50, 1000)) << "nothing stands out";
 }
 
-// A bin of noise far above the records, where nothing else is, and next to them.
+// Records in [1, 4), and a bin that may be noise: far from them, and nearby.
 TEST(FeatureHistograms, ABinThatIsApartMustHaveMore) {
   Vector values(1000, 1.0);
   values.insert(values.end(), 1000, 2.0);
@@ -119,9 +119,11 @@ TEST(FeatureHistograms, ABinThatIsApartMustHaveMore) {
   EXPECT_EQ(with(79, 0x1p40), without);
   EXPECT_EQ(with(79, -0x1p40), without);
   EXPECT_GT(with(81, 0x1p40).mean, 1e10);
-  EXPECT_NE(with(61, 4.0), without);
+  EXPECT_NE(with(61, 32.0), without);
+  EXPECT_EQ(with(61, 64.0), without);
   EXPECT_NE(with(61, -2.0), without);
   EXPECT_EQ(with(59, 4.0), without);
+  EXPECT_TRUE(feature_moments(histogram_of(Vector(70, 1.0)), 60, 2000)) << "the fullest bin holds records";
 }
 
 // One value alone would have a deviation of nothing.

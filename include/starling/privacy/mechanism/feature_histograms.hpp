@@ -51,10 +51,11 @@ class FeatureHistograms : public NoisyCounts {
 [[nodiscard]] bool have_one_scale(std::span<const FeatureMoments> features);
 
 /// Mean and deviation of a feature from its histogram, summed over clients, as if values lay evenly in their bins.
-/// Bins below `least` count as empty, and so do bins of consecutive magnitudes of which none has 4/3 of it: noise alone
-/// fills these in fewer than one of a million releases, and among large magnitudes would move the mean far. Where those
-/// that are left have less than half of all `records`, the mean is 0 and the deviation the root mean square of their
-/// values other than zero. None where no value but zero is left.
+/// Bins below `least` count as empty. So does a group of bins apart from others (more than four octaves), of which none
+/// has 4/3 of `least`, unless the fullest bin is among them: noise alone fills such a group in fewer than one of a
+/// million releases, and among large magnitudes it would move the mean far. Where those that are left have less than
+/// half of all `records`, the mean is 0 and the deviation the root mean square of their values other than zero. None
+/// where no value but zero is left.
 [[nodiscard]] std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records);
 
 }  // namespace starling

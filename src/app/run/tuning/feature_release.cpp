@@ -1,5 +1,6 @@
 #include "feature_release.hpp"
 
+#include "app/run/start_models.hpp"
 #include "histogram_counts.hpp"
 #include <algorithm>
 
@@ -14,10 +15,6 @@ namespace {
 
 constexpr double usual_share = 0.1;
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
-
-bool is_word(const std::string& start) {
-  return start == "uniform" || start == "zero" || start == "safe";
-}
 
 }  // namespace
 
@@ -41,7 +38,7 @@ std::string FeatureRelease::why_of_no_use() const {
   if (config_.model.kind != Kind::linear && config_.model.kind != Kind::perceptron) {
     return "it is known of linear models and perceptrons alone what that brings";
   }
-  if (!is_word(config_.start)) return "the start speaks of their own units";
+  if (!is_start_word(config_.start)) return "the start speaks of their own units";
   for (const char* option : {"clip", "step"}) {
     if (config_.given(option)) return fmt::format("--{} speaks of their own units", option);
   }
@@ -148,9 +145,11 @@ TunedValue FeatureRelease::value_of(const std::vector<std::optional<FeatureMomen
   }
   const std::string cost = fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
                                        name_of(config_.privacy.unit), share_);
+  const std::size_t standardised = known.size();
+  if (config_.model.intercept()) known.push_back({.mean = 0, .deviation = 1});  // as large as its constant
   if (have_one_scale(known)) return {"standardise", "none", "features have one scale " + cost};
   return {"standardise", fmt::format("values:{}", fmt::join(values, ",")),
-          fmt::format("mean and deviation of {} of {} features {}", known.size(), moments.size(), cost)};
+          fmt::format("mean and deviation of {} of {} features {}", standardised, moments.size(), cost)};
 }
 
 }  // namespace starling

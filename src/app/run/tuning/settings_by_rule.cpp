@@ -1,5 +1,6 @@
 #include "settings_by_rule.hpp"
 
+#include "app/run/start_models.hpp"
 #include "feature_release.hpp"
 #include "rule_settings.hpp"
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/data/generators/synthetic.hpp"
 #include "starling/files/tell_user.hpp"
 #include "starling/model/network/noise_norm.hpp"
 
@@ -17,6 +19,7 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
+constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
 
 /// Records of the client with fewest, of those that have any; none where no client has a known number. **Collective.**
 std::optional<std::int64_t> fewest_records_of_clients(Agreement& agreement, const Dataset& dataset) {
@@ -43,11 +46,13 @@ void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run
   if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
     return say_that_no_rule_is_known(why_not, run);
   }
+  config().model.asked_intercept = takes_intercept();
   const std::optional<std::int64_t> most_records = most_records_of_clients(run.agreement, run.dataset);
   config().data.epochs = tuned_passes(config(), most_records);
   config().privacy.passes = config().data.uses_of_unit();
   choose_features(most_records, run);
   choose_norms(most_records, run);
+  tell_intercept(run);
   const std::optional<std::int64_t> fewest_records = fewest_records_of_clients(run.agreement, run.dataset);
   std::vector<TunedValue> values;
   std::string cost;
@@ -99,6 +104,35 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   return values;
 }
 
+/// Without an intercept scores are 0 where all features are, so that classes of unequal size cost much. Generators are
+/// as they say, and parameters of a start or in a domain have a meaning of their own. What the user gave stands.
+std::optional<bool> SettingsByRule::takes_intercept() const {
+  const TunedConfig& config = this->config();
+  const bool of_a_table = !is_synthetic(config.data.source) && config.data.features == ReadSettings::Features::raw;
+  const bool wanted = config.model.kind == ModelChoice::Kind::linear && of_a_table && is_start_word(config.start) &&
+                      command_.why_own_units().empty();
+  return config.given("intercept") || !wanted ? config.model.asked_intercept : true;
+}
+
+void SettingsByRule::note_missing_intercept(std::vector<std::string>& notes) const {
+  if (!config().learns() || config().tune || config().given("intercept") || !takes_intercept()) return;
+  notes.emplace_back(
+      "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
+}
+
+/// An intercept that nobody asked for is left out beside features that are far smaller than its 1: gradients would be
+/// its own almost alone. These are norms of features, which become those of records.
+void SettingsByRule::settle_intercept(TypicalNorms& norms) {
+  ModelChoice& model = config().model;
+  if (config().given("intercept") || !model.intercept() || !norms.l2) return;
+  if (*norms.l2 < least_norm_beside_intercept) {
+    model.asked_intercept = false;
+    return;
+  }
+  norms.l2 = std::hypot(*norms.l2, 1);
+  if (norms.l1) norms.l1 = *norms.l1 + 1;
+}
+
 /// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
 void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records, const RunToTune& run) {
   TunedConfig& config = this->config();
@@ -125,7 +159,8 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records, cons
     complete_facts(facts, command_, most_records, run);
     const NormHistogram histogram(noise, 1, 0, labels);
     for (const auto& stream : run.dataset.streams) {
-      counts.push_back(count_norms(*stream, histogram, config.model.intercept, config.privacy.person_mean));
+      const bool constant = config.model.intercept() && config.given("intercept");
+      counts.push_back(count_norms(*stream, histogram, constant, config.privacy.person_mean));
     }
   });
   const Vector variances = variances_of(run.agreement, run.layout, run.rank, config.privacy, facts);
@@ -146,7 +181,17 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records, cons
   norms.l2 = typical(0);
   if (noise == ChargeKind::laplace) norms.l1 = typical(NormHistogram::bins);
   if (labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
+  settle_intercept(norms);
   take_norms(share, norms, run);
+}
+
+void SettingsByRule::tell_intercept(const RunToTune& run) {
+  const ModelChoice& model = config().model;
+  if (config().given("intercept") || !model.asked_intercept) return;
+  tell({{"intercept", model.intercept() ? "yes" : "no",
+         model.intercept() ? "classes differ in size, and labels have a mean"
+                           : "features are too small beside a constant of 1. --standardise makes them larger"}},
+       run);
 }
 
 /// Prints choices that are made before the rule's own.
@@ -212,6 +257,7 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
     words = without_option(words, option);
   }
   words.insert(words.end(), {"--tuning", "off"});
+  if (!config.given("intercept") && config.model.intercept()) words.emplace_back("--intercept=yes");
   if (config.privacy.protects()) {
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
     words.insert(words.end(), {"--feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0))});

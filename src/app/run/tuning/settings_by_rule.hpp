@@ -35,6 +35,8 @@ class SettingsByRule {
 
   /// Takes from the rule what the user left open in the `words` of the command line. **Collective.**
   void choose(const std::vector<std::string>& words, RunToTune run);
+  /// Notes that a model has no intercept, where the rule would have given it one and nobody has spoken of either.
+  void note_missing_intercept(std::vector<std::string>& notes) const;
   /// Chooses the correlation of a client's noise over so many releases, where the configuration wants it. Throws
   /// UsageError. **Collective.**
   void choose_correlation(Round releases, RunToTune run);
@@ -51,6 +53,9 @@ class SettingsByRule {
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records,
                                                        const std::optional<std::int64_t>& fewest_records,
                                                        const RunToTune& run);
+  [[nodiscard]] std::optional<bool> takes_intercept() const;
+  void settle_intercept(TypicalNorms& norms);
+  void tell_intercept(const RunToTune& run);
   void choose_features(const std::optional<std::int64_t>& most_records, const RunToTune& run);
   void choose_norms(const std::optional<std::int64_t>& most_records, const RunToTune& run);
   void release_norms(double share, std::int64_t most_records, const RunToTune& run);
