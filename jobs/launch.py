@@ -147,11 +147,17 @@ class Launch:
 
     def earlier_attempts(self, words):
         """Those of launch.json, where this run was begun by the same words; by others it is starling's to refuse it."""
-        try:
-            told = json.loads((self.run.path / "launch.json").read_text())
-            return told["attempts"] if self.words.resumes or told["words"] == words else []
-        except (OSError, ValueError, KeyError):
-            return []
+        for file in (self.run.path / "launch.json", self.story_beside()):
+            try:
+                told = json.loads(file.read_text())
+                return told["attempts"] if self.words.resumes or told["words"] == words else []
+            except (OSError, ValueError, KeyError):
+                pass
+        return []
+
+    def story_beside(self):
+        """The file of the story until the run has begun: starling wants the run's folder empty before."""
+        return self.run.path.with_name(self.run.path.name + ".launch.json")
 
     def command(self):
         interval = as_option(self.seconds) if self.seconds else None
@@ -237,7 +243,7 @@ class Launch:
         if len(self.story["attempts"]) < 2:
             return True
         before = self.story["attempts"][-2]
-        return attempt["checkpoint"] > before["checkpoint"] or attempt["reached"] > before["reached"]
+        return any(attempt[key] > before.get(key, 0) for key in ("checkpoint", "reached"))  # one of a killed launcher has none
 
     def attempt(self, stop):
         """Starts ranks and waits for their end; what launch.json says of it."""
@@ -247,12 +253,15 @@ class Launch:
         attempt = {"words": self.command(), "began": utc(time.time()), "ranks": self.ranks, "from_round": at,
                    "rounds_replayed": max(0, attempts[-1].get("reached", 0) - at) if attempts else 0}
         began = time.monotonic()
+        attempts.append(attempt)
+        if not self.run.has_begun() and self.run.path.parent.is_dir():
+            self.write(self.story_beside())
         try:
             stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal(),
                                           preexec_fn=ended_with_its_parent())
         except OSError as error:
+            self.forget_story_beside()
             raise UsageError("cannot start '{}': {}. Is it installed, and on PATH?".format(attempt["words"][0], error.strerror))
-        attempts.append(attempt)
         try:
             self.watch(stop)
         finally:
@@ -281,7 +290,8 @@ class Launch:
                 return
             except subprocess.TimeoutExpired:
                 pass
-            if (stop.asked or self.planned) and (fresh and self.run.has_begun() or time.monotonic() > began + STARTUP):
+            has_begun = self.run.has_begun() if fresh else self.run.is_recording()
+            if (stop.asked or self.planned) and (has_begun or time.monotonic() > began + STARTUP):
                 stop.pass_on()
             if not told and self.run.has_begun():
                 self.tell()
@@ -357,6 +367,7 @@ class Launch:
                           rounds_replayed=sum(each["rounds_replayed"] for each in attempts), hosts_gone=self.hosts.gone(),
                           privacy=self.charged())
         self.tell()
+        self.forget_story_beside()
         privacy = self.story["privacy"]
         say("{}; {} restarts, at least {} rounds replayed, hosts gone: {}{}{}".format(
             why, self.story["restarts"], self.story["rounds_replayed"], ", ".join(self.hosts.gone()) or "none",
@@ -385,15 +396,26 @@ class Launch:
         return sums if ledgers else None
 
     def tell(self):
-        """Writes launch.json, once the run has begun: starling wants its directory empty before."""
-        if not self.run.has_begun():
-            return
-        new = self.run.path / "launch.json.part"
+        """Writes launch.json, once the run has begun."""
+        if self.run.has_begun() and self.write(self.run.path / "launch.json"):
+            self.forget_story_beside()
+
+    def write(self, file):
+        """Writes the story to the file; whether that was possible."""
+        new = file.with_name(file.name + ".part")
         try:
             new.write_text(json.dumps(self.story, indent=1) + "\n")
-            new.replace(self.run.path / "launch.json")
+            new.replace(file)
+            return True
         except OSError as error:
-            say("cannot write {}/launch.json: {}".format(self.run.path, error.strerror))
+            say("cannot write {}: {}".format(file, error.strerror))
+            return False
+
+    def forget_story_beside(self):
+        try:
+            self.story_beside().unlink()
+        except OSError:
+            pass
 
 
 def main():

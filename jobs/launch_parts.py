@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import signal
+import struct
 import subprocess
 import time
 
@@ -84,6 +85,16 @@ class RunFolder:
             return False
         finally:
             os.close(folder)
+
+    def is_recording(self):
+        """Whether a process has begun to record rounds: it then holds a lock on history.csv. Takes no lock."""
+        form = "hhqqi4x"  # struct flock of 64-bit Linux
+        try:
+            with open(str(self.path / "history.csv"), "rb") as file:
+                lock = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(form, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        except OSError:
+            return False
+        return struct.unpack(form, lock)[0] != fcntl.F_UNLCK
 
     def is_finished(self):
         if (self.path / "run-id").exists():

@@ -243,6 +243,38 @@ class Signals(LaunchCase):
         again.process.send_signal(signal.SIGTERM)
         self.finished(again, STOPPED_SAFELY)
 
+    def test_a_launcher_that_is_killed_before_it_has_seen_the_run_begin(self):
+        job = self.start([], [*USUAL[:-4], "--rounds", "1e9", "--checkpoint-every", "100"])
+        pids = job.pids(2)
+        job.process.send_signal(signal.SIGSTOP)
+        wait_until((self.folder / "run/run-id").exists, "the run has begun")
+        job.process.kill()
+        wait_until(lambda: not any(map(is_running, pids)), "the ranks have ended")
+        job.finish()
+        self.assertFalse((self.folder / "run/launch.json").exists())
+        before = self.newest()
+        again = Job([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--", *job.process.args[job.process.args.index("--") + 1:]], self.folder, job.log)
+        self.addCleanup(again.close)
+        wait_until(lambda: self.newest() > before or again.process.poll() is not None, "the run goes on")
+        again.process.send_signal(signal.SIGTERM)
+        self.finished(again, STOPPED_SAFELY)
+        self.assertEqual(len(self.story()["attempts"]), 2)
+        self.assertFalse((self.folder / "run.launch.json").exists())
+
+    def test_a_signal_after_a_restart_is_passed_on_at_once(self):
+        """Ranks are known to have begun, so that nobody waits for as long as they might take."""
+        words = [*USUAL[:-4], "--rounds", "1e9", "--checkpoint-every", "100"]
+        run = "import sys, launch; launch.STARTUP = 1e9; sys.exit(launch.main())"
+        log, wrapper = self._wrapper(NOTE_SCRIPT)
+        with_path = ["env", f"PYTHONPATH={SOURCE / 'jobs'}", sys.executable, "-B", "-c", run]
+        job = Job([*with_path, "--backoff", "0.05", "--", MPIRUN, "--oversubscribe", "-n", "2", *wrapper, STARLING, "omd", *words,
+                   "--output", "run"], self.folder, log)
+        self.addCleanup(job.close)
+        at = self.kill(job)
+        wait_until(lambda: self.newest() > at or job.process.poll() is not None, "the run goes on")
+        job.process.send_signal(signal.SIGTERM)
+        self.finished(job, STOPPED_SAFELY)
+
     def test_a_terminal_that_goes_away_with_the_log(self):
         """SIGHUP stops the run safely, and so it ends although no message can be written."""
         job = Job(["bash", "-c", 'exec "$@" 2>/dev/full', "bash", sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--backoff", "0.05", "--",
