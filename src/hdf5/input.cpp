@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -38,6 +39,9 @@ void require_data(bool done, const std::string& what) {
 
 /// Check of the signature. Its error says why a file is not HDF5, as far as the first bytes tell.
 void check_signature(const std::string& path) {
+  std::error_code ignored;
+  check(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
+        "cannot read '{}': it is no regular file, and HDF5 is read in place. Name a file.", path);
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   check(file != nullptr, "cannot open '{}' ({}) check the path and its permissions", path, std::strerror(errno));

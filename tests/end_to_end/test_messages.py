@@ -75,6 +75,73 @@ class MissingFiles(MessageCase):
             with self.subTest(" ".join(words)):
                 self.refused(USAGE, ["none"], words)
 
+    def test_every_option_that_names_a_file_refuses_what_may_have_no_end(self):
+        """A pipe with a name may have no writer, and a device gives bytes for ever: either would be waited for."""
+        os.mkfifo(self.folder / "pipe")
+        learn = [*RUN, "--source", "d.csv"]
+        noisy = ["omd", "--progress", "off", "--source", "d.csv", "--mechanism", "laplace"]
+        for place in ("pipe", "/dev/zero"):
+            for words in (
+                [*learn, "--topology", place],
+                [*learn, "--config", place],
+                [*learn, "--test", place],
+                [*learn, "--start", place],
+                [*learn, "--standardise", place],
+                [*learn, "--ranges", place],
+                [*learn, "--encode", place],
+                [*learn, "--missing", f"constant:{place}"],
+                [*learn, "--partition", f"file:{place}"],
+                [*learn, "--leave", place],
+                [*learn, "--dropout", f"clients:{place}"],
+                [*learn, "--dropout", "0.1", "--dropout-model", place],
+                [*learn, "--constraint", f"linear:{place}"],
+                [*noisy, "--epsilon", f"schedule:{place}"],
+                [*noisy, "--epsilon", f"clients:{place}"],
+                [*noisy, "--epsilon", "1", "--ledger", place],
+                ["renewable", "--source", "d.csv", "--variant", "private", "--mechanism", "gaussian", "--epsilon", "1",
+                 "--curvature-model", f"file:{place}"],
+                ["predict", place, "--source", "d.csv"],
+                ["privacy", "ledger", place],
+                ["privacy", "spend", "--groups", place],
+                ["topology", "check", place],
+                ["topology", "draw", place],
+                ["sweep", place, "--output", "all"],
+            ):
+                with self.subTest(" ".join(words)):
+                    before = sorted(self.folder.iterdir())
+                    result = self.run_alone(words)
+                    self.assertIn(result.code, (USAGE, DATA_FAULT), result)
+                    self.assertEqual(len(result.messages()), 1, result)
+                    self.assertIn(place, result.messages()[0])
+                    self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_files_of_a_run_that_may_have_no_end(self):
+        self.assertEqual(self.run_alone([*RUN, "--source", "d.csv", "--output", "run"]).code, 0)
+        os.mkfifo(self.folder / "pipe")
+        for name in ("history.csv", "summary.json", "run.h5", "model.h5"):
+            for place in ("../pipe", "/dev/zero"):
+                with self.subTest(f"{name} {place}"):
+                    (self.folder / "run" / name).rename(self.folder / "kept")
+                    (self.folder / "run" / name).symlink_to(place)
+                    words = ["predict", "run", "--source", "d.csv"] if name == "model.h5" else ["report", "run"]
+                    result = self.run_alone(words)
+                    self.assertIn(result.code, (USAGE, DATA_FAULT), result)
+                    self.assertIn(name, result.messages()[0])
+                    (self.folder / "kept").rename(self.folder / "run" / name)
+
+    def test_text_from_standard_input_and_from_a_pipe_of_the_shell(self):
+        topology = "clients 3\nedge 0 1\nedge 1 2\nedge 2 0\n"
+        self.write("ring.topo", topology)
+        asked = [STARLING, "topology", "check"]
+        of_file = subprocess.run([*asked, "ring.topo"], cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=30)
+        self.assertEqual(of_file.returncode, 0, of_file)
+        for shell in ('"$0" topology check <(sleep 0.2; cat ring.topo)', 'cat ring.topo | "$0" topology check /dev/stdin',
+                      '"$0" topology check /dev/stdin <ring.topo'):
+            with self.subTest(shell):
+                done = subprocess.run(["bash", "-c", shell, STARLING], cwd=self.folder, env=environment(), capture_output=True, text=True,
+                                      timeout=30)
+                self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, of_file.stdout.splitlines()[1:]), done)
+
     def test_a_run_to_resume(self):
         self.refused(USAGE, ["--resume 'none'", "no such directory"], ["omd", "--resume", "none"])
         (self.folder / "empty").mkdir()

@@ -1,13 +1,19 @@
 #include "starling/files/text.hpp"
 
 #include "support/testing.hpp"
+#include <array>
+#include <chrono>
+#include <fcntl.h>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <string>
 #include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling::text_test {
@@ -99,6 +105,34 @@ TEST(ReplacedFile, IsNoDeviceAndNoPipe) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "null"));
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(replaced_file(folder / "pipe"), std::nullopt);
+}
+
+// A pipe with a name may have no writer, and a device may give bytes for ever.
+TEST(WholeFile, IsNoStreamWithoutEnd) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto refusal = [](const std::string& path) {
+    return message_of<DataError>([&] { static_cast<void>(read_whole_file(path)); });
+  };
+  EXPECT_THAT(refusal(folder / "pipe"), HasSubstr("it is a named pipe, where a file is wanted. Name a file."));
+  EXPECT_THAT(refusal("/dev/zero"), HasSubstr("it is no regular file, and gives more than 64 MB."));
+  EXPECT_EQ(read_whole_file("/dev/null"), "");
+}
+
+// As of a shell's <(…): its writer may be late.
+TEST(WholeFile, IsWhatAPipeWithoutANameGives) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  std::thread writer([&] {
+    for (const std::string& part : {"one\n"s, "two\n"s}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_EQ(write_all(ends[1], part), 0);
+    }
+    ::close(ends[1]);
+  });
+  EXPECT_EQ(read_whole_file(fmt::format("/dev/fd/{}", ends[0])), "one\ntwo\n");
+  writer.join();
+  ::close(ends[0]);
 }
 
 TEST(ReplacedFile, TakesText) {

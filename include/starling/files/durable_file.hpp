@@ -13,7 +13,7 @@ namespace starling {
 class Descriptor {
  public:
   /// Opens the file. A new file has mode `mode`, by default for its owner alone. On failure errno is set and `get` is
-  /// below 0.
+  /// below 0. What is opened to be read does not block, neither now nor in `read`.
   Descriptor(const std::string& path, int flags, mode_t mode = 0600);
   Descriptor(Descriptor&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
   Descriptor(const Descriptor&) = delete;
@@ -47,7 +47,12 @@ void require_read(int error, const std::string& path);
 /// `advice` says what to do.
 void require_written(int error, const std::string& path, std::string_view advice = "");
 
-/// Content of a file; none if the file cannot be read, with the reason in errno.
+/// Throws DataError for a pipe with a name, which might never be written to, and for a device, which might never end.
+void refuse_stream(const std::string& path);
+
+/// Content of a file; none if the file cannot be read, with the reason in errno. Standard input, a pipe without a name
+/// (as of a shell's `<(…)`) and a character device may give up to 64 MB. Throws DataError for one that gives more, for
+/// a pipe with a name, which might never be written to, and for a block device.
 [[nodiscard]] std::optional<std::string> read_whole_file(const std::string& path);
 
 }  // namespace starling

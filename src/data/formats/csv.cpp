@@ -349,6 +349,7 @@ std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettin
 std::unique_ptr<RecordReader> open_constants(const std::string& path, ReadSettings settings, Part part,
                                              const std::vector<std::string>& features) {
   settings.header = ReadSettings::Header::yes;
+  require_regular(path);
   require_readable(path);
   try {
     auto reader = open_csv(path, settings, part);

@@ -11,6 +11,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/exact_number.hpp"
+#include "starling/files/durable_file.hpp"
 
 namespace starling {
 
@@ -33,6 +34,7 @@ Client read_owner(std::string_view line, std::int64_t expected, const LineReader
 }  // namespace
 
 std::vector<Client> read_owners(const std::string& path, std::int64_t records, Client clients) {
+  refuse_stream(path);
   LineReader lines(path);
   std::string_view line;
   check<DataError>(lines.next(line) && line == heading,

@@ -29,6 +29,8 @@ auto reading(const std::string& path, Action&& action) {
     return DataError(
         fmt::format("cannot read '{}' (missing, damaged or of another program: {}) restore it", path, why));
   };
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) throw damaged("it is no regular file");
   try {
     const File file(path, File::Mode::read);
     return action(file);
