@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import resource
 import signal
 import stat
@@ -493,6 +494,16 @@ class Describe(DataCase):
             with self.subTest(labels):
                 self.write("a.csv", "".join(f"0.{i},{label}\n" for i, label in enumerate(labels)))
                 self.assertEqual(self.figures("a.csv")["losses"], losses)
+
+    def test_a_mean_has_the_digits_that_the_deviation_needs(self):
+        self.write("a.csv", "a,b,c,y\n100000000.03,0.1,5,-1\n99999999.97,0.2,5,1\n")
+        rows = {line.split()[0]: line.split()[1:5] for line in self.fine("describe", "a.csv").splitlines()
+                if re.match(r"    [abc] ", line)}
+        self.assertEqual(rows["a"], ["99999999.97", "100000000", "100000000.03", "0.03"])
+        self.assertEqual(rows["b"], ["0.1", "0.15", "0.2", "0.05"])
+        self.assertEqual(rows["c"], ["5", "5", "5", "0"])
+        self.write("a.csv", "-123456789012.25,3.5\n-123456789012.75,3.25\n")
+        self.assertIn(" -123456789012.75   -123456789012.5  -123456789012.25              0.25 ", self.fine("describe", "a.csv"))
 
     def test_many_features_are_summed_up(self):
         self.write("a.csv", "".join(",".join(str((i * j) % 3) for j in range(60)) + f",{i % 2}\n" for i in range(9)))

@@ -1,6 +1,7 @@
 #include "description_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -34,6 +35,22 @@ bool all_fit(const Loss& loss, const Description& figures) {
 
 std::string number(double value) {
   return fmt::format("{:.6g}", value);
+}
+
+/// A value of a column, with digits down to a tenth of the first digit of the column's deviation: at least 6, and no
+/// more than a double has.
+std::string number_beside(double value, double deviation) {
+  constexpr double most_digits = 17;
+  const double digits = 2 + std::floor(std::log10(std::abs(value))) - std::floor(std::log10(deviation));
+  if (value == 0 || !(deviation > 0) || !(digits > 6)) return number(value);
+  return fmt::format("{:.{}g}", value, static_cast<int>(std::min(digits, most_digits)));
+}
+
+/// Least, mean and largest of a column, and its deviation.
+std::array<std::string, 4> spread_of(const Moments& moments) {
+  const double deviation = moments.deviation();
+  return {number_beside(moments.min(), deviation), number_beside(moments.mean(), deviation),
+          number_beside(moments.max(), deviation), number(deviation)};
 }
 
 std::string name_of(const Description& figures, std::size_t feature) {
@@ -140,8 +157,8 @@ void note_scales(const Description& figures, std::vector<std::string>& notes) {
 // text
 
 std::string labels_line(const Description& figures) {
-  const auto range = fmt::format("{} to {}, mean {}, sd {}", number(figures.label.min()), number(figures.label.max()),
-                                 number(figures.label.mean()), number(figures.label.deviation()));
+  const auto [least, mean, most, deviation] = spread_of(figures.label);
+  const auto range = fmt::format("{} to {}, mean {}, sd {}", least, most, mean, deviation);
   if (figures.many_labels) return fmt::format("over {} distinct: {}", Description::most_labels, range);
   if (figures.labels.size() > most_listed_labels) return fmt::format("{} distinct: {}", figures.labels.size(), range);
   std::string list;
@@ -169,12 +186,18 @@ std::string norm_line(const char* name, const NormFigures& norms) {
 std::string feature_table(const Description& figures) {
   std::size_t width = 8;
   for (std::size_t j = 0; j < figures.features; ++j) width = std::max(width, name_of(figures, j).size());
-  std::string text = fmt::format("  {:<{}}{:>14}{:>14}{:>14}{:>14}{:>10}\n", "feature", width + 2, "min", "mean", "max",
-                                 "sd", "distinct");
+  std::vector<std::array<std::string, 4>> rows{{"min", "mean", "max", "sd"}};
+  for (const FeatureFigures& column : figures.columns) rows.push_back(spread_of(column.moments));
+  std::size_t cell = 14;
+  for (const auto& row : rows) {
+    for (const std::string& text : row) cell = std::max(cell, text.size() + 2);
+  }
+  const auto line = [&](const std::array<std::string, 4>& row) {
+    return fmt::format("{:>{}}{:>{}}{:>{}}{:>{}}", row[0], cell, row[1], cell, row[2], cell, row[3], cell);
+  };
+  std::string text = fmt::format("  {:<{}}{}{:>10}\n", "feature", width + 2, line(rows.front()), "distinct");
   for (std::size_t j = 0; j < figures.features; ++j) {
-    const Moments& moments = figures.columns[j].moments;
-    text += fmt::format("    {:<{}}{:>14}{:>14}{:>14}{:>14}{:>10}\n", name_of(figures, j), width, number(moments.min()),
-                        number(moments.mean()), number(moments.max()), number(moments.deviation()),
+    text += fmt::format("    {:<{}}{}{:>10}\n", name_of(figures, j), width, line(rows[j + 1]),
                         distinct(figures.columns[j]));
   }
   return text;
