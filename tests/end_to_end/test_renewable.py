@@ -7,6 +7,7 @@ import os
 import random
 import re
 import signal
+import threading
 import unittest
 
 from harness import *
@@ -411,6 +412,45 @@ class BadInput(RenewableCase):
         self.fails(UNREADABLE, [*words, "--l2", "0"], "not positive definite|no minimum", "--l2")
         words[words.index("10")] = "1"
         self.fails(UNREADABLE, [*words, "--l2", "0"], "not positive definite", "--batch of several times the 31 coefficients")
+
+    def test_the_default_batch_determines_the_model(self):
+        """Fifty records of all clients for each coefficient, ten of regressions, from public numbers alone."""
+        for name, words, batch in (
+                ("drift", [], 300), ("gaussians", ["--source", "synthetic:two-gaussians:n=6000"], 2550),
+                ("logistic", ["--source", "synthetic:logistic:n=1000", "--loss", "logistic", "--clients", "3"], 67),
+                ("linear", ["--source", "synthetic:linear:n=1000", "--loss", "squared"], 40),
+                ("expectile", ["--source", "synthetic:expectile:n=1000", "--loss", "expectile:0.7"], 40)):
+            with self.subTest(name):
+                more = ["--rounds", "20"] if name == "drift" else []
+                result = self.play([*OPEN, *words, *more, "--output", name])
+                self.assertEqual(result.code, 0, result)
+                self.assertIn(f"tuning: batch {batch}: the first batch of ", result.err)
+                self.assertIn(f"\nbatch = {batch}\n", (self.folder / name / "config.ini").read_text())
+        again = self.summary([*OPEN, "--source", "synthetic:logistic:n=1000", "--loss", "logistic", "--clients", "3", "--batch", "67"], "again")
+        self.assertEqual(again["final_model"], json.loads((self.folder / "logistic/summary.json").read_text())["final_model"])
+
+    def test_the_default_batch_is_chosen_once(self):
+        words = ["--source", "synthetic:logistic:n=3000", "--loss", "logistic", *OPEN]
+        whole = self.summary(words, "whole")
+        self.summary([*words, "--rounds", "6", "--checkpoint-every", "5"], "run")
+        resumed = self.run_command(1, ["renewable", "--resume", "run", "--rounds", str(whole["rounds"]), "--json"])
+        self.assertEqual(resumed.code, 0, resumed)
+        self.assertEqual(resumed.summary()["final_model"], whole["final_model"])
+
+    @fewer
+    def test_the_default_batch_of_pipes_and_of_any_number_of_ranks(self):
+        lines = gaussian_rows(900, 3, 21, 0.6)
+        for k in range(3):
+            self.csv(f"data-{k}.csv", lines[k::3])
+        words = ["--source", "data-{client}.csv", "--clients", "3", "--loss", "logistic", *OPEN]
+        of_files = [self.summary(words, f"files-{ranks}", ranks)["final_model"] for ranks in layouts()]
+        self.assertEqual(of_files, [of_files[0]] * len(of_files))
+        for k in range(3):
+            text = (self.folder / f"data-{k}.csv").read_text()
+            (self.folder / f"data-{k}.csv").unlink()
+            os.mkfifo(self.folder / f"data-{k}.csv")
+            threading.Thread(target=(self.folder / f"data-{k}.csv").write_text, args=(text,), daemon=True).start()
+        self.assertEqual(self.summary([*words, "--rounds", "5"], "pipes", 3)["final_model"], of_files[0])
 
     def test_separable_without_a_penalty(self):
         lines = [line for line in gaussian_rows(300, 2, 8, 3) if line.count("-") in (0, 3)]

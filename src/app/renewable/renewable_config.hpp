@@ -32,6 +32,9 @@ struct RenewableConfig : LearningConfig {
   StandardErrors standard_errors = StandardErrors::automatic;
   double level = 0.95;
 
+  /// Whether nobody chose --batch for a first batch that must determine a model without penalty.
+  bool opens_batch = false;
+
   /// K of one-vs-rest; 1 for binary.
   std::size_t classes = 1;
   /// Share of the price that released curvature takes; none for public curvature.

@@ -39,6 +39,7 @@ class RenewableRun final : public AggregatedRun {
     config_ = parse_renewable_config(words, of_run_);
   }
   void open_data() override;
+  void choose_settings() override;
   void open_model() override;
   void agree_on_model() override { choose_correlation(); }
   [[nodiscard]] RunFacts privacy_facts() override;
@@ -49,6 +50,7 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] std::optional<SavedModel> model_of_results() const override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 
+  [[nodiscard]] TunedValue batch_of_default() const;
   void choose_rounds();
   void choose_correlation();
   [[nodiscard]] bool correlates_by_default(Round rounds) const;

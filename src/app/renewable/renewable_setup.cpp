@@ -1,6 +1,9 @@
 // The data, model, privacy and protocol of `starling renewable`.
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/model_choice.hpp"
+#include "app/settings/tuned_settings.hpp"
 #include "renewable_run.hpp"
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -17,6 +20,10 @@ namespace starling {
 namespace {
 
 constexpr Round passes_of_offline = 1000;
+
+/// Records of a first batch for each coefficient (docs/methods/renewable.md, "Size of batches").
+constexpr std::size_t records_of_regression = 10;
+constexpr std::size_t records_of_classes = 50;
 
 /// Labels 0, …, K − 1.
 double class_label(double raw, std::size_t classes) {
@@ -43,6 +50,30 @@ void RenewableRun::open_data() {
   };
   if (config_.variant == RenewableVariant::offline) config_.data.epochs = config_.rounds.value_or(passes_of_offline);
   open_streams(config_.data);
+}
+
+/// Without a penalty the first batch of all clients must determine every coefficient, and its classes must not be
+/// separable (docs/methods/renewable.md, "Size of batches"). No client can give more records than it has.
+TunedValue RenewableRun::batch_of_default() const {
+  const std::size_t coefficients = dataset_.shape.features + 1;
+  const std::size_t clients = static_cast<std::size_t>(layout_->clients());
+  std::size_t records = coefficients * (curved_->classifies() ? records_of_classes : records_of_regression);
+  if (config_.classes > 2) records = records * config_.classes / 2;
+  return {"batch", fmt::format("{}", (records + clients - 1) / clients),
+          fmt::format("the first batch of {} client{} determines {} coefficients without --l2", clients,
+                      clients == 1 ? "" : "s", coefficients * config_.classes)};
+}
+
+void RenewableRun::choose_settings() {
+  if (!config_.opens_batch || config_.resume) return;
+  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
+  agreement_.together([&] {
+    TunedValue chosen = batch_of_default();
+    keep_in_range(chosen);
+    if (first_rank()) print_tuning({chosen}, "");
+    take_settings(config_, parse_renewable_config(with_choices(words_, {chosen}), of_run_));
+    dataset_.plan(config_.data.batch, config_.data.epochs, records);
+  });
 }
 
 void RenewableRun::open_model() {

@@ -19,7 +19,7 @@ void add_client_options(Options& options, LearningConfig& config, const std::str
   options.add(declared("clients-per-rank"), config.clients_per_rank);
 }
 
-void add_data_options(Options& options, LearningConfig& config) {
+void add_data_options(Options& options, LearningConfig& config, const std::string& batch) {
   options.group("Data");
   options.add(declared("source", {.initial = config.data.source, .values = source_values, .aside_with = "join"}),
               config.data.source);
@@ -36,7 +36,7 @@ void add_data_options(Options& options, LearningConfig& config) {
       [&config](const std::string& text) {
         config.data.memory = static_cast<std::size_t>(whole_between(text, 0, 1'000'000'000)) << 20;
       });
-  options.add(declared("batch", {.initial = "1"}), config.data.batch);
+  options.add(declared("batch", batch, {.initial = "1"}), config.data.batch);
   options.add(declared("epochs"), config.data.epochs);
   options.add(declared("rounds"), config.rounds);
   options.add(option("test", "SOURCE", "public records on which every client's model is scored",

@@ -58,7 +58,7 @@ struct LearningConfig {
 /// --clients and --clients-per-rank; `otherwise` says how many there are by default.
 void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise);
 /// --source, --partition, --batch, --rounds, --test, --seed and the like, but for how files are read.
-void add_data_options(Options& options, LearningConfig& config);
+void add_data_options(Options& options, LearningConfig& config, const std::string& batch = {});
 /// --output, --json, --watchdog, --config, --help and the like.
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
 /// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
