@@ -1,9 +1,10 @@
 """One call of a command in this process."""
 
+from ._classes import are_names
 from ._errors import DataError, Error, error_of
 from ._model import identity, name_of, require_object
 from ._native import native
-from ._records import TextTable
+from ._records import TEST, TextTable
 
 
 class Offer:
@@ -13,6 +14,11 @@ class Offer:
         self.records = records or {}
         self.plugin = None
         self.take_model(model)
+
+    def has_named_labels(self):
+        """Whether the labels of all records are here beside X, and are -1 and 1."""
+        labels = [None if isinstance(each, TextTable) else each[1] for name, each in self.records.items() if name != TEST]
+        return bool(labels) and all(each is not None and are_names(each) for each in labels)
 
     def take_model(self, model):
         require_object(model)

@@ -9,10 +9,11 @@ import textwrap
 import types
 
 from ._call import Offer, end_before_begin, run_words
+from ._classes import tell_of_classes
 from ._errors import UsageError
 from ._model import name_of
 from ._records import TEST, offered_records, table_of
-from ._run import Run
+from ._run import Run, read_dataset
 from ._tables import as_table, read_columns
 from ._topology import Topology, topology_of
 from ._words import python_name, words_of
@@ -70,7 +71,8 @@ def take_model(keywords, offer):
 
 def result_of(ended, offer, printed_json):
     if ended["directory"]:
-        return Run(ended["directory"], model=offer.plugin if offer.model is None else offer.model, code=ended["code"])
+        return Run(ended["directory"], model=offer.plugin if offer.model is None else offer.model, code=ended["code"],
+                   named_labels=offer.has_named_labels())
     if printed_json and ended["text"].startswith("{"):
         return json.loads(ended["text"])
     return ended["text"]
@@ -182,6 +184,12 @@ def predicting(function):
         with tempfile.TemporaryDirectory(prefix="starling-") as folder:
             path = os.path.join(folder, "predictions.csv")
             function(*positional, output=path, **{"progress": "off", **keywords})
-            return as_table(read_columns(path)) if os.path.exists(path) else None  # rank 0 has what parties predict together
+            if not os.path.exists(path):
+                return None  # rank 0 has what parties predict together
+            columns = read_columns(path)
+            known = keywords.get("model") is not None or any(getattr(each, "named_labels", False) for each in positional)
+            if "class" in columns and positional and not known:
+                tell_of_classes(os.fspath(getattr(positional[0], "path", positional[0])), columns["class"], read_dataset)
+            return as_table(columns)
 
     return predict

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from ._apply import apply_model
+from ._classes import tell_of_classes
 from ._errors import DataError, UsageError
 from ._model import require_object
 from ._native import native
@@ -26,13 +27,15 @@ def read_dataset(path, name):
 class Run:
     """A run: its results, which are read from its directory when they are asked for.
 
-    `path` is the directory. `code` is the exit code of the command: 1 where an audit has refuted the claim.
+    `path` is the directory. `code` is the exit code of the command: 1 where an audit has refuted the claim. `named_labels` says
+    that the labels of its records are known to be -1 and 1.
     """
 
-    def __init__(self, path, model=None, code=0):
+    def __init__(self, path, model=None, code=0, named_labels=False):
         self.path = os.path.abspath(os.fspath(path))
         self.code = code
         self._own = model
+        self.named_labels = named_labels
         if not os.path.isdir(self.path):
             raise DataError(f"'{self.path}' is no folder. Name the directory of a run.")
 
@@ -96,14 +99,18 @@ class Run:
         return masses[-1][here] @ self.models[here] / masses[-1][here].sum()
 
     def predict(self, x, what=None, client=None):
-        """Predictions for records x (m, features): classes, or numbers of a regression.
+        """Predictions for records x (m, features): classes, or numbers of a regression. Two classes are the labels that
+        `class_labels` of the command has named, else -1 and 1, with a warning unless these are known to be the labels.
 
         `what` names other columns of `starling predict`: "score", "probability", or "table" for all of them. `client` is the
         client whose model is applied, in place of the mean of all. An own model must be the one that has learned.
         """
         if not os.path.exists(self.file("model.h5")):
             raise UsageError("predict: the run has no model.h5: it has not ended, or its result is no model of records.")
-        return apply_model(self.path, x, what, client, self._own)
+        found = apply_model(self.path, x, what, client, self._own)
+        if what is None and self._own is None and not self.named_labels:
+            tell_of_classes(self.path, found, read_dataset)
+        return found
 
     def plot(self, name="loss", ax=None):
         """Draws a figure of the history over the rounds, and with it the same on the test set. Returns the matplotlib axes.

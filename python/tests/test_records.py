@@ -3,6 +3,7 @@
 import os
 import traceback
 import unittest
+import warnings
 
 from case import *
 
@@ -64,6 +65,27 @@ class Records(PythonCase):
         self.assertEqual(len(run.predict(frame)), len(frame))
         table = starling.predict(run, records=frame.head(2), id="note")
         self.assertEqual(table["note"][0], "rain, then none")
+
+    def test_labels_0_and_1_are_predicted_where_they_are_declared(self):
+        labels = (self.y + 1) / 2
+        options = dict(clients=3, topology="ring.topo", mechanism="none", epochs=5, progress="off")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            plain = starling.omd(records=(self.x, self.y), **options, output="plain")
+            declared = starling.omd(records=(self.x, labels), **options, class_labels=(0, 1), output="declared")
+            classes = plain.predict(self.x)
+            starling.predict(plain, records=self.x)
+            self.assertEqual(set(classes), {-1, 1})  # no warning: these are the labels
+            np.testing.assert_array_equal(declared.predict(self.x), (classes + 1) / 2)
+            np.testing.assert_array_equal(starling.load("declared").predict(self.x), (classes + 1) / 2)
+        self.assertGreater((declared.predict(self.x) == labels).mean(), 0.7)
+        silent = starling.omd(records=(self.x, labels), **options, output="silent")
+        for predicted in (lambda: silent.predict(self.x), lambda: starling.load("plain").predict(self.x),
+                          lambda: starling.predict("silent", records=self.x)["class"]):
+            with self.assertWarnsRegex(UserWarning, r"-1 the label 0 or -1.*class_labels=\(0, 1\)"):
+                np.testing.assert_array_equal(predicted(), classes)
+        with self.assertRaisesRegex(starling.DataError, r"neither 0 nor 1 \(--class-labels\)"):
+            starling.omd(records=(self.x, self.y), **options, class_labels=[0, 1], output="wrong")
 
     def test_a_list_says_how_many_clients_there_are(self):
         """A smaller number would leave out the records of clients without a word."""

@@ -105,6 +105,77 @@ class Kinds(PredictCase):
         self.assertEqual([row["class"] for row in rows], ["yes" if score > 0 else "no" for score in scores])
         self.assertEqual([row["record"] for row in rows], [str(i + 1) for i in range(n)])
 
+    def two_classes(self, low, high, name):
+        """A table whose labels are these two numbers; its features, and whether a label is the second."""
+        random = numpy.random.default_rng(3)
+        x = random.normal(0, 1, (200, 2))
+        second = x[:, 0] - x[:, 1] + 0.3 * random.normal(0, 1, 200) > 0
+        self.table(name, ["a", "b", "kind"], zip(*x.T, numpy.where(second, high, low)))
+        return x, second
+
+    def test_declared_labels_of_two_classes(self):
+        words = ["--label", "kind", "--intercept", "--clients", "2", "--partition", "iid", "--epochs", "3"]
+        self.two_classes(-1, 1, "signs.csv")
+        plain = self.learn("omd", ["--source", "signs.csv", *words], "plain")
+        for low, high in ((0, 1), (1, 2), (2.5, -3)):
+            with self.subTest(low=low, high=high):
+                name = f"run{low}{high}"
+                x, second = self.two_classes(low, high, "train.csv")
+                model = self.learn("omd", ["--source", "train.csv", *words, f"--class-labels={low},{high}"], name)
+                self.assertEqual({each: blocks(model)[each].tolist() for each in blocks(model)},
+                                 {each: blocks(plain)[each].tolist() for each in blocks(plain)})
+                with h5py.File(model) as file:
+                    self.assertEqual(file["preparation/class_labels"][()].tolist(), [low, high])
+                result = self.run_alone(["predict", name, "--source", "train.csv"])
+                self.assertEqual((result.code, result.err), (0, ""), result)
+                rows = list(csv.DictReader(result.out.splitlines()))
+                scores = linear_scores(model, x)[:, 0]
+                self.same(rows, f"probability_{high}", 1 / (1 + numpy.exp(-scores)))
+                self.assertEqual([row["class"] for row in rows], [str(high if score > 0 else low) for score in scores])
+                scored = self.run_alone(["score", name, "--source", "train.csv"])
+                self.assertEqual((scored.code, scored.err), (0, ""), scored)
+                told = json.loads(self.run_alone(["score", name, "--source", "train.csv", "--json"]).out)
+                self.assertEqual({each["class"]: each["text"] for each in told["class_texts"]}, {-1: str(low), 1: str(high)})
+                self.assertEqual(told["metrics"]["accuracy"], ((scores > 0) == second).mean())
+
+    def test_labels_that_were_not_declared(self):
+        words = ["--label", "kind", "--clients", "1"]
+        self.two_classes(0, 1, "train.csv")
+        said = "note: classes are -1 and 1: 1 is the label 1, and -1 the label 0 or -1, of the records that the model learned from."
+        self.learn("omd", ["--source", "train.csv", *words])
+        self.two_classes(-1, 1, "signs.csv")
+        self.table("unlabelled.csv", ["a", "b"], [(1, 2)])
+        self.learn("omd", ["--source", "train.csv", *words, "--positive", "0"], "positive")
+        for command in ("predict", "score"):
+            with self.subTest(command):
+                result = self.run_alone([command, "run", "--source", "train.csv"])
+                self.assertEqual(result.code, 0, result)
+                self.assertIn(said, result.err)
+                self.assertEqual(self.run_alone([command, "run", "--source", "signs.csv"]).err, "")
+                self.assertIn("1 is the label 0 (--positive), and -1 any other", self.run_alone([command, "positive", "--source", "train.csv"]).err)
+        self.assertEqual(self.run_alone(["predict", "run", "--source", "unlabelled.csv"]).err, "")
+
+    def test_labels_that_cannot_be_declared(self):
+        self.two_classes(0, 1, "train.csv")
+        words = ["omd", *QUIET, "--source", "train.csv", "--label", "kind", "--clients", "1", "--output", "run"]
+        for more, code, pattern in ((["1,2"], UNREADABLE, "row 5: a label is neither 1 nor 2 (--class-labels)"),
+                                    (["0"], UNUSABLE, "--class-labels with 1 numbers (it takes two different numbers"),
+                                    (["1,1"], UNUSABLE, "--class-labels with 1,1 (it takes two different numbers"),
+                                    (["0,1", "--ignore", "1"], UNUSABLE, "label 1 stands in --class-labels and in --ignore"),
+                                    (["0,1", "--positive", "1"], UNUSABLE, "--positive"),
+                                    (["0,1", "--loss", "squared"], UNUSABLE, "--class-labels with --loss squared"),
+                                    (["0,1", "--loss", "softmax:2"], UNUSABLE, "--class-labels with --loss softmax:2")):
+            with self.subTest(more):
+                self.complains(self.run_alone([*words, "--class-labels", *more]), code, re.escape(pattern))
+                self.assertFalse((self.folder / "run").exists())
+        self.complains(self.run_alone(["renewable", *QUIET, "--source", "train.csv", "--label", "kind", "--l2", "1", "--classes", "one-vs-rest:2",
+                                       "--class-labels", "0,1", "--output", "run"]), UNUSABLE, "--class-labels with --classes one-vs-rest:2")
+        # A label that nobody declared ends no prediction, and other commands take declared labels too.
+        self.learn("renewable", ["--source", "train.csv", "--label", "kind", "--l2", "1", "--batch", "20", "--class-labels", "0,1"], "renewed")
+        self.table("other.csv", ["a", "b", "kind"], [(5, -5, 7), (-5, 5, 0)])
+        self.assertEqual([row["class"] for row in self.predict(["renewed", "--source", "other.csv"])], ["1", "0"])
+        self.complains(self.run_alone(["score", "renewed", "--source", "other.csv"]), UNREADABLE, "label 7 is neither 0 nor 1")
+
     def test_a_standardised_regression_in_own_units(self):
         x = self.random.normal(5, 2, (200, 3))
         y = 100 + 30 * x[:, 0] + self.random.normal(0, 1, 200)

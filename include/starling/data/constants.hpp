@@ -60,8 +60,9 @@ struct PublicConstants {
   std::vector<double> fill;  ///< stands for missing values, one per feature column; empty without Missing::constant
   double scale = 1;
   ReadSettings::Features description = ReadSettings::Features::raw;
-  std::vector<double> positive;  ///< labels that count as +1; empty: labels stay as they are
-  std::vector<double> ignore;    ///< labels whose records are left out
+  std::vector<double> positive;           ///< labels that count as +1; empty: labels stay as they are
+  std::vector<double> class_labels = {};  ///< the two labels that count as −1 and as +1; empty: labels stay as they are
+  std::vector<double> ignore;             ///< labels whose records are left out
 
   /// Categories of a feature column that become features; null for a column of numbers.
   [[nodiscard]] const CategoryColumn* one_hot(std::size_t column) const;

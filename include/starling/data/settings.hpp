@@ -38,6 +38,9 @@ struct ReadSettings {
   enum class Decimal { point, comma } decimal = Decimal::point;
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
+  /// Two labels, the first of which becomes −1 and the second +1; any other is an error. Empty: labels stay as they
+  /// are. Excludes `positive`.
+  std::vector<double> class_labels;
   /// Labels of records that are left out. Such a record keeps its place in the stream and adds nothing, so that no
   /// record's label moves another record.
   std::vector<double> ignore;
@@ -63,9 +66,9 @@ struct ReadSettings {
   /// Features that models see: the record's own, or the GradientHistogram of the picture whose pixels they are. A
   /// histogram comes from one record alone, after `scale`, by public constants, so it costs no privacy.
   enum class Features { raw, hog } features = Features::raw;
-  /// Constants of a saved model, in place of `positive`, `scale`, `features` and all options with constants. Feature
-  /// columns are found by the model's names; other columns are left out. Constants of no features are of labels and ids
-  /// alone. Null for the options themselves.
+  /// Constants of a saved model, in place of `positive`, `class_labels`, `scale`, `features` and all options with
+  /// constants. Feature columns are found by the model's names; other columns are left out. Constants of no features
+  /// are of labels and ids alone. Null for the options themselves.
   std::shared_ptr<const PublicConstants> constants;
   /// Called at opening with the names of the columns that `constants` leave out.
   std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};

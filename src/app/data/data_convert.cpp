@@ -53,7 +53,8 @@ void add_window_options(Options& options, Copy& copy) {
       option("window", "W",
              "write a record for each W consecutive ones of a client: mean and standard deviation (population: "
              "divided by W) of every feature, as NAME_mean and NAME_sd. A window whose records have several labels "
-             "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
+             "(after --positive or --class-labels) or an ignored one, and an incomplete one at the end, is dropped and "
+             "counted",
              {.range = {2, 1'000'000'000}, .unit = "records", .example = "10"}),
       copy.window);
   options.add(
@@ -80,9 +81,10 @@ class Copier {
   explicit Copier(const Copy& copy) : copy_(copy), source_(copy.source), progress_(copy.progress) {
     if (!copy.window) return;
     windows_ = WindowSettings{*copy.window, copy.window_step.value_or(*copy.window), std::move(source_.reading.ignore),
-                              std::move(source_.reading.positive)};
+                              std::move(source_.reading.positive), std::move(source_.reading.class_labels)};
     source_.reading.ignore.clear();  // windows must see the records that break them
     source_.reading.positive.clear();
+    source_.reading.class_labels.clear();
   }
 
   void run() {

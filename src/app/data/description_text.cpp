@@ -119,8 +119,8 @@ void note_labels(const Description& figures, std::vector<std::string>& notes) {
   const auto losses = fitting_losses(figures);
   if (losses.empty()) {
     notes.push_back(
-        "the labels fit no classification loss: use --loss squared or huber, or say with --positive which labels count "
-        "as +1");
+        "the labels fit no classification loss: use --loss squared or huber, or say with --class-labels or --positive "
+        "which labels count as -1 and +1");
   }
 }
 

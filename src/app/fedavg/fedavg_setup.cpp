@@ -1,5 +1,6 @@
 // The data, model and privacy of `starling fedavg`.
 #include "app/run/privacy/noise_keys.hpp"
+#include "app/settings/source_options.hpp"
 #include "fedavg_run.hpp"
 #include <algorithm>
 
@@ -8,6 +9,7 @@ namespace starling {
 void FedAvgRun::open_data() {
   place_clients();
   loss_ = make_loss(config_.model, config_.loss);
+  check_class_labels(config_.data, loss_->classifies() && loss_->scores() == 1 && !config_.model.own, config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   open_streams(config_.data);
   weigh_clients();

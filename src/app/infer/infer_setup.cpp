@@ -3,6 +3,7 @@
 #include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/model_choice.hpp"
 #include "app/settings/schedule_options.hpp"
+#include "app/settings/source_options.hpp"
 #include "app/settings/tuned_settings.hpp"
 #include "infer_rule.hpp"
 #include "infer_run.hpp"
@@ -45,6 +46,7 @@ void InferRun::open_graph() {
 void InferRun::open_data() {
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
+  check_class_labels(config_.data, curved_->classifies(), config_.loss);
   config_.data.label_map = [this](double raw) { return curved_->label(raw); };
   open_streams(config_.data);
 }

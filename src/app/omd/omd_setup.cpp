@@ -1,5 +1,6 @@
 // The data, model and privacy of `starling omd`.
 #include "app/run/tuning/rule_settings.hpp"
+#include "app/settings/source_options.hpp"
 #include "omd_run.hpp"
 
 namespace starling {
@@ -31,6 +32,7 @@ void OmdRun::open_data() {
   loss_ = make_loss(config_.model, config_.loss);
   check(!config_.label_size || needs_label_size(config_, *loss_),
         "--label-size with a loss whose labels are classes (no rule asks how large they are) leave it out");
+  check_class_labels(config_.data, loss_->classifies() && loss_->scores() == 1 && !config_.model.own, config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
   open_streams(config_.data);

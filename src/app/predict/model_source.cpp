@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/ranges.h>
+
 #include "starling/core/check.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/core/record_error.hpp"
@@ -39,9 +41,16 @@ void prepare_as(const SavedModel& model, ReadSettings& reading) {
     reading.scale = constants.scale;
     reading.features = constants.description;
     reading.positive = constants.positive;
+    reading.class_labels = constants.class_labels;
     reading.ignore = constants.ignore;
   }
   reading.dimension = constants.features;
+}
+
+/// Whether no text of the label's column names a class.
+bool names_no_labels(const PublicConstants& constants) {
+  return std::ranges::none_of(constants.categories,
+                              [&](const CategoryColumn& each) { return each.column == constants.label; });
 }
 
 /// Whether labels were given in memory beside the features, so that no column has the name of the run's label.
@@ -175,6 +184,9 @@ void ScoredSource::open(ReadSettings reading) {
     reading.label = label_column(model_.constants.label);
   }
   prepare_as(model_, reading);
+  const bool looks = loss_->classifies() && loss_->scores() == 1 && model_.kind != SavedModel::Kind::own &&
+                     model_.constants.class_labels.empty() && names_no_labels(model_.constants);
+  const bool named = !reading.label.empty() || has_labels_beside(reading.source);
   reading.go_on_waiting = [] {
     if (stop_asked()) throw_stopped();
     return true;
@@ -184,6 +196,9 @@ void ScoredSource::open(ReadSettings reading) {
   if (standard && reading.format == "auto") reading.format = "csv";
   const std::string path = standard ? "/dev/stdin" : reading.source;
   reader_ = open_reader(path, reading);
+  // Without a column of labels records have the label 0.
+  looks_at_labels_ = looks && (needs_labels_ || !reader_->label_name().empty() ||
+                               (named && reading.labels == ReadSettings::Labels::required));
   if (needs_labels_) reader_ = without_left_out(std::move(reader_));
   if (model_.own_constants)
     require_same_names(model_.constants.columns, reader_->constants().columns, "the model", path);
@@ -211,6 +226,7 @@ bool ScoredSource::read(ScoredRecords& next) {
   const std::size_t most = std::min(records_at_once, first_records + static_cast<std::size_t>(count_));
   while (next.records.size() < most && numbers < numbers_at_once && reader_->next(record_)) {
     check_record();
+    look_at_label();
     numbers += record_.values.size();
     next.records.add(record_.row(), needs_labels_ ? label_of_record() : 0);
     if (has_keys_) next.keys.push_back(record_.key);
@@ -230,6 +246,23 @@ void ScoredSource::complete(ScoredRecords& read) {
   if (!units_.differ()) return;
   for (double& label : read.labels) label = units_.own(label);
   for (double& score : read.scores) score = units_.own(score);
+}
+
+void ScoredSource::look_at_label() {
+  if (!looks_at_labels_ || record_.left_out) return;
+  const bool is_name = record_.label == 1 || record_.label == -1;
+  if (is_name && model_.constants.positive.empty()) return;
+  found_other_label_ = true;
+  looks_at_labels_ = false;
+}
+
+std::string ScoredSource::note_on_classes() const {
+  if (!found_other_label_) return "";
+  const std::vector<double>& positive = model_.constants.positive;
+  const std::string what =
+      positive.empty() ? "1 is the label 1, and -1 the label 0 or -1, of the records that the model learned from"
+                       : fmt::format("1 is the label {} (--positive), and -1 any other", fmt::join(positive, ", "));
+  return fmt::format("classes are -1 and 1: {}. A model that learns with --class-labels predicts the labels.", what);
 }
 
 double ScoredSource::label_of_record() const {

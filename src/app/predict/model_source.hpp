@@ -85,6 +85,9 @@ class ScoredSource {
   void score(const std::function<void(const ScoredRecords& records)>& look);
 
   [[nodiscard]] const Loss& loss() const { return *loss_; }
+  /// After `score`: what −1 and 1 stand for, where the model's classes have these numbers and the source's labels have
+  /// others; else empty.
+  [[nodiscard]] std::string note_on_classes() const;
   /// Names of the source's columns that are neither features nor named by options.
   [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
 
@@ -102,11 +105,15 @@ class ScoredSource {
   /// Computes the scores, and labels in their own units.
   void complete(ScoredRecords& read);
   void check_record() const;
+  /// Looks for labels by which the model does not name its classes.
+  void look_at_label();
   [[nodiscard]] double label_of_record() const;
 
   const SavedModel& model_;
   bool needs_labels_;
   bool has_keys_;
+  bool looks_at_labels_ = false;  ///< until one is found that is no name of a class
+  bool found_other_label_ = false;
   ModelLoss loss_;
   Scorer scorer_;
   LabelUnits units_;

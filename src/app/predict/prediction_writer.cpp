@@ -19,6 +19,10 @@ constexpr double level_of_predictions = 0.95;
 std::optional<std::size_t> class_of_label(const SavedModel& model, const Loss& loss, double raw) {
   const std::vector<double>& positive = model.constants.positive;
   if (!positive.empty()) raw = std::find(positive.begin(), positive.end(), raw) != positive.end() ? 1 : -1;
+  if (const std::vector<double>& classes = model.constants.class_labels; !classes.empty()) {
+    const auto found = std::find(classes.begin(), classes.end(), raw);
+    return found == classes.end() ? std::nullopt : std::optional<std::size_t>(found - classes.begin());
+  }
   try {
     const double label = loss.label(raw);
     return loss.scores() == 1 ? static_cast<std::size_t>(label > 0) : static_cast<std::size_t>(label);
@@ -32,7 +36,8 @@ double label_of_class(const Loss& loss, std::size_t k) {
   return loss.scores() == 1 ? (k == 0 ? -1.0 : 1.0) : static_cast<double>(k);
 }
 
-/// Names of the classes: the texts of the label's column, where one stands for each, else the loss's own labels.
+/// Names of the classes: the texts of the label's column, where one stands for each, else the declared labels, else the
+/// loss's own.
 std::vector<std::string> names_of_classes(const SavedModel& model, const Loss& loss) {
   const std::map<double, std::string> texts = texts_of_classes(model, loss);
   std::vector<std::string> names;
@@ -94,6 +99,9 @@ std::map<double, std::string> texts_of_classes(const SavedModel& model, const Lo
   for (const auto& [label, all] : texts) {
     if (all.size() == 1) only.emplace(label, all.front());
   }
+  const std::vector<double>& classes = model.constants.class_labels;
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    only.try_emplace(label_of_class(loss, k), fmt::format("{}", classes[k]));
   return only;
 }
 

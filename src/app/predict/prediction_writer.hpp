@@ -19,7 +19,8 @@ struct PredictionColumns {
   bool intervals = true;      ///< of a regression with known spreads: standard error (plug-in), 95 % interval
 };
 
-/// Texts of the label's column by the labels of a loss's classes, where one stands for each. Empty for own models.
+/// Texts of the label's column by the labels of a loss's classes: of categories, where one stands for each, else of the
+/// declared class labels. Empty for own models.
 [[nodiscard]] std::map<double, std::string> texts_of_classes(const SavedModel& model, const Loss& loss);
 
 /// Makes lines of a CSV file: the record's identifier, and what the model predicts.

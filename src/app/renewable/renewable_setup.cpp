@@ -1,6 +1,7 @@
 // The data, model, privacy and protocol of `starling renewable`.
 #include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/model_choice.hpp"
+#include "app/settings/source_options.hpp"
 #include "app/settings/tuned_settings.hpp"
 #include "renewable_run.hpp"
 #include <algorithm>
@@ -45,6 +46,9 @@ void RenewableRun::open_data() {
   place_clients();
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
+  check(config_.data.class_labels.empty() || config_.classes == 1,
+        "--class-labels with --classes {}: labels are 0 to K - 1. Leave --class-labels out.", config_.classes_text);
+  check_class_labels(config_.data, curved_->classifies(), config_.loss);
   config_.data.label_map = [this](double raw) {
     return config_.classes > 1 ? class_label(raw, config_.classes) : curved_->label(raw);
   };

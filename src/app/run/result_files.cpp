@@ -24,6 +24,7 @@ PublicConstants common_part(const PublicConstants& constants, bool own) {
   common.scale = constants.scale;
   common.description = constants.description;
   common.positive = constants.positive;
+  common.class_labels = constants.class_labels;
   common.ignore = constants.ignore;
   return common;
 }

@@ -106,6 +106,11 @@ void add_text_options(Options& options, ReadSettings& settings) {
 
 }  // namespace
 
+void check_class_labels(const ReadSettings& settings, bool two_classes, const std::string& loss) {
+  check(settings.class_labels.empty() || two_classes,
+        "--class-labels with --loss {}: it does not tell two classes -1 and 1 apart. Leave --class-labels out.", loss);
+}
+
 void add_reading_options(Options& options, ReadSettings& settings) {
   using Features = ReadSettings::Features;
   options.group("Reading");
@@ -115,6 +120,13 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   options.add(option("positive", "LABELS", "labels that count as +1, all others as -1, separated by commas",
                      {.example = "4,5,6"}),
               settings.positive);
+  options.add(option("class-labels", "LOW,HIGH",
+                     "of a loss of two classes: the two labels as the records have them. The first counts as -1, the "
+                     "second as 1, and any other is refused. Public: model.h5 has them, and predictions are given by "
+                     "them. Without it predictions are -1 and 1, even where labels are 0 and 1",
+                     {.example = "0,1",
+                      .relations = {excludes("positive", "both say which label counts as 1", "Give one of them.")}}),
+              settings.class_labels);
   options.add(option("ignore", "LABELS", "records with these labels are left out", {.example = "0"}), settings.ignore);
   options.add(declared("scale", {.initial = "1"}), settings.scale);
   add_scaling_options(options, settings);

@@ -82,7 +82,10 @@ void VerticalRun::open_data() {
   if (!config_.is_spectrum()) {
     loss_of_outputs_ =
         make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, 1)), 1);
+    check_class_labels(config_.data, loss_of_outputs_->classifies() && loss_of_outputs_->outputs() == 1, config_.loss);
     config_.data.label_map = [this](double raw) { return loss_of_outputs_->label(raw); };
+  } else {
+    check_class_labels(config_.data, false, config_.loss);
   }
   source_digest_ = digest_of_source();
   data_ = open_source();

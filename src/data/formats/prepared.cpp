@@ -32,6 +32,7 @@ class PreparedReader final : public ForwardingReader {
     PublicConstants constants = reader_->constants();
     constants.scale = scale_;
     constants.positive = labels_.positive();
+    constants.class_labels = labels_.classes();
     constants.ignore = labels_.ignored();
     return constants;
   }
@@ -39,7 +40,7 @@ class PreparedReader final : public ForwardingReader {
  private:
   void take_label(Record& record) const {
     record.left_out = labels_.ignores(record.label);
-    if (!record.left_out) record.label = labels_.mapped(record.label);
+    if (!record.left_out) record.label = labels_.mapped(record.label, *this);
   }
 
   void scale(Record& record) const {
@@ -76,6 +77,13 @@ class KeptReader final : public ForwardingReader {
  private:
 };
 
+/// None where nobody needs labels: a record without one has 0.
+std::vector<double> class_labels_of(const ReadSettings& settings) {
+  using Labels = ReadSettings::Labels;
+  if (settings.labels == Labels::optional || settings.labels == Labels::none) return {};
+  return settings.constants ? settings.constants->class_labels : settings.class_labels;
+}
+
 }  // namespace
 
 std::unique_ptr<RecordReader> without_left_out(std::unique_ptr<RecordReader> reader) {
@@ -87,7 +95,7 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
   check(std::isfinite(scale) && scale != 0,
         "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor", scale);
   LabelRules labels(settings.constants ? settings.constants->ignore : settings.ignore,
-                    settings.constants ? settings.constants->positive : settings.positive);
+                    settings.constants ? settings.constants->positive : settings.positive, class_labels_of(settings));
   if (settings.constants && settings.constants->features > 0)
     reader = order_features(std::move(reader), *settings.constants);
   reader = fill_missing(std::move(reader), settings);

@@ -43,6 +43,7 @@ void refuse_reading_options(const ReadSettings& settings) {
                                       {"--id", settings.id != none.id},
                                       {"--drop", settings.drop != none.drop},
                                       {"--positive", settings.positive != none.positive},
+                                      {"--class-labels", settings.class_labels != none.class_labels},
                                       {"--ignore", settings.ignore != none.ignore},
                                       {"--scale", settings.scale != none.scale},
                                       {"--standardise", settings.standardise != none.standardise},

@@ -174,9 +174,9 @@ std::unique_ptr<RecordReader> scale_columns(std::unique_ptr<RecordReader> reader
     return std::make_unique<ScaledReader>(std::move(reader), std::move(scales));
   }
   const ColumnTable table = read_column_table(path, form, *reader);
-  check(!table.label || (settings.positive.empty() && settings.ignore.empty()),
-        "{} {} has a line for the label (--positive and --ignore speak of labels that are classes) leave the line or "
-        "these options out",
+  check(!table.label || (settings.positive.empty() && settings.class_labels.empty() && settings.ignore.empty()),
+        "{} {} has a line for the label (--positive, --class-labels and --ignore speak of labels that are classes) "
+        "leave the line or these options out",
         form.option, path);
   return std::make_unique<ScaledReader>(std::move(reader), scales_of(table, is_range));
 }

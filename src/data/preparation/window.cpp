@@ -24,7 +24,7 @@ class WindowReader final : public RecordReader {
       : reader_(std::move(reader)),
         length_(settings.length),
         step_(settings.step),
-        labels_(settings.ignore, settings.positive),
+        labels_(settings.ignore, settings.positive, settings.class_labels),
         counts_(counts) {}
 
   bool next(Record& record) override {
@@ -80,16 +80,16 @@ class WindowReader final : public RecordReader {
       ++counts_.ignored;
       return false;
     }
-    const double label = labels_.mapped(window_.front().record.label);
+    const double label = labels_.mapped(window_.front().record.label, *this);
     const bool same = std::all_of(window_.begin(), window_.end(),
-                                  [&](const Item& item) { return labels_.mapped(item.record.label) == label; });
+                                  [&](const Item& item) { return labels_.mapped(item.record.label, *this) == label; });
     ++(same ? counts_.kept : counts_.mixed);
     return same;
   }
 
   void summarise(Record& record) const {
     const Record& first = window_.front().record;
-    record.label = labels_.mapped(first.label);
+    record.label = labels_.mapped(first.label, *this);
     record.key = first.key;
     record.sparse = false;
     record.index.clear();

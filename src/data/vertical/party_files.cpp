@@ -159,6 +159,7 @@ VerticalSettings label_settings(const VerticalSettings& settings, std::size_t pa
     own.decimal = settings.decimal;
     own.header = settings.header;
     own.positive = settings.positive;
+    own.class_labels = settings.class_labels;
     own.labels = settings.labels;
     own.go_on_waiting = settings.go_on_waiting;
   }
@@ -276,6 +277,7 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
     VerticalSettings own = settings_of(settings, k);
     own.labels = labels_of_party(own, own.source == label_file(settings));
     own.positive.clear();
+    own.class_labels.clear();
     keep_own_drops(own, dataset.shape);
     drop_person(own);
     check_party_columns(own);

@@ -87,6 +87,7 @@ PublicConstants party_part(PublicConstants constants, const std::vector<std::siz
   constants.label.clear();
   constants.label_standardisation.reset();
   constants.positive.clear();
+  constants.class_labels.clear();
   constants.ignore.clear();
   return constants;
 }

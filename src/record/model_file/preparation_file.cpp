@@ -137,6 +137,7 @@ void write_preparation(const hdf5::File& file, const std::string& where, const P
   file.attribute(group, "description", std::string(hog ? "hog" : "raw"));
   if (hog) file.attribute(group, "description_version", static_cast<double>(hog_version));
   if (!constants.positive.empty()) write_list(file, fmt::format("{}/positive", group), constants.positive);
+  if (!constants.class_labels.empty()) write_list(file, fmt::format("{}/class_labels", group), constants.class_labels);
   if (!constants.ignore.empty()) write_list(file, fmt::format("{}/ignore", group), constants.ignore);
 }
 
@@ -176,6 +177,9 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
     constants.description = ReadSettings::Features::hog;
   }
   constants.positive = read_list(file, fmt::format("{}/positive", group));
+  if (const std::string classes = fmt::format("{}/class_labels", group); file.has(classes)) {
+    constants.class_labels = read_numbers(file, classes, {2});
+  }
   constants.ignore = read_list(file, fmt::format("{}/ignore", group));
   return constants;
 }

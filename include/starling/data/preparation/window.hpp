@@ -11,10 +11,11 @@ namespace starling {
 
 /// Length, step and labels of windows.
 struct WindowSettings {
-  std::size_t length = 0;        ///< W, records of a window; at least 2
-  std::size_t step = 0;          ///< S, records between the starts of consecutive windows; 1 to W
-  std::vector<double> ignore;    ///< labels of which one drops a window
-  std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
+  std::size_t length = 0;                 ///< W, records of a window; at least 2
+  std::size_t step = 0;                   ///< S, records between the starts of consecutive windows; 1 to W
+  std::vector<double> ignore;             ///< labels of which one drops a window
+  std::vector<double> positive;           ///< labels that become +1, all others −1; empty: labels stay as they are
+  std::vector<double> class_labels = {};  ///< labels that become −1 and +1; empty: labels stay as they are
 };
 
 /// Most windows that contain one record: W/S, rounded up.
