@@ -66,12 +66,14 @@ def utc(seconds):
 class Stop:
     """Signals to this process: passed on to the launcher as SIGUSR1, by which all ranks stop after one common round."""
 
+    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP)
+
     def __init__(self):
         self.asked = False
         self.interrupts = 0
         self.child = None
         self.sent_at = float("-inf")
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP):
+        for number in self.SIGNALS:
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
                 signal.signal(number, self.on_signal)
 
@@ -80,6 +82,11 @@ class Stop:
         self.interrupts += number == signal.SIGINT
         if self.child and self.interrupts > 1:
             self.child.terminate()  # mpirun and srun then end their ranks
+
+    def ignore(self):
+        """Nothing is left to stop. Python would otherwise give signals back their defaults when it ends, and die of one."""
+        for number in self.SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
     def pass_on(self):
         """Once ranks have begun, and from time to time."""
@@ -442,7 +449,10 @@ def main():
             for words in launch.commands_to_show():
                 print(" ".join(map(shlex.quote, words)))
             return DONE
-        return launch.play(Stop())
+        stop = Stop()
+        code = launch.play(stop)
+        stop.ignore()
+        return code
     except UsageError as error:
         say(str(error))
         return USAGE

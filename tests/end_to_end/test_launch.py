@@ -228,6 +228,17 @@ class Signals(LaunchCase):
         self.as_usual()
         self.assertEqual([each["exit_code"] for each in self.story()["attempts"]], [STOPPED_SAFELY, 0])
 
+    def test_signals_that_come_while_it_ends(self):
+        """Batch scripts warn again until the launcher is gone. Once there is nothing left to stop, that changes no exit code."""
+        for _ in range(4):
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+            job = self.start([], [*WORDS[:-1], "10"], launcher=())
+            wait_until((self.folder / "run/launch.json").exists, "the run has begun")
+            while job.process.poll() is None:
+                job.process.send_signal(signal.SIGUSR1)
+                time.sleep(0.0005)
+            self.assertIn(job.process.returncode, (0, STOPPED_SAFELY))
+
     def test_ranks_end_with_a_launcher_that_is_killed(self):
         words = [*USUAL[:-4], "--rounds", "1e9", "--checkpoint-every", "100"]
         job = self.start([], words)
