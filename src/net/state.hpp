@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <deque>
 #include <functional>
 #include <list>
@@ -20,6 +19,7 @@
 #include <mpi.h>
 
 #include "starling/core/columns.hpp"
+#include "starling/net/signal_handlers.hpp"
 #include "starling/net/world.hpp"
 
 namespace starling {
@@ -156,7 +156,7 @@ struct World::State {
   /// computes for long. Rank 0 tells all other ranks; the other ranks tell rank 0.
   void show_life();
   void set_active(const Layout& layout);
-  /// From now on on_stop_signal handles SIGINT, SIGTERM, SIGUSR1, and SIGHUP unless it is ignored.
+  /// From now on on_stop_signal handles SIGINT, SIGTERM, SIGUSR1 and SIGHUP.
   void catch_signals();
   [[nodiscard]] Round current_round() const { return round_; }
   /// Whether the last round of all ranks has been agreed.
@@ -230,7 +230,7 @@ struct World::State {
   };
   std::optional<MpiSession> session_;
   bool embedded_ = false;  ///< MPI lives longer than this object
-  std::vector<std::pair<int, struct sigaction>> handlers_before_;
+  SignalHandlers handlers_;
   Notice inbox_;
   MPI_Request inbox_request_ = MPI_REQUEST_NULL;
   std::list<Outgoing> outbox_;

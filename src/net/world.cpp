@@ -151,25 +151,10 @@ World::State::~State() {
 }
 
 void World::State::catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_stop_signal;
-  action.sa_flags = SA_RESTART;
-  const bool again = !handlers_before_.empty();
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
-    struct sigaction before {};
-    sigaction(number, nullptr, &before);
-    if (number == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
-    sigaction(number, &action, nullptr);
-    if (!again) handlers_before_.emplace_back(number, before);
-  }
+  handlers_.set({SIGINT, SIGTERM, SIGUSR1, SIGHUP}, on_stop_signal, SA_RESTART);
   // Writing beyond a limit on the sizes of files, or to a pipe that nobody reads, fails as on a full disk. While MPI
   // starts it ends the process: mpirun would wait for it.
-  action.sa_handler = SIG_IGN;
-  for (const int number : {SIGXFSZ, SIGPIPE}) {
-    struct sigaction before {};
-    sigaction(number, &action, &before);
-    if (!again) handlers_before_.emplace_back(number, before);
-  }
+  handlers_.set({SIGXFSZ, SIGPIPE}, SIG_IGN, SA_RESTART);
 }
 
 /// After a failure MPI may still read and write this memory, for as long as the process lives.
@@ -185,8 +170,8 @@ void World::State::keep_what_is_under_way() {
 
 /// The program's own process keeps its handlers: launchers send a signal several times.
 void World::State::restore_signals() {
-  if (!embedded_) return;
-  for (const auto& [number, before] : handlers_before_) sigaction(number, &before, nullptr);
+  if (!embedded_) return handlers_.keep();
+  handlers_.restore();
   signal_seen = 0;
   interrupted = 0;
   rounds_heed_signals = 0;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
 #include "starling/files/tell_user.hpp"
+#include "starling/net/signal_handlers.hpp"
 #include "starling/record/terminal.hpp"
 
 namespace starling {
@@ -23,22 +23,6 @@ void ask_to_stop(int) {
 
 }  // namespace
 
-SignalHandler::SignalHandler(std::initializer_list<int> signals, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  for (const int signal : signals) {
-    struct sigaction before {};
-    sigaction(signal, nullptr, &before);
-    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
-    sigaction(signal, &action, nullptr);
-    before_.emplace_back(signal, before);
-  }
-}
-
-SignalHandler::~SignalHandler() {
-  for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
-}
-
 bool stop_asked() {
   return signalled != 0;
 }
@@ -49,7 +33,7 @@ void throw_stopped() {
 
 int stoppable(const std::function<int()>& work) {
   signalled = 0;
-  const SignalHandler handler({SIGINT, SIGTERM, SIGHUP}, ask_to_stop);
+  const SignalHandlers handlers({SIGINT, SIGTERM, SIGHUP}, ask_to_stop);
   try {
     return work();
   } catch (const Error&) {

@@ -2,30 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "starling/options/options.hpp"
 
 namespace starling {
-
-/// A handler of signals while this object lives; afterwards those of before are back. SIGHUP stays
-/// ignored where it is, as by nohup.
-class SignalHandler {
- public:
-  SignalHandler(std::initializer_list<int> signals, void (*handler)(int));
-  ~SignalHandler();
-  SignalHandler(const SignalHandler&) = delete;
-  SignalHandler& operator=(const SignalHandler&) = delete;
-
- private:
-  std::vector<std::pair<int, struct sigaction>> before_;
-};
 
 /// Whether SIGINT, SIGTERM or SIGHUP has come since `stoppable` began.
 [[nodiscard]] bool stop_asked();

@@ -1,10 +1,8 @@
 #include "sweep_runner.hpp"
 
 #include "app/console/command.hpp"
-#include "app/console/pass.hpp"
 #include "child.hpp"
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <sstream>
 #include <sys/wait.h>
@@ -14,6 +12,7 @@
 #include "starling/core/check.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/files/tell_user.hpp"
+#include "starling/net/signal_handlers.hpp"
 
 namespace starling {
 
@@ -163,7 +162,7 @@ void SweepRunner::stop() {
 
 SweepOutcome SweepRunner::run() {
   signals_seen = 0;
-  const SignalHandler handler({SIGINT, SIGTERM, SIGUSR1, SIGHUP}, note_signal);
+  const SignalHandlers handlers({SIGINT, SIGTERM, SIGUSR1, SIGHUP}, note_signal);
   std::size_t next = 0;
   while ((next < sweep_.runs.size() || !processes_.empty()) && signals_seen == 0) {
     while (next < sweep_.runs.size() && processes_.size() < parallel_ && signals_seen == 0) start(next++);
