@@ -100,7 +100,7 @@ std::vector<std::pair<double, std::size_t>> by_deviation(const Description& figu
     const double deviation = figures.columns[j].moments.deviation();
     if (deviation > 0 && !figures.columns[j].constant()) found.emplace_back(deviation, j);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -312,7 +312,7 @@ std::string to_text(const DescribedSource& source) {
   std::string text = source.source + '\n';
   text += fmt::format("  records             {}\n", figures.records);
   if (source.clients) {
-    const auto [least, most] = std::minmax_element(figures.records_of_files.begin(), figures.records_of_files.end());
+    const auto [least, most] = std::ranges::minmax_element(figures.records_of_files);
     text += fmt::format("  clients             {}, with {} to {} records\n", *source.clients, *least, *most);
   }
   text += fmt::format("  features            {}, {}, {:.3g} % not zero\n", figures.features,
@@ -338,7 +338,7 @@ std::string to_json(const DescribedSource& source) {
   const Json object{{"source", source.source},
                     {"files", json_list(source.digests, file)},
                     {"replayable", source.replayable},
-                    {"clients", or_null(source.clients)},
+                    {"clients", source.clients},
                     {"records", figures.records},
                     {"records_per_client", source.clients ? Json(figures.records_of_files) : Json()},
                     {"features", figures.features},

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -262,7 +261,7 @@ std::vector<const Route*> measured_ways(const LaunchFacts& facts) {
   for (const Route& way : facts.ways) {
     if (way.seconds) ways.push_back(&way);
   }
-  std::sort(ways.begin(), ways.end(), [](const Route* a, const Route* b) { return *a->seconds < *b->seconds; });
+  std::ranges::sort(ways, [](const Route* a, const Route* b) { return *a->seconds < *b->seconds; });
   return ways;
 }
 

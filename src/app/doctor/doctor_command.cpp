@@ -6,7 +6,6 @@
 #include "doctor_predict.hpp"
 #include "doctor_text.hpp"
 #include <chrono>
-#include <cstdio>
 #include <map>
 
 #include "starling/core/check.hpp"

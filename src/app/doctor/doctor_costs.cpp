@@ -48,8 +48,8 @@ Topology block_of(const Launch& launch, const Graph& graph) {
   for (Client u = 0; u < clients; ++u) {
     to.clear();
     for (const Arc& arc : graph.links(u, 0).out) to.push_back(arc.peer % clients);
-    std::sort(to.begin(), to.end());
-    to.erase(std::unique(to.begin(), to.end()), to.end());
+    std::ranges::sort(to);
+    to.erase(std::ranges::unique(to).begin(), to.end());
     for (const Client v : to) {
       if (v != u) edges.push_back({u, v});
     }
@@ -186,7 +186,7 @@ RoundParts play(World& world, const Launch& launch, const Topology& block, const
   }
   Columns start(d, clients);
   for (std::size_t k = 0; k < clients; ++k) {
-    std::fill(start[k].begin(), start[k].end(), 1 / static_cast<double>(d));
+    std::ranges::fill(start[k], 1 / static_cast<double>(d));
   }
   DecentralizedOmd omd(timed, *map, std::move(learning), settings, Released<Columns>(declare_public(std::move(start))));
   omd.run({});

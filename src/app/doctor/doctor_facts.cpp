@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sched.h>
 #include <sys/random.h>
 #include <system_error>
@@ -18,11 +17,16 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/digest.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/net/host/usable_memory.hpp"
 #include "starling/record/directory/disk_trial.hpp"
 #include "starling/report/view/summary_view.hpp"
 
 namespace starling {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, version, build, mpi, threads, hdf5, launched, cpus_of_host, cpus,
+                                   yields, memory, free_space, disk_problem, sharing_problem, entropy_problem)
 
 namespace {
 
@@ -74,17 +78,6 @@ std::vector<int> allowed_cpus() {
   return {};
 }
 
-/// Bytes that can be had without swapping, as Linux reckons.
-std::optional<std::int64_t> available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::string unit;
-  for (std::int64_t kibibytes = 0; file >> name >> kibibytes && std::getline(file, unit);) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::int64_t> free_space(const std::string& directory) {
   std::error_code error;
   const fs::space_info space = fs::space(directory, error);
@@ -120,42 +113,10 @@ RankFacts local_facts(const std::string& directory) {
   facts.cpus_of_host = cpus_of_this_host();
   facts.cpus = allowed_cpus();
   facts.yields = yields_when_idle();
-  facts.memory = available_memory();
+  if (const double memory = usable_memory(); memory < infinity) facts.memory = static_cast<std::int64_t>(memory);
   facts.free_space = free_space(directory);
   facts.entropy_problem = entropy_problem();
   return facts;
-}
-
-template <class T>
-std::optional<T> if_any(const Json& value) {
-  return value.is_null() ? std::nullopt : std::optional(value.get<T>());
-}
-
-std::string to_text(const RankFacts& facts) {
-  // Names of files need not be UTF-8.
-  return Json::array({facts.host, facts.version, facts.build, facts.mpi, facts.threads, facts.hdf5, facts.launched,
-                      facts.cpus_of_host, facts.cpus, or_null(facts.yields), or_null(facts.memory),
-                      or_null(facts.free_space), facts.disk_problem, facts.sharing_problem, facts.entropy_problem})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-RankFacts from_text(const std::string& text) {
-  const Json json = Json::parse(text);
-  return {json[0],
-          json[1],
-          json[2],
-          json[3],
-          json[4],
-          json[5],
-          json[6],
-          json[7],
-          json[8],
-          if_any<bool>(json[9]),
-          if_any<std::int64_t>(json[10]),
-          if_any<std::int64_t>(json[11]),
-          json[12],
-          json[13],
-          json[14]};
 }
 
 void write_own(const std::string& directory, const std::string& path) {
@@ -209,7 +170,10 @@ std::vector<RankFacts> gather_facts(Agreement& agreement, const std::string& dir
   agreement.together([&] { own = local_facts(directory); });
   try_directory(agreement, directory, own);
   std::vector<RankFacts> facts;
-  for (const std::string& text : agreement.all_gather(declare_public(to_text(own)))) facts.push_back(from_text(text));
+  const std::string here = nlohmann::json(own).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  for (const std::string& text : agreement.all_gather(declare_public(here))) {  // names of files need not be UTF-8
+    facts.push_back(nlohmann::json::parse(text));
+  }
   return facts;
 }
 

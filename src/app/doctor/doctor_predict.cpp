@@ -118,9 +118,7 @@ const Key* key_of(std::string_view name) {
 /// Key and value pairs. Pairs with unknown keys belong to the topology before them.
 std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (std::string_view rest = text;;) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
+  for (const std::string_view item : split_at(text, ",")) {
     const auto equals = item.find('=');
     const bool known = equals != std::string_view::npos && key_of(item.substr(0, equals)) != nullptr;
     if (known) {
@@ -132,9 +130,8 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& tex
       std::string& spec = pairs.back().second;
       spec += (spec.find(':') == std::string::npos ? ':' : ',') + std::string(item);
     }
-    if (comma == std::string_view::npos) return pairs;
-    rest = rest.substr(comma + 1);
   }
+  return pairs;
 }
 
 bool is_file(const std::string& topology) {
@@ -165,10 +162,7 @@ class Loads {
 
   [[nodiscard]] const std::vector<Load>& of_ranks() const { return of_ranks_; }
   /// Bytes that the busiest host sends or receives over the network.
-  [[nodiscard]] double busiest_host() const {
-    return std::max(*std::max_element(sent_.begin(), sent_.end()),
-                    *std::max_element(received_.begin(), received_.end()));
-  }
+  [[nodiscard]] double busiest_host() const { return std::max(std::ranges::max(sent_), std::ranges::max(received_)); }
 
  private:
   void add_rank(const Graph& graph, Round t, int rank) {
@@ -269,7 +263,7 @@ Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
   said.launch.cpus = defaults.cpus;
   std::vector<std::string> seen;
   for (const auto& [name, value] : pairs_of(text)) {
-    check(std::find(seen.begin(), seen.end(), name) == seen.end(), "--predict: {}= stands twice, delete one", name);
+    check(std::ranges::find(seen, name) == seen.end(), "--predict: {}= stands twice, delete one", name);
     check(!value.empty(), "--predict: {}= has no value, write one", name);
     seen.push_back(name);
     key_of(name)->take(said, value);
@@ -338,9 +332,8 @@ std::string bound_of(const RoundForecast& prediction) {
        "bytes between hosts: a graph of lower degree, or one whose clients have their neighbours "
        "next to them make it quicker"},
   }};
-  return std::string(std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-                       return a.first < b.first;
-                     })->second);
+  return std::string(
+      std::ranges::max_element(parts, [](const auto& a, const auto& b) { return a.first < b.first; })->second);
 }
 
 }  // namespace starling

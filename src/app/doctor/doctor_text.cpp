@@ -14,9 +14,8 @@ constexpr std::size_t most_listed = 5;
 
 std::vector<Route> slowest_ways(const LaunchFacts& facts) {
   std::vector<Route> ways;
-  std::copy_if(facts.ways.begin(), facts.ways.end(), std::back_inserter(ways),
-               [](const Route& way) { return way.seconds.has_value(); });
-  std::stable_sort(ways.begin(), ways.end(), [](const Route& a, const Route& b) { return *a.seconds > *b.seconds; });
+  std::ranges::copy_if(facts.ways, std::back_inserter(ways), [](const Route& way) { return way.seconds.has_value(); });
+  std::ranges::stable_sort(ways, [](const Route& a, const Route& b) { return *a.seconds > *b.seconds; });
   ways.resize(std::min(ways.size(), most_listed));
   return ways;
 }
@@ -35,8 +34,7 @@ std::string table_of_ways(const LaunchFacts& facts) {
 
 std::string last_sentence(const std::vector<Examined>& checks) {
   const auto count = [&](Verdict verdict) {
-    return std::count_if(checks.begin(), checks.end(),
-                         [&](const Examined& each) { return each.finding.verdict == verdict; });
+    return std::ranges::count_if(checks, [&](const Examined& each) { return each.finding.verdict == verdict; });
   };
   const auto bad = count(Verdict::bad);
   const auto look = count(Verdict::look);
@@ -45,18 +43,12 @@ std::string last_sentence(const std::vector<Examined>& checks) {
 }
 
 Json of_rank(const RankFacts& rank) {
-  return {{"host", rank.host},
-          {"version", rank.version},
-          {"build", rank.build},
-          {"mpi", rank.mpi},
-          {"threads", rank.threads},
-          {"hdf5", rank.hdf5},
-          {"launched", rank.launched},
-          {"cpus_of_host", rank.cpus_of_host},
-          {"cpus", rank.cpus},
-          {"yields", or_null(rank.yields)},
-          {"memory", or_null(rank.memory)},
-          {"free_space", or_null(rank.free_space)}};
+  return {{"host", rank.host},         {"version", rank.version},
+          {"build", rank.build},       {"mpi", rank.mpi},
+          {"threads", rank.threads},   {"hdf5", rank.hdf5},
+          {"launched", rank.launched}, {"cpus_of_host", rank.cpus_of_host},
+          {"cpus", rank.cpus},         {"yields", rank.yields},
+          {"memory", rank.memory},     {"free_space", rank.free_space}};
 }
 
 }  // namespace
@@ -114,10 +106,9 @@ std::string doctor_json(const LaunchFacts& facts, const std::vector<Examined>& c
       {"edges",
        json_list(facts.ways,
                  [](const Route& way) {
-                   return Json{
-                       {"from", way.from}, {"to", way.to}, {"vectors", way.vectors}, {"seconds", or_null(way.seconds)}};
+                   return Json{{"from", way.from}, {"to", way.to}, {"vectors", way.vectors}, {"seconds", way.seconds}};
                  })},
-      {"exchange", json_list(facts.exchange, [](const std::optional<double>& seconds) { return or_null(seconds); })}};
+      {"exchange", facts.exchange}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -1,6 +1,5 @@
 #include "score_report.hpp"
 
-#include <cmath>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -57,7 +56,7 @@ Json with_texts(const ScoreReport& report) {
 
 Json json_of(const ScoreReport& report) {
   Json json = {{"model", report.model},
-               {"client", or_null(report.client)},
+               {"client", report.client},
                {"source", report.source},
                {"metrics", json_of(report.metrics)}};
   for (const auto& [label, text] : report.class_texts) {

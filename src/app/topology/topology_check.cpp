@@ -22,18 +22,18 @@ nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const Topo
   const auto range = [](const Range& sums) { return nlohmann::json{{"min", sums.min}, {"max", sums.max}}; };
   return {{"clients", graph.clients()},
           {"phases", sample.topology().phases()},
-          {"sampled_rounds", or_null(sample.rounds())},
+          {"sampled_rounds", sample.rounds()},
           {"edges", analysis.edges},
           {"sender_sums", range(analysis.sender_sums)},
           {"receiver_sums", range(analysis.receiver_sums)},
           {"strongly_connected", analysis.strongly_connected},
-          {"joint_window", or_null(analysis.joint_window)},
+          {"joint_window", analysis.joint_window},
           {"perron", analysis.perron},
           {"bias", number_json(analysis.bias)},
           {"contraction", number_json(analysis.contraction)},
           {"spectral_gap", number_json(analysis.gap)},
           {"contraction_tolerance", analysis.contraction_tolerance},
-          {"rounds_to_1e-3", or_null(analysis.rounds_to_1e_3)},
+          {"rounds_to_1e-3", analysis.rounds_to_1e_3},
           {"digest", graph.digest()}};
 }
 
@@ -51,7 +51,7 @@ std::string shown(const Range& sums) {
 
 /// "yes", "no" or "in 1 of 2 phases".
 std::string shown(const std::vector<bool>& connected) {
-  const auto count = std::count(connected.begin(), connected.end(), true);
+  const auto count = std::ranges::count(connected, true);
   if (connected.size() == 1) return count == 1 ? "yes" : "no";
   return fmt::format("in {} of {} phases", count, connected.size());
 }
@@ -118,7 +118,7 @@ std::string bias_sentence(const TopologyAnalysis& analysis) {
   const auto& perron = analysis.perron;
   if (perron.empty() || !why_no_agreement(analysis).empty()) return "Plain mixing has no single limit.";
   if (analysis.bias <= sum_tolerance) return "Plain mixing goes to the mean: every client counts the same.";
-  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
+  const auto [least, most] = std::ranges::minmax_element(perron);
   const auto factor = [&](auto at) { return static_cast<double>(perron.size()) * *at; };
   const auto client = [&](auto at) { return at - perron.begin(); };
   const std::string extremes =

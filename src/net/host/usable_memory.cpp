@@ -1,4 +1,4 @@
-#include "usable_memory.hpp"
+#include "starling/net/host/usable_memory.hpp"
 
 #include "control_groups.hpp"
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "windows.hpp"
 
-#include "net/host/usable_memory.hpp"
 #include "net/state.hpp"
 #include <algorithm>
 #include <atomic>

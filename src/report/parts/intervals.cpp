@@ -27,7 +27,7 @@ Json interval_json(const Interval& each) {
                {"standard_error", number_json(each.standard_error)},
                {"low", number_json(each.low)},
                {"high", number_json(each.high)},
-               {"excludes_zero", or_null(excludes_zero(each))},
+               {"excludes_zero", excludes_zero(each)},
                {"level", number_json(each.level)},
                {"method", each.method}};
   if (each.client) json["client"] = *each.client;
@@ -48,7 +48,7 @@ Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& 
   const auto settled = [&](Client client) -> std::optional<bool> {
     if (!settling.agrees()) return false;
     const auto& paths = settling.paths;
-    const auto path = std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return p.client == client; });
+    const auto path = std::ranges::find_if(paths, [&](const auto& p) { return p.client == client; });
     return path == paths.end() ? std::nullopt : std::optional(path->settled);
   };
   Json list = Json::array();
@@ -94,7 +94,7 @@ void add_interval_keys(const Summary& summary, Json& json) {
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = json_list(summary.intervals, interval_json);
   if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
   if (summary.command == "infer" && !summary.intervals.empty()) {
-    json["settled"] = or_null(summary.settling.settled());
+    json["settled"] = summary.settling.settled();
     json["settling"] = settling_json(summary.settling);
   }
   if (!summary.own_units.empty()) json["own_units"] = json_list(summary.own_units, interval_json);

@@ -23,7 +23,7 @@ Json budget_json(const std::optional<BudgetReport>& budget) {
           {"most_epsilon", number_json(budget->most)},
           {"unit", budget->of_client ? "client" : "record"},
           {"stopped_clients", budget->stopped},
-          {"stopped_after_round", or_null(budget->stopped_after)}};
+          {"stopped_after_round", budget->stopped_after}};
 }
 
 Json audit_json(const std::optional<OneRunResult>& audit) {

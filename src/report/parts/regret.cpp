@@ -53,7 +53,7 @@ Json constrained_json(const std::vector<ConstrainedRegret>& regrets) {
   for (const ConstrainedRegret& regret : regrets) {
     Json certificate = certificate_json(regret.comparator.minimum, regret.comparator.minimum.evaluations);
     certificate["violation"] = number_json(regret.comparator.violation);
-    list.push_back({{"window", or_null(regret.window)},
+    list.push_back({{"window", regret.window},
                     {"static", number_json(regret.total())},
                     {"static_per_client_round", number_json(regret.per_client_round())},
                     {"exponent", growth_json(regret.growth)},

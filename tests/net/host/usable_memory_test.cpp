@@ -1,6 +1,6 @@
 /// How much memory a job may still take: what the host has available and what control groups leave, in both versions
 /// of their files.
-#include "net/host/usable_memory.hpp"
+#include "starling/net/host/usable_memory.hpp"
 
 #include "support/testing.hpp"
 #include <cmath>

@@ -13,18 +13,25 @@
 #include "starling/net/traffic.hpp"
 #include "starling/report/view/json.hpp"
 
+/// An optional value as JSON: null for none.
+template <class T>
+struct nlohmann::adl_serializer<std::optional<T>> {
+  template <class AnyJson>
+  static void to_json(AnyJson& json, const std::optional<T>& value) {
+    if (value) json = *value;
+  }
+  template <class AnyJson>
+  static void from_json(const AnyJson& json, std::optional<T>& value) {
+    if (!json.is_null()) value = json.template get<T>();
+  }
+};
+
 namespace starling {
 
 /// A number as JSON; null for infinity and NaN.
 [[nodiscard]] Json number_json(double value);
 [[nodiscard]] inline Json number_json(const std::optional<double>& value) {
   return value ? number_json(*value) : Json(nullptr);
-}
-
-/// A value as JSON; null for none.
-template <class T>
-[[nodiscard]] Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
 }
 
 /// A list of what `value` makes of each item.

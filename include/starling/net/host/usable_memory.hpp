@@ -1,4 +1,4 @@
-// Memory that this host has left for this process. Internal to the net module.
+/// Memory that this host has left for this process.
 #pragma once
 
 #include <filesystem>
