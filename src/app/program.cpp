@@ -5,8 +5,7 @@
 #include "app/console/print.hpp"
 #include "app/console/version.hpp"
 #include "app/help/generated_text.hpp"
-#include <cstdio>
-#include <cstdlib>
+#include "app/run/launch.hpp"
 #include <exception>
 #include <fcntl.h>
 #include <new>
@@ -35,14 +34,6 @@ void occupy_closed_streams() {
     if (::fcntl(stream, F_GETFD) == -1)
       static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
-}
-
-/// Whether the launcher gives this process rank 0, so that texts under mpirun appear once.
-bool is_first_process() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text) == 0;
-  }
-  return true;
 }
 
 }  // namespace

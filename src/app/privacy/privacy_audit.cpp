@@ -1,11 +1,11 @@
 #include "app/console/commands.hpp"
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
+#include "app/run/launch.hpp"
 #include "audit_choice.hpp"
 #include "audit_paper.hpp"
 #include "audit_protocol.hpp"
 #include "audit_report.hpp"
-#include <cstdlib>
 #include <filesystem>
 
 #include "starling/files/text_files.hpp"
@@ -24,14 +24,6 @@ constexpr std::int64_t samples_of_runs = 100'000;
 constexpr Round releases_of_chain = 16;
 constexpr std::int64_t canaries = 100'000;
 constexpr const char* paper = "private-paper";
-
-/// Whether this process is one of several that a launcher has started.
-bool among_others() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
-    if (const char* text = std::getenv(name); text != nullptr && std::atoi(text) > 1) return true;
-  }
-  return false;
-}
 
 /// One audit, from the claim to the report.
 class AuditRun {
@@ -116,7 +108,7 @@ void AuditRun::check_choice() const {
   check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || choice_.correlated || is_paper(),
         "--rounds has no meaning for a release of {}: it knows no rounds. Leave it out.", choice_.mechanism);
   check_aggregator();
-  check(!choice_.of_omd || !among_others(),
+  check(!choice_.of_omd || launched_ranks() <= 1,
         "--protocol omd starts its own clients in one process: several were started. Leave out mpirun.");
 }
 

@@ -1,10 +1,10 @@
 #include "launch.hpp"
 
 #include "app/console/out_of_memory.hpp"
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <initializer_list>
 #include <new>
 #include <string>
 
@@ -22,6 +22,14 @@ std::string speaker_of(World& world) {
   return Agreement(world).alike(declare_public(host)) ? "" : fmt::format("rank {} on {}: ", world.rank(), host);
 }
 
+/// The first of these variables that is set; 0 if none is.
+int number_from_environment(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);
+  }
+  return 0;
+}
+
 /// Tells the other ranks, and reports the error that is being handled or throws it on.
 int end_by(World& world, ExitCode code, const std::string& message, Errors errors) {
   const bool speaks = world.announce(code, message);
@@ -33,10 +41,11 @@ int end_by(World& world, ExitCode code, const std::string& message, Errors error
 }  // namespace
 
 int launched_ranks() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);
-  }
-  return 0;
+  return number_from_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+}
+
+bool is_first_process() {
+  return number_from_environment({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) == 0;
 }
 
 int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors) {

@@ -15,4 +15,7 @@ namespace starling {
 /// Ranks that the launcher has started together with this one; 0 if it says nothing.
 [[nodiscard]] int launched_ranks();
 
+/// Whether the launcher gives this process rank 0, so that texts under mpirun appear once.
+[[nodiscard]] bool is_first_process();
+
 }  // namespace starling
