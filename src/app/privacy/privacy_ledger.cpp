@@ -13,6 +13,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/tell_user.hpp"
+#include "starling/privacy/accounting/in_words.hpp"
 #include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/statement/statement.hpp"
@@ -24,6 +25,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t most_lines = 20;  // about clients, that a table shows
+constexpr double of_sums = 1e-12;       // what rounding adds to a sum
 
 struct Request {
   std::string file;
@@ -119,8 +121,7 @@ class Composer {
  public:
   explicit Composer(std::optional<double> delta) : delta_(delta) {}
   const PrivacyLoss& operator()(const std::vector<ChargeGroup>& groups) {
-    const auto known =
-        std::find_if(known_.begin(), known_.end(), [&](const auto& entry) { return entry.first == groups; });
+    const auto known = std::ranges::find_if(known_, [&](const auto& entry) { return entry.first == groups; });
     if (known != known_.end()) return known->second;
     if (known_.size() >= most_known) known_.erase(known_.begin());
     return known_.emplace_back(groups, compose(groups, delta_.value_or(default_delta(groups)))).second;
@@ -239,17 +240,10 @@ Json to_json(const LedgerReading& reading, const Request& request) {
 
 // Output as text.
 
-/// Four digits, rounded up (but for what rounding adds to a sum).
-std::string rounded_up(double loss) {
-  if (std::isinf(loss)) return "unbounded";
-  const std::string text = fmt::format("{:.4g}", loss);
-  return std::stod(text) >= loss * (1 - 1e-12) ? text : fmt::format("{:.4g}", loss * (1 + 6e-4));
-}
-
 std::string shown(const PrivacyLoss& loss) {
-  std::string text = "epsilon " + rounded_up(loss.epsilon);
-  if (loss.delta > 0) text += ", delta " + rounded_up(loss.delta);
-  if (loss.mu) text += ", mu " + rounded_up(*loss.mu);
+  std::string text = "epsilon " + upper(loss.epsilon, 4, of_sums);
+  if (loss.delta > 0) text += ", delta " + upper(loss.delta, 4, of_sums);
+  if (loss.mu) text += ", mu " + upper(*loss.mu, 4, of_sums);
   return text;
 }
 
@@ -304,8 +298,7 @@ std::string table_of(const LedgerReading& reading, const Request& request) {
 void check_client(const LedgerReading& reading, const Request& request) {
   if (!request.client || reading.damage || request.verify) return;
   const auto& entries = reading.book.entries();
-  check(std::any_of(entries.begin(), entries.end(),
-                    [&](const LedgerEntry& entry) { return entry.find(*request.client) != nullptr; }),
+  check(std::ranges::any_of(entries, [&](const LedgerEntry& entry) { return entry.find(*request.client) != nullptr; }),
         "--client {}: no run of {} has that client (the table without --client names those that there are)",
         *request.client, request.file);
 }

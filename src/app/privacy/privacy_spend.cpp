@@ -10,7 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
 #include "starling/files/round_values.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/accounting/in_words.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/report/view/summary_view.hpp"
 
@@ -137,13 +137,6 @@ std::vector<ChargeGroup> groups_of(const Spend& spend, const Options& options) {
   return {{charge_of(complete.terms, "--mechanism " + complete.terms.mechanism), complete.releases}};
 }
 
-/// Nine digits, never less than the loss.
-std::string nine_digits_rounded_up(double loss) {
-  if (std::isinf(loss)) return "unbounded";
-  const std::string text = fmt::format("{:.9g}", loss);
-  return std::stod(text) >= loss ? text : fmt::format("{:.9g}", loss * (1 + 1e-8));
-}
-
 std::string meaning(const std::string& method) {
   if (method == "gdp") return "gdp (Gaussian noise: mu adds up in squares)";
   if (method == "pld") return "pld (distribution of the privacy loss)";
@@ -153,11 +146,11 @@ std::string meaning(const std::string& method) {
 
 std::string table_of(const PrivacyLoss& loss, double pure, std::int64_t releases) {
   const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<10} {}\n", name, value); };
-  return line("epsilon", nine_digits_rounded_up(loss.epsilon)) + line("delta", fmt::format("{}", loss.delta)) +
+  return line("epsilon", upper(loss.epsilon, 9)) + line("delta", fmt::format("{}", loss.delta)) +
          line("method", meaning(loss.method)) +
-         line("mu", loss.mu ? nine_digits_rounded_up(*loss.mu) : "none (not all noise is Gaussian)") +
-         line("renyi", loss.renyi ? nine_digits_rounded_up(*loss.renyi) : "none") +
-         line("pure", nine_digits_rounded_up(pure) + (std::isinf(pure) ? "" : " (at delta = 0)")) +
+         line("mu", loss.mu ? upper(*loss.mu, 9) : "none (not all noise is Gaussian)") +
+         line("renyi", loss.renyi ? upper(*loss.renyi, 9) : "none") +
+         line("pure", upper(pure, 9) + (std::isinf(pure) ? "" : " (at delta = 0)")) +
          line("releases", fmt::format("{}", releases));
 }
 

@@ -1,4 +1,3 @@
-#include "privacy/accounting/in_words.hpp"
 #include "privacy/noise/unscaled.hpp"
 #include "privacy/rows.hpp"
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/privacy/accounting/in_words.hpp"
 #include "starling/privacy/keys/keystream.hpp"
 
 namespace starling {

@@ -1,9 +1,9 @@
 // The privacy statement in four lines.
-#include "privacy/accounting/in_words.hpp"
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "starling/privacy/accounting/in_words.hpp"
 #include "starling/privacy/statement/statement.hpp"
 
 namespace starling {

@@ -1,6 +1,5 @@
 #include "starling/privacy/statement/statement.hpp"
 
-#include "privacy/accounting/in_words.hpp"
 #include "privacy/rows.hpp"
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/privacy/accounting/in_words.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
 #include "starling/privacy/statement/trust.hpp"
 
-#include "privacy/accounting/in_words.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
+#include "starling/privacy/accounting/in_words.hpp"
 
 namespace starling {
 

@@ -10,12 +10,13 @@
 
 namespace starling {
 
-/// Non-negative loss in six digits; "unbounded" if infinite.
-inline std::string upper(double loss) {
+/// Non-negative loss in so many digits, less than `loss` by a share of `slack` at most; "unbounded" if infinite.
+inline std::string upper(double loss, int digits = 6, double slack = 0) {
   if (std::isinf(loss)) return "unbounded";
-  std::string text = fmt::format("{:.6g}", loss);
-  if (std::stod(text) >= loss) return text;
-  return fmt::format("{:.6g}", loss * (1 + 6e-6));  // rounding to six digits takes away at most 5e-6 of it
+  std::string text = fmt::format("{:.{}g}", loss, digits);
+  if (std::stod(text) >= loss * (1 - slack)) return text;
+  const double more = 6 * std::pow(10.0, -digits);  // rounding to six digits takes away at most 5e-6 of it
+  return fmt::format("{:.{}g}", loss * (1 + more), digits);
 }
 
 /// "mu = 0.5 (which is epsilon = 1.7 with delta = 1e-05)"; "an unbounded loss".
