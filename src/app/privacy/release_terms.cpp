@@ -128,7 +128,7 @@ const Kind& kind_of(const std::string& mechanism) {
 }
 
 bool contains(const std::vector<std::string>& names, const char* name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 void check_terms(const ReleaseTerms& terms, const Kind& kind) {
@@ -153,11 +153,7 @@ void check_terms(const ReleaseTerms& terms, const Kind& kind) {
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
-  for (std::size_t from = 0; from <= line.size();) {
-    const std::size_t end = std::min(line.find(',', from), line.size());
-    cells.emplace_back(trimmed(line.substr(from, end - from)));
-    from = end + 1;
-  }
+  for (const std::string_view cell : split_at(line, ",")) cells.emplace_back(trimmed(cell));
   return cells;
 }
 
@@ -166,7 +162,7 @@ void check_header(const std::vector<std::string>& names, const std::string& wher
   for (const Term& term : terms_by_name) known.emplace_back(term.name);
   for (const std::string& name : names) {
     check(std::ranges::find(known, name) != known.end(), "{}: {}", where, unknown_name("column", name, known));
-    check(std::count(names.begin(), names.end(), name) == 1, "{}: column '{}' stands twice", where, name);
+    check(std::ranges::count(names, name) == 1, "{}: column '{}' stands twice", where, name);
   }
   for (const char* needed : {"mechanism", "releases"}) {
     check(contains(names, needed), "{}: no column '{}': the first line names the columns. Add it.", where, needed);
@@ -194,8 +190,7 @@ ChargeGroup group_of(const std::vector<std::string>& names, const std::vector<st
 
 bool is_gaussian(const std::string& mechanism) {
   const auto& rows = mechanism_table().rows();
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const MechanismRow& row) { return row.name == mechanism && row.gaussian(); });
+  return std::ranges::any_of(rows, [&](const MechanismRow& row) { return row.name == mechanism && row.gaussian(); });
 }
 
 double ratio_rounded_up(double a, double b) {

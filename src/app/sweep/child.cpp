@@ -7,12 +7,12 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
 #include "starling/files/durable_file.hpp"
 
 namespace starling {
@@ -88,9 +88,8 @@ int exit_code_of(int status) {
 std::string own_program() {
   if (is_own_program()) return std::filesystem::read_symlink("/proc/self/exe").string();
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string program = folder + "/starling";
+  for (const std::string_view folder : split_at(path == nullptr ? "" : path, ":")) {
+    const std::string program = fmt::format("{}/starling", folder);
     if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
   throw UsageError("no program starling on the PATH: a sweep starts it once for each run. Add its folder to the PATH.");

@@ -6,7 +6,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
@@ -88,14 +87,13 @@ std::vector<std::string> expanded(const std::string& text, const Option& option,
 
 std::vector<std::string> values_of(const Line& line, const Option& option, const std::string& folder) {
   std::vector<std::string> values;
-  std::istringstream parts(line.value + "|");
-  for (std::string part; std::getline(parts, part, '|');) {
+  for (const std::string_view part : split_at(line.value, "|")) {
     const std::string text(trimmed(part));
     check(!text.empty(), "{}: {} has an empty value beside |. Delete the |, or give the value.", line.where, line.key);
     for (std::string value : expanded(text, option, line.where)) {
       if (option.files != nullptr) value = option.files(value, folder);
       if (option.name == "config") value = named::file(value, folder);
-      check(std::find(values.begin(), values.end(), value) == values.end(),
+      check(std::ranges::find(values, value) == values.end(),
             "{}: {} has the value '{}' twice: runs are never repeated. Delete one.", line.where, line.key, value);
       values.push_back(std::move(value));
     }
@@ -137,7 +135,7 @@ SweepRun run_of(const std::vector<Axis>& axes, std::size_t number) {
     run.name = run.name.empty() ? part : part + "_" + run.name;
   }
   if (run.name.empty()) run.name = "run";
-  std::reverse(run.words.begin(), run.words.end());
+  std::ranges::reverse(run.words);
   return run;
 }
 
@@ -158,14 +156,14 @@ void read_sweep_line(Sweep& sweep, const Line& line) {
 }
 
 Option option_of(const Line& line, const std::vector<Option>& options, const std::string& command) {
-  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == line.key; });
+  const auto found = std::ranges::find_if(options, [&](const Option& o) { return o.name == line.key; });
   check(
       found != options.end(), "{}: unknown key '{}': starling {} has no such option. {}", line.where, line.key, command,
       did_you_mean(line.key, names_in(options), "", fmt::format("starling {} --help=all lists all options.", command)));
   check(!found->about_configuration || line.key == "config",
         "{}: {} is for one run, and a sweep begins runs of its own. Delete the line.", line.where, line.key);
-  check(std::find(reserved.begin(), reserved.end(), line.key) == reserved.end(),
-        "{}: {} is set by the sweep itself. Delete the line.", line.where, line.key);
+  check(std::ranges::find(reserved, line.key) == reserved.end(), "{}: {} is set by the sweep itself. Delete the line.",
+        line.where, line.key);
   return *found;
 }
 

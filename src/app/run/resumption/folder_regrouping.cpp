@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "starling/core/exact_number.hpp"
+#include "starling/core/spec.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/privacy/ledger/ledger_regrouping.hpp"
 #include "starling/record/directory/journal.hpp"
@@ -41,16 +42,14 @@ std::string join_tables(const std::vector<std::string>& tables, const ClientGrou
   for (const std::string& table : tables) {
     std::istringstream lines(table);
     for (std::string line; std::getline(lines, line);) {
-      const std::string_view fields = line;
-      const std::size_t first = std::min(line.find(','), line.size());
-      const std::size_t second = std::min(first + 1, line.size());
-      const auto round = exact_number<std::int64_t>(fields.substr(0, first));
-      const auto client = exact_number<std::int64_t>(fields.substr(second, line.find(',', second) - second));
+      const std::vector<std::string_view> fields = split_at(line, ",");
+      const auto round = exact_number<std::int64_t>(fields[0]);
+      const auto client = exact_number<std::int64_t>(fields.size() > 1 ? fields[1] : "");
       if (!round && &table == &tables.front()) head += line + "\n";
       if (round && client && group.has(static_cast<Client>(*client))) rows.emplace_back(*round, *client, line);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
     return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
   });
   for (const auto& row : rows) head += std::get<2>(row) + "\n";
@@ -76,7 +75,7 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
       group_{after.first(rank), after.count(rank)} {
   for (int r = 0; r < before.ranks(); ++r) {
     const ClientGroup group = group_of(r);
-    if (std::binary_search(gone.begin(), gone.end(), r)) {
+    if (std::ranges::binary_search(gone, r)) {
       for (Client u = group.first; u < group.end(); ++u) stateless_.push_back(u);
       continue;
     }
@@ -148,8 +147,8 @@ void FolderRegrouping::make_folder_of(const std::string& files) const {
 }
 
 bool FolderRegrouping::has_keys() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [this](int r) { return has_stored_keys(group_of(r).first, directory_.private_folder(r)); });
+  return std::ranges::any_of(
+      parts_, [this](int r) { return has_stored_keys(group_of(r).first, directory_.private_folder(r)); });
 }
 
 /// Keys that the operating system gave. Others are the owners', or made of the seed.
