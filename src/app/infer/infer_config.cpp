@@ -217,10 +217,7 @@ void check_shape(InferConfig& config, const Options& options) {
         "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
   check(config.bias == BiasChoice::keep || !config.plug_in || config.trust == PlugInTrust::local,
         "--bias remove with --trust central (there is no curvature by step) leave one of them out");
-  config.one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
-                     !config.privacy.epsilon.value_or("").starts_with("clients:") &&
-                     !config.privacy.total_epsilon.value_or("").starts_with("clients:") &&
-                     !config.privacy.prices_change();
+  config.one_price = !config.privacy.prices_differ() && !config.privacy.prices_change();
   check(config.trust == PlugInTrust::local || config.one_price,
         "--trust central with prices that differ (one noise serves all records) give one price");
   check(config.bias == BiasChoice::keep || config.one_price,

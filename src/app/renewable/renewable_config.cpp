@@ -212,12 +212,8 @@ void check_protection(const RenewableConfig& config) {
           "nothing that could be certified) leave them out");
     check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
   }
-  check(config.trust == TrustChoice::local || !config.privacy.epsilon.value_or("").starts_with("clients:"),
-        "--epsilon clients: with --trust central or masked (one noise serves all clients) give one price");
-  check(config.trust == TrustChoice::local || !config.privacy.total_epsilon.value_or("").starts_with("clients:"),
-        "--total-epsilon clients: with --trust central or masked (one noise serves all clients) give one total");
-  check(config.trust == TrustChoice::local || !config.privacy.mu.value_or("").starts_with("clients:"),
-        "--mu clients: with --trust central or masked (one noise serves all clients) give one price");
+  check(config.trust == TrustChoice::local || !config.privacy.prices_differ(),
+        "a price by clients: with --trust central or masked (one noise serves all clients) give one price");
   check(!config.curvature_share || config.settings.l2 > 0,
         "--curvature-model released with --l2 0 (noise makes the curvature indefinite, and only a penalty keeps it off "
         "zero) add --l2");

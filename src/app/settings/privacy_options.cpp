@@ -1,6 +1,8 @@
 #include "privacy_options.hpp"
 
 #include "catalogue.hpp"
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -151,11 +153,9 @@ const MechanismRow& PrivacyOptions::mechanism_row() const {
   return mechanism_table().row(mechanism.value());
 }
 
-bool PrivacyOptions::prices_change() const {
-  const auto by_schedule = [](const std::optional<std::string>& price) {
-    return price.value_or("").starts_with("schedule:");
-  };
-  return by_schedule(mu) || by_schedule(epsilon) || by_schedule(total_epsilon);
+bool PrivacyOptions::has_price_by(std::string_view form) const {
+  return std::ranges::any_of(std::array{&mu, &epsilon, &total_epsilon},
+                             [form](const auto* price) { return price->value_or("").starts_with(form); });
 }
 
 void add_privacy_options(Options& options, PrivacyOptions& privacy) {

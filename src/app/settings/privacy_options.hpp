@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "starling/data/settings.hpp"
 #include "starling/options/options.hpp"
@@ -46,7 +47,11 @@ struct PrivacyOptions {
   [[nodiscard]] const MechanismRow& mechanism_row() const;
   [[nodiscard]] bool protects() const { return mechanism && mechanism_row().protects(); }
   /// Whether prices change over the rounds.
-  [[nodiscard]] bool prices_change() const;
+  [[nodiscard]] bool prices_change() const { return has_price_by("schedule:"); }
+  /// Whether clients have prices of their own.
+  [[nodiscard]] bool prices_differ() const { return has_price_by("clients:"); }
+  /// Whether a price begins so.
+  [[nodiscard]] bool has_price_by(std::string_view form) const;
 };
 
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
