@@ -15,9 +15,7 @@
 #include "starling/files/text_files.hpp"
 #include "starling/report/figures/figure.hpp"
 #include "starling/report/pictures/picture.hpp"
-#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/run_file.hpp"
-#include "starling/report/view/summary_view.hpp"
 #include "starling/report/view/table_text.hpp"
 
 namespace starling {
@@ -222,25 +220,12 @@ std::string state_text(RunState state, const std::string& so_far, double silence
   }
 }
 
-// A run that was killed may leave a rank's file half-written; the history is worth showing nevertheless.
-Round last_round_if_readable(const std::string& run) {
+/// What `read` finds of a run, else nothing: a run that was killed may leave a rank's file half-written, and the
+/// history is worth showing nevertheless.
+template <class Found>
+Found if_readable(Found (*read)(const std::string& run), const std::string& run) {
   try {
-    return patiently([&] { return last_recorded_round(run); });
-  } catch (const DataError&) {
-    return 0;
-  }
-}
-RecordedModels models_if_readable(const std::string& run) {
-  try {
-    return patiently([&] { return read_models(run); });
-  } catch (const DataError&) {
-    return {};
-  }
-}
-
-NetworkRecords network_if_readable(const std::string& run) {
-  try {
-    return patiently([&] { return read_network(run); });
+    return patiently([&] { return read(run); });
   } catch (const DataError&) {
     return {};
   }
@@ -307,7 +292,7 @@ void RunReport::read_unfinished() {
   Traces traces{path_, history_};
   traces.configuration = read_configuration(path_);
   if (has_history) traces.notes = patiently([&] { return read_notes(path_); });
-  if (has_history) traces.done = last_round_if_readable(path_);
+  if (has_history) traces.done = if_readable(last_recorded_round, path_);
   if (!history_.empty()) traces.done = std::max(traces.done, history_.back().done);
   traces.wall = sign - seconds_of(traces.notes.text("started"));
   Json json = summary_so_far(traces);
@@ -381,7 +366,7 @@ std::string RunReport::draw(const std::string& folder, PictureFormats formats) c
     curves.regret = read_regret_curve(path_);
     curves.figures = figure_panels(view);
   } else if (!history_.empty()) {
-    const RecordedModels models = models_if_readable(path_);
+    const RecordedModels models = if_readable(read_models, path_);
     curves.convergence = convergence_so_far(models);
     curves.components = components_of(path_, models, {});
   } else {
@@ -392,7 +377,7 @@ std::string RunReport::draw(const std::string& folder, PictureFormats formats) c
   } catch (const FailureError& error) {
     return fmt::format("no pictures: {}; --output names another folder", error.what());
   }
-  const std::string of_network = draw_network(folder, network_if_readable(path_), history_, formats);
+  const std::string of_network = draw_network(folder, if_readable(read_network, path_), history_, formats);
   const std::string of_intervals = draw_intervals(folder, read_interval_path(path_), formats);
   const std::string of_run = draw_pictures(folder, curves, formats);
   if (!of_run.empty()) return of_run;
