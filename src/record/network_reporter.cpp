@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <ctime>
 
 #include "starling/record/report_tree.hpp"
-#include "starling/record/rounds.hpp"
 #include "starling/regret/models_in_turn.hpp"
 
 namespace starling {
@@ -40,12 +38,11 @@ Round next_landmark(Round done) {
 
 }  // namespace
 
-NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first,
+NetworkReporter::NetworkReporter(Agreement& agreement, std::vector<int> active, Client first,
                                  const MetricsPolicy& policy, Scores scores, TestScore test, ProgressPrinter* printer,
                                  std::vector<std::unique_ptr<HistoryWriter>> writers, Models models,
                                  std::size_t most_numbers)
     : agreement_(agreement),
-      rank_(rank),
       first_(first),
       active_(std::move(active)),
       policy_(policy),
@@ -59,7 +56,7 @@ NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int
 void NetworkReporter::after(const RoundView& view) {
   const std::size_t before = sent_;
   send_up_to(view, view.done());
-  if (rank_ != 0 || (sent_ == before && view.done() % between_looks_ != 0)) return;
+  if (agreement_.rank() != 0 || (sent_ == before && view.done() % between_looks_ != 0)) return;
   const bool looks = this->looks();
   if (sent_ > before || looks) collect(false);
   if (!looks) return;
@@ -68,7 +65,7 @@ void NetworkReporter::after(const RoundView& view) {
 }
 
 Round NetworkReporter::due() const {
-  if (rank_ != 0) return next_report();
+  if (agreement_.rank() != 0) return next_report();
   return std::min(next_report(), (seen_ / between_looks_ + 1) * between_looks_);
 }
 
@@ -263,7 +260,7 @@ NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const
 void NetworkReporter::finish(const RoundView& view, Round done) {
   send_up_to(view, done);
   if (last_sent_ != done || (test_ && !is_landmark(done))) send(view, done, true);
-  if (rank_ == 0) collect(true);
+  if (agreement_.rank() == 0) collect(true);
   for (const auto& writer : writers_) writer->flush();
   if (printer_ != nullptr) printer_->close();
 }

@@ -36,13 +36,13 @@ class Watched {
  public:
   Watched(World& world, const std::string& folder, std::size_t d)
       : agreement_(world),
-        directory_(folder, "", agreement_, world.rank()),
+        directory_(folder, "", agreement_),
         ledger_(Ledger::open(directory_.private_folder(world.rank()) + "/ledger")),
         recorder_(directory_, world.rank(), static_cast<Client>(world.rank()), 1, d,
                   who_is_recorded(static_cast<Client>(world.size()), {}, d), policy_, RecordRounds(record_every),
                   Scores::losses_and_accuracies),
         printer_(ProgressStyle::lines, no_end, 1),
-        reporter_(agreement_, world.rank(), all_ranks(world), world.rank(), policy_, Scores::losses_and_accuracies, {},
+        reporter_(agreement_, all_ranks(world), world.rank(), policy_, Scores::losses_and_accuracies, {},
                   world.rank() == 0 ? &printer_ : nullptr, writers(world)) {
     ledger_.begin(ledger_run(world, d));
     reporter_.keep_in(directory_.private_folder(world.rank()) + "/reports", true);

@@ -63,7 +63,7 @@ class RecordedRun {
   RecordedRun(std::size_t count, const std::string& choice, MetricsPolicy::Sharing sharing)
       : RecordedRun(count, RecordedChoice::parse(choice), sharing) {}
   RecordedRun(std::size_t count, const RecordedChoice& choice, MetricsPolicy::Sharing sharing)
-      : directory_(folder_ / "run", "", agreement_, world().rank()), view_(count) {
+      : directory_(folder_ / "run", "", agreement_), view_(count) {
     const auto clients = static_cast<Client>(count);
     recorded_ = who_is_recorded(clients, choice, d);
     const MetricsPolicy policy(sharing);

@@ -56,7 +56,7 @@ Reports reports_of(std::size_t most_numbers) {
   for (int r = 0; r < world().size(); ++r) active.push_back(r);
   const TestScore test = [](View x) { return Score{x[0] * x[0] + x[1] / 3, x[2] > 0 ? 1 : 0, 1}; };
   const auto first = static_cast<Client>(clients) * world().rank();
-  NetworkReporter reporter(agreement, world().rank(), active, first, MetricsPolicy(MetricsPolicy::Sharing::local),
+  NetworkReporter reporter(agreement, active, first, MetricsPolicy(MetricsPolicy::Sharing::local),
                            Scores::losses_and_accuracies, test, nullptr, {}, Models::one_each, most_numbers);
   Places view;
   reporter.after(view);

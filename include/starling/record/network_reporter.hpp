@@ -39,7 +39,7 @@ class NetworkReporter final : public Observer {
   /// rank 0's; they are null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. With
   /// one model for all clients there is neither consensus error nor mass. A report copies at most `most_numbers`
   /// numbers of models at once.
-  NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, Client first, const MetricsPolicy& policy,
+  NetworkReporter(Agreement& agreement, std::vector<int> active, Client first, const MetricsPolicy& policy,
                   Scores scores, TestScore test, ProgressPrinter* printer,
                   std::vector<std::unique_ptr<HistoryWriter>> writers, Models models = Models::one_each,
                   std::size_t most_numbers = most_numbers_of_models);
@@ -78,7 +78,6 @@ class NetworkReporter final : public Observer {
   [[nodiscard]] std::optional<SlowestRank> slowest_of(const std::vector<Vector>& reports) const;
 
   Agreement& agreement_;
-  int rank_;
   Client first_;
   std::vector<int> active_;
   MetricsPolicy policy_;

@@ -37,7 +37,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   void open_data() override;
   void choose_settings() override;
   void open_model() override;
-  void agree_on_model() override { settings_.choose_correlation(releases_, to_tune()); }
+  void agree_on_model() override { settings_.choose_correlation(releases_); }
   [[nodiscard]] RunFacts privacy_facts() override;
   void build_protocol() override;
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
@@ -65,7 +65,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   void choose_rounds();
 
   FedAvgConfig config_;
-  SettingsByRule settings_{*this};
+  SettingsByRule settings_{*this, *this};
   std::unique_ptr<Model> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;

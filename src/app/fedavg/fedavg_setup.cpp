@@ -33,9 +33,9 @@ std::string FedAvgRun::why_no_more_rounds() const {
 }
 
 void FedAvgRun::choose_settings() {
-  if (!config_.tunes()) return settings_.note_missing_intercept(notes_);
+  if (!config_.tunes()) return settings_.note_missing_intercept();
   all_weights_ = joined(agreement_.all_gather(declare_public(weights_)));
-  settings_.choose(words_, to_tune());
+  settings_.choose();
 }
 
 /// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n: its noise is that of 1/Σ p_k² clients that

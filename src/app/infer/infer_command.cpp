@@ -58,8 +58,7 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   if (schedule_) add_weights(summary);
   if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
   intervals_->summarise(summary, notes_);
-  agreement_.together([&] {
-    if (!first_rank()) return;
+  on_first_rank([&] {
     const std::string note =
         columns_->write_proposal(directory_->path(), dataset_.constants ? dataset_.constants->label : "");
     if (!note.empty()) notes_.push_back(note);

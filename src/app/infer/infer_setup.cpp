@@ -87,8 +87,7 @@ void InferRun::open_model() {
         dataset_.shape.features, most_joint);
   look_at_columns();
   if (config_.replications > 0) check_truth();
-  const bool by_rule =
-      std::any_of(tuned_.begin(), tuned_.end(), [](const TunedValue& each) { return each.option == "step"; });
+  const bool by_rule = std::ranges::any_of(tuned_, [](const TunedValue& each) { return each.option == "step"; });
   if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
     notes_.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
@@ -131,8 +130,8 @@ void InferRun::refuse_constant_columns(const std::vector<std::size_t>& constant)
 
 void InferRun::agree_on_model() {
   if (schedule_ && !config_.asked_step_cap) {
-    config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
-                                        omd_settings(config_), first_rounds(config_.sgd.steps)});
+    config_.step_cap = chosen_step_cap(
+        {agreement_, *schedule_, even_masses_, config_.mixing, omd_settings(config_), first_rounds(config_.sgd.steps)});
   }
   choose_correlation();
   Vector records = count_records();

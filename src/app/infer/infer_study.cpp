@@ -3,7 +3,6 @@
 #include "infer_run.hpp"
 #include <bit>
 #include <chrono>
-#include <cstdio>
 
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
@@ -103,9 +102,7 @@ ExitCode InferRun::study() {
     notes_.push_back(fmt::format("stopped by a signal after {} of {} replications", done, config_.replications));
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   static_cast<void>(privacy_->finish(stopped));
-  agreement_.together([&] {
-    if (first_rank()) write_study_results(study, done, wall);
-  });
+  on_first_rank([&] { write_study_results(study, done, wall); });
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 

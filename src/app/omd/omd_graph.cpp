@@ -55,8 +55,8 @@ void OmdRun::begin_after_changes(std::size_t first) {
     const Membership::Change& change = members_.changes()[i];
     round = change.round;
     if (change.kind == Membership::Change::Kind::loss) continue;
-    std::copy_if(change.clients.begin(), change.clients.end(), std::back_inserter(joining),
-                 [this](Client u) { return !members_.is_lost(u); });
+    std::ranges::copy_if(change.clients, std::back_inserter(joining),
+                         [this](Client u) { return !members_.is_lost(u); });
   }
   if (joining.empty()) return;
   std::vector<Parentage> parents;
@@ -87,7 +87,7 @@ std::map<Client, Vector> OmdRun::mean_models(const std::vector<Parentage>& paren
     }
     const Vector model = agreement_.all_gather(own)[static_cast<std::size_t>(layout_->rank_of(parent))];
     for (const Parentage& each : parents) {
-      if (std::binary_search(each.parents.begin(), each.parents.end(), parent)) axpy(1, model, sums[each.client]);
+      if (std::ranges::binary_search(each.parents, parent)) axpy(1, model, sums[each.client]);
     }
   }
   for (const Parentage& each : parents) {
@@ -109,8 +109,8 @@ void OmdRun::choose_step_cap() {
   if (!config_.learns()) return;
   const double least = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
   const auto chosen = [&](const Schedule& schedule, bool even) {
-    return chosen_step_cap({agreement_, first_rank(), schedule, even, config_.mixing, config_.omd,
-                            first_rounds(config_.omd.rounds), least});
+    return chosen_step_cap(
+        {agreement_, schedule, even, config_.mixing, config_.omd, first_rounds(config_.omd.rounds), least});
   };
   cap_at_first_ = config_.omd.step_cap = chosen(graph_->schedule_at_first(), graph_->even_masses_at_first());
   if (members_.has_changed()) config_.omd.step_cap = std::max(cap_at_first_, chosen(graph_->schedule(), false));

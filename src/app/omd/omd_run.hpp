@@ -108,7 +108,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::vector<std::string> draw() const;
 
   OmdConfig config_;
-  SettingsByRule settings_{*this};
+  SettingsByRule settings_{*this, *this};
   std::optional<RunGraph> graph_;
   double cap_at_first_ = 1;  ///< step cap with the clients that there were at first
   std::unique_ptr<Domain> domain_;

@@ -2,6 +2,7 @@
 #include "app/run/tuning/rule_settings.hpp"
 #include "app/settings/source_options.hpp"
 #include "omd_run.hpp"
+#include <algorithm>
 
 namespace starling {
 
@@ -56,9 +57,9 @@ std::string OmdRun::why_own_units() const {
 
 /// The rule may want other exchanges than the graph was made for.
 void OmdRun::choose_settings() {
-  if (!config_.tunes()) return settings_.note_missing_intercept(notes_);
+  if (!config_.tunes()) return settings_.note_missing_intercept();
   const int gossip_steps = config_.mixing.gossip_steps;
-  settings_.choose(words_, to_tune());
+  settings_.choose();
   agreement_.together([&] {
     if (config_.mixing.gossip_steps != gossip_steps) graph_->make_schedule();
   });
@@ -109,7 +110,7 @@ StartModels OmdRun::read_start() {
   if (end - first == client_count()) return start;
   start.models.update([this](Columns& models) {
     Columns all(models.rows(), static_cast<std::size_t>(client_count()));
-    std::copy(models.flat().begin(), models.flat().end(), all.flat().begin());
+    std::ranges::copy(models.flat(), all.flat().begin());
     for (std::size_t k = models.size(); k < all.size(); ++k) domain_->centre(all[k]);
     models = std::move(all);
   });
@@ -128,7 +129,7 @@ void OmdRun::agree_on_model() {
     if (!note.empty()) notes_.push_back(note);
   }
   choose_step_cap();
-  if (config_.learns()) settings_.choose_correlation(config_.omd.rounds, to_tune());
+  if (config_.learns()) settings_.choose_correlation(config_.omd.rounds);
   if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
 }
 

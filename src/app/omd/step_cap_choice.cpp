@@ -17,7 +17,7 @@ double cap_for(const StepCapTerms& terms, Round rounds) {
   double least = 1;
   if (!terms.even && terms.mixing.mixing == Mixing::push_sum) {
     terms.agreement.together([&] {
-      if (!terms.is_rank_0) return;
+      if (terms.agreement.rank() != 0) return;
       least = least_mean_mass(terms.schedule, {rounds, terms.mixing.gossip_steps, terms.mixing.lazy});
     });
     least = terms.agreement.broadcast(declare_public(least));

@@ -16,7 +16,6 @@ namespace starling {
 /// Terms by which a step cap is chosen.
 struct StepCapTerms {
   Agreement& agreement;
-  bool is_rank_0;
   const Schedule& schedule;
   bool even;  ///< every client has a mass of 1 in every round
   const MixingSettings& mixing;

@@ -127,7 +127,7 @@ void RenewableRun::choose_correlation() {
           "(--batch), or --noise-correlation none.");
   });
   if (!asked && !correlates_by_default(rounds)) return;
-  correlation_ = correlation_of_run(config_.data, rounds, to_tune());
+  correlation_ = correlation_over(rounds);
   notes_.push_back(fmt::format(
       "noise is correlated over {} batches: sums of releases have {:.3g} times the noise of one independent "
       "release, in place of {:.3g} times; --noise-correlation none makes it independent",

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iterator>
 
-#include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/files/tell_user.hpp"
 #include "starling/record/dashboards/openmetrics.hpp"
@@ -101,9 +100,7 @@ ExitCode LearningRun::play() {
   finish_summary(summary, end.stopped);
   complete_summary(summary);
   directory_->bring_in(agreement_);
-  agreement_.together([&] {
-    if (first_rank()) write_results(summary, end.stopped);
-  });
+  on_first_rank([&] { write_results(summary, end.stopped); });
   if (!end.stopped) end_checkpoints(end.done);
   return exit_code(summary, end);
 }
@@ -118,7 +115,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   choose_configuration();
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
-  if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
+  if (RunDirectory::never_began(*common().resume, agreement_)) {
     agreement_.together([&] {
       check(!common().lost && !common().join,
             "{}: the run in '{}' never came to its first round (nothing was released) start a run of its own, with "
@@ -131,7 +128,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   std::optional<Membership::Change::Kind> change;
   if (common().lost) change = Membership::Change::Kind::loss;
   if (common().join) change = Membership::Change::Kind::join;
-  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank(), common().private_place, change));
+  directory_.emplace(RunDirectory::again(*common().resume, agreement_, common().private_place, change));
   agreement_.together([&] {
     resumption_.emplace(agreement_, *directory_, of_run_, notes_);
     run_id_ = resumption_->run();
@@ -205,11 +202,8 @@ void LearningRun::choose_checkpoint() {
   agreement_.together([&] { require_resumable(); });
   reads_pipes_ = agreement_.any(declare_public(uses_records() && !dataset_.replayable));
   if (!resumption_) return;
-  if (*reads_pipes_) {  // ledgers compare inputs only where a run can be repeated
-    agreement_.together([&] {
-      if (first_rank()) require_same_inputs();
-    });
-  }
+  // Ledgers compare inputs only where a run can be repeated.
+  if (*reads_pipes_) on_first_rank([&] { require_same_inputs(); });
   if (common().lost || common().join) world_.explain_early_stop(early_stop(ClientChange::under_way));
   resumption_->choose_checkpoint(*layout_, plays(world_.rank()), rewired_, why_as_many_ranks());
   world_.explain_early_stop(early_stop());
@@ -224,7 +218,7 @@ void LearningRun::open_privacy() {
   RunFacts facts;
   agreement_.together([&] { facts = privacy_facts(); });
   facts.released_early = released_early_;
-  privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
+  privacy_.emplace(agreement_, *layout_, common().privacy, std::move(facts));
   if (resumption_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
@@ -243,17 +237,14 @@ void LearningRun::leave_nothing() const {
 /// Makes the run's directory, if there is none yet, and finds out whether dashboards can be written. **Collective.**
 void LearningRun::make_directory() {
   end_if_signalled();
-  agreement_.together([&] {
-    if (!first_rank()) return;
+  on_first_rank([&] {
     if (common().tensorboard) TensorBoardFile::try_folder(*common().tensorboard);
     if (common().openmetrics) OpenMetricsFile::try_path(*common().openmetrics);
   });
   if (!directory_) {
     make_new_directory();
   } else if (!resumption_) {
-    agreement_.together([&] {
-      if (first_rank()) directory_->replace_configuration(configuration_);
-    });
+    on_first_rank([&] { directory_->replace_configuration(configuration_); });
   }
 }
 
@@ -263,7 +254,7 @@ void LearningRun::begin_in_directory() {
   note_directory_(directory_->path());
   const bool owners = privacy_ && common().privacy.ledger;
   if (owners && !resumption_ && privacy_->key_policy() == NoiseKeyPolicy::random) {
-    mark_begin();  // begun again with other keys, it would be charged again
+    on_first_rank([&] { directory_->has_begun(); });  // begun again with other keys, it would be charged again
   }
   if (privacy_) {
     privacy_->move_in(directory_->private_folder(world_.rank()));
@@ -272,8 +263,7 @@ void LearningRun::begin_in_directory() {
   }
   if (!owners) end_if_signalled();
   if (resumption_) directory_->note_private_folders(agreement_);
-  agreement_.together([&] {
-    if (!first_rank()) return;
+  on_first_rank([&] {
     if (resumption_) return require_same_inputs();
     if (is_resumable()) directory_->begin({run_id_, digest_of_inputs(), layout_->clients(), world_.size()});
     directory_->has_begun();
@@ -302,8 +292,8 @@ void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
   } else if (resumption_ && *reads_pipes_) {
     checkpoints_->leave_out("records that are gone", *privacy_);
   }
-  agreement_.together([&] {
-    if (!first_rank() || !resumption_) return;
+  on_first_rank([&] {
+    if (!resumption_) return;
     directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
     directory_->forget_results();
   });
@@ -312,8 +302,8 @@ void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
 /// **Collective.**
 void LearningRun::end_checkpoints(Round done) {
   checkpoints_->drop(done, *directory_, recorded_here() > 0);
-  agreement_.together([&] {
-    if (first_rank() && is_resumable()) directory_->finish();
+  on_first_rank([&] {
+    if (is_resumable()) directory_->finish();
   });
 }
 
@@ -332,14 +322,7 @@ void LearningRun::begin_early_release() {
   end_if_signalled();
   released_early_ = true;
   world_.explain_early_stop(early_stop());
-  mark_begin();
-}
-
-/// From now on the run cannot be begun again in its directory. **Collective.**
-void LearningRun::mark_begin() {
-  agreement_.together([&] {
-    if (first_rank()) directory_->has_begun();
-  });
+  on_first_rank([&] { directory_->has_begun(); });
 }
 
 /// **Collective.**
@@ -348,9 +331,9 @@ void LearningRun::make_new_directory() {
   if (path.empty()) path = fresh_name(command_);
   path = agreement_.broadcast(declare_public(path));
   if (common().resume) {
-    directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, world_.rank(), common().private_place));
+    directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, common().private_place));
   } else {
-    directory_.emplace(path, configuration_, agreement_, world_.rank(), common().private_place);
+    directory_.emplace(path, configuration_, agreement_, common().private_place);
   }
   agreement_.together([&] {
     if (!common().save_partition || !first_rank()) return;

@@ -5,7 +5,6 @@
 #include "app/run/privacy/run_privacy.hpp"
 #include "app/run/resumption/resumption.hpp"
 #include "app/run/resumption/run_checkpoints.hpp"
-#include "app/run/tuning/settings_by_rule.hpp"
 #include "app/settings/learning_config.hpp"
 #include "early_stop.hpp"
 #include "launch.hpp"
@@ -113,8 +112,9 @@ class LearningRun : public RunSteps {
   void agree_on_data() override;
   /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
   void read_again_with_other_constants();
-  /// The parts of the run by which its settings are chosen. They are there once the data are open.
-  [[nodiscard]] RunToTune to_tune();
+  /// The correlation of noise over so many releases of a client, or of rank 0 over those of all clients: a record's
+  /// uses are as far apart as the shortest pass of a client is long. Throws UsageError. **Collective.**
+  [[nodiscard]] NoiseCorrelation correlation_over(Round releases);
   /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
   virtual void check_start();
   /// Whether the start can be read as often as needed.
@@ -126,10 +126,8 @@ class LearningRun : public RunSteps {
   void open_streams(DataSettings& data);
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
-  /// SHA-256 of every byte of the source's files and memory. Pipes are left out.
-  [[nodiscard]] virtual std::string digest_of_source() const;
-  /// SHA-256 of the content of each of sources().
-  [[nodiscard]] std::vector<std::string> digests_of_sources() const;
+  /// SHA-256 of every byte of the files and memory of each of sources(). Pipes are left out.
+  [[nodiscard]] virtual std::vector<std::string> digests_of_sources() const;
   [[nodiscard]] std::vector<std::string> sources() const;
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
@@ -157,6 +155,12 @@ class LearningRun : public RunSteps {
   static void set_one_model(Summary& summary, View theta);
 
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
+  /// Runs `step` on rank 0 alone. If it throws, all ranks leave together. **Collective.**
+  void on_first_rank(const std::function<void()>& step) {
+    agreement_.together([&] {
+      if (first_rank()) step();
+    });
+  }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
   /// Number of clients with which the run began.
   [[nodiscard]] Client clients_at_first() const;
@@ -175,8 +179,7 @@ class LearningRun : public RunSteps {
   std::optional<Layout> layout_;
   std::unique_ptr<Loss> loss_;
   Dataset dataset_;
-  std::string source_digest_;
-  std::vector<std::string> source_digests_;  ///< of each client's own source; empty where all clients share one
+  std::vector<std::string> source_digests_;  ///< as digests_of_sources() has found them before the records were read
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<RunPrivacy> privacy_;  ///< of runs that learn
@@ -188,6 +191,9 @@ class LearningRun : public RunSteps {
   std::string of_run_;   ///< config.ini of the run that --resume names, as rank 0 has read it at the start
 
  private:
+  friend class FeatureRelease;  // these choose settings while inputs are opened
+  friend class SettingsByRule;
+
   void configure(const std::vector<std::string>& words);
   void choose_configuration();
   void open_inputs();
@@ -198,7 +204,6 @@ class LearningRun : public RunSteps {
   void make_directory();
   void make_new_directory();
   void begin_in_directory();
-  void mark_begin();
   void end_if_signalled();
   [[nodiscard]] std::string early_stop() const;
   [[nodiscard]] std::string early_stop(ClientChange change) const;

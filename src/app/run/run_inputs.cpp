@@ -67,7 +67,6 @@ void LearningRun::open_streams(DataSettings& data) {
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
   source_digests_ = digests_of_sources();
-  source_digest_ = fmt::format("{}", fmt::join(source_digests_, ""));
   if (common().save_partition && first_rank() && !common().resume)
     check_saves_partition(data, *common().save_partition);
   open_records(data);
@@ -299,13 +298,10 @@ std::vector<std::string> LearningRun::digests_of_sources() const {
   return digests;
 }
 
-std::string LearningRun::digest_of_source() const {
-  return fmt::format("{}", fmt::join(digests_of_sources(), ""));
-}
-
 /// Digests of each client's records, or of those that all clients share. They are the same for any layout.
 std::vector<std::string> LearningRun::digests_of_data() const {
-  if (dataset_.fingerprints.empty()) return {dataset_.fingerprint + " " + source_digest_};
+  if (dataset_.fingerprints.empty())
+    return {fmt::format("{} {}", dataset_.fingerprint, fmt::join(source_digests_, ""))};
   std::vector<std::string> digests;
   for (std::size_t k = 0; k < dataset_.fingerprints.size(); ++k) {
     digests.push_back(dataset_.fingerprints[k] + " " + source_digests_[k]);
@@ -313,19 +309,35 @@ std::vector<std::string> LearningRun::digests_of_data() const {
   return digests;
 }
 
-RunToTune LearningRun::to_tune() {
-  return {agreement_,
-          *layout_,
-          world_.rank(),
-          members_,
-          dataset_,
-          *loss_,
-          test_,
-          notes_,
-          [this] { return common_facts(1); },
-          [this] { return private_folder_before_rounds(); },
-          [this] { begin_early_release(); },
-          [this] { read_again_with_other_constants(); }};
+NoiseCorrelation LearningRun::correlation_over(Round releases) {
+  const DataSettings& data = common().data;
+  check(data.person_rounds.value_or(1) == 1,
+        "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
+        "independent "
+        "noise. Use --noise-correlation none.",
+        data.person_rounds.value_or(1));
+  constexpr Round never = std::numeric_limits<Round>::max();
+  Round shortest = never;
+  Round of_joined = never;
+  for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
+    const Client u = first_client() + static_cast<Client>(k);
+    Round& least = members_.joined_with(u) == nullptr ? shortest : of_joined;
+    if (const Round pass = dataset_.streams[k]->rounds_of_pass().value_or(0); pass > 0) least = std::min(least, pass);
+  }
+  shortest = agreement_.min(declare_public(shortest));
+  of_joined = agreement_.min(declare_public(of_joined));
+  const bool passes = shortest != never && data.epochs > 1;
+  std::string text;
+  agreement_.together([&] {
+    check(
+        !passes || of_joined >= shortest,
+        "--join: a pass of a new client has {} rounds, and the correlation of noise was made for {} (a record would be "
+        "used again too soon) give each new client {} records or more",
+        of_joined, shortest, shortest * static_cast<Round>(data.batch));
+    const NoiseCorrelation best = passes ? best_correlation(shortest, data.epochs) : best_correlation(releases, 1);
+    text = best.text();
+  });
+  return NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
 RunFacts LearningRun::common_facts(Round rounds) const {
@@ -343,7 +355,7 @@ RunFacts LearningRun::common_facts(Round rounds) const {
     if (!is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
   }
   facts.data = digests_of_data();
-  check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
+  check<DataError>(!common().privacy.ledger || source_digests_ == digests_of_sources(),
                    "{}: it has changed while it was read (the ledger could not say what was released) start again",
                    common().data.source);
   check(!common().privacy.persons_shared || !dataset_.common,

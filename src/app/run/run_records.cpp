@@ -66,9 +66,8 @@ void RunRecords::open_reporter(Agreement& agreement, const Recording& recording,
   for (int r = 0; r < agreement.ranks(); ++r) {
     if (facts.layout.count(r) > 0) active.push_back(r);
   }
-  reporter_.emplace(agreement, agreement.rank(), std::move(active), facts.layout.first(agreement.rank()), facts.policy,
-                    recording.scores, recording.test, first_rank ? &*printer_ : nullptr, std::move(writers),
-                    recording.models);
+  reporter_.emplace(agreement, std::move(active), facts.layout.first(agreement.rank()), facts.policy, recording.scores,
+                    recording.test, first_rank ? &*printer_ : nullptr, std::move(writers), recording.models);
   reporter_->time_by(facts.work);
   agreement.together([&] {
     if (models_here_ == 0) return;

@@ -40,8 +40,7 @@ Recording VerticalRun::recording() {
 }
 
 void VerticalRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
-  agreement_.together([&] {
-    if (!first_rank()) return;
+  on_first_rank([&] {
     rounds_.emplace(*protocol_, *directory_, metrics_policy(), loss_of_outputs_->classifies());
     observers.push_back(&*rounds_);
   });

@@ -152,9 +152,7 @@ void VerticalRun::save_networks(const Summary& summary) {
   });
   if (!shared) return;
   directory_->bring_in(agreement_);
-  agreement_.together([&] {
-    if (first_rank()) join_parts(directory_->path(), layout_->clients());
-  });
+  on_first_rank([&] { join_parts(directory_->path(), layout_->clients()); });
 }
 
 }  // namespace starling

@@ -27,7 +27,7 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
   [[nodiscard]] bool uses_records() const override { return true; }
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
-  [[nodiscard]] std::string digest_of_source() const override;
+  [[nodiscard]] std::vector<std::string> digests_of_sources() const override;
   [[nodiscard]] std::string digest_of_inputs() const override;
 
   [[nodiscard]] std::string why_as_many_ranks() const override {

@@ -55,8 +55,8 @@ std::size_t VerticalRun::party_count() const {
 
 /// Covers the files of this rank's parties, that of the labels, and the start, of which each rank may read another
 /// part.
-std::string VerticalRun::digest_of_source() const {
-  std::string digest = LearningRun::digest_of_source();
+std::vector<std::string> VerticalRun::digests_of_sources() const {
+  std::vector<std::string> digests = LearningRun::digests_of_sources();
   std::vector<std::string> files;
   if (!config_.parties.empty()) {
     for (std::size_t k = 0; k < party_count(); ++k) files.push_back(config_.parties[first_party() + k]);
@@ -64,12 +64,12 @@ std::string VerticalRun::digest_of_source() const {
   }
   if (knows_labels() && !config_.label_source.empty()) files.push_back(config_.label_source);
   for (const std::string& file : files) {
-    if (std::filesystem::is_regular_file(file)) digest += sha256_of_file(file) + " ";
+    if (std::filesystem::is_regular_file(file)) digests.push_back(sha256_of_file(file) + " ");
   }
-  if (!has_start()) return digest;
+  if (!has_start()) return digests;
   const ModelParts parts(config_.start);
-  for (const Client client : clients_of_networks()) digest += sha256_of_file(parts.file_of(client)) + " ";
-  return digest;
+  for (const Client client : clients_of_networks()) digests.push_back(sha256_of_file(parts.file_of(client)) + " ");
+  return digests;
 }
 
 void VerticalRun::open_data() {
@@ -87,7 +87,7 @@ void VerticalRun::open_data() {
   } else {
     check_class_labels(config_.data, false, config_.loss);
   }
-  source_digest_ = digest_of_source();
+  source_digests_ = digests_of_sources();
   data_ = open_source();
   dataset_.is_public = data_.is_public;
   dataset_.replayable = data_.replayable;
@@ -248,7 +248,7 @@ void VerticalRun::choose_bits() {
   if (config_.bits.text.empty()) return;
   bits_ = config_.bits.values(config_.plan.rounds);
   note_cap();
-  by_bits_.resize(static_cast<std::size_t>(*std::max_element(bits_.begin(), bits_.end())) + 1);
+  by_bits_.resize(static_cast<std::size_t>(std::ranges::max(bits_)) + 1);
   for (const long long b : bits_) {
     auto& own = by_bits_[static_cast<std::size_t>(b)];
     if (!own) own = quantiser_->with_bits(b);

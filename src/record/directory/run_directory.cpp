@@ -100,23 +100,23 @@ void write_configuration(const std::string& path, const std::string& configurati
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& configuration, Before before,
-                           Agreement& agreement, int rank, const std::string& place)
+                           Agreement& agreement, const std::string& place)
     : path_(path), place_(path_, place) {
   try {
-    make(configuration, before, agreement, rank);
+    make(configuration, before, agreement);
   } catch (const PeerError&) {
     throw;  // a run whose ranks were killed can begin from what is there
   } catch (const Error&) {
-    if (before == Before::nothing) remove(rank);
+    if (before == Before::nothing) remove(agreement.rank());
     throw;
   }
 }
 
-void RunDirectory::make(const std::string& configuration, Before before, Agreement& agreement, int rank) {
+void RunDirectory::make(const std::string& configuration, Before before, Agreement& agreement) {
   place_.clear(agreement, before == Before::a_run_that_never_began);
   bool never_began = false;
   agreement.together([&] {
-    if (rank != 0) return;
+    if (agreement.rank() != 0) return;
     std::error_code error;
     const bool exists = fs::exists(path_, error);
     check(!exists || fs::is_directory(path_, error),
@@ -136,7 +136,7 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
   });
   look(agreement);
   agreement.together([&] {
-    if (rank != 0) return;
+    if (agreement.rank() != 0) return;
     if (never_began) fs::remove_all(path_ + "/private");
     static_cast<void>(Descriptor(path_ + beginning, O_CREAT | O_WRONLY, readable_by_all));
     write_configuration(path_, configuration);
@@ -144,7 +144,7 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
   });
   agreement.together([&] {
     make_folder(place_.path());
-    const std::string folder = private_folder(rank);
+    const std::string folder = private_folder(agreement.rank());
     check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0, "cannot make '{}' ({}) see to its permissions", folder,
                         std::strerror(errno));
   });
@@ -164,24 +164,24 @@ void RunDirectory::has_begun() const {
   fs::remove(path_ + beginning, error);
 }
 
-bool RunDirectory::never_began(const std::string& path, Agreement& agreement, int rank) {
+bool RunDirectory::never_began(const std::string& path, Agreement& agreement) {
   bool never = false;
-  agreement.together([&] { never = rank == 0 && is_of_a_run_that_never_began(path); });
+  agreement.together([&] { never = agreement.rank() == 0 && is_of_a_run_that_never_began(path); });
   return agreement.broadcast(declare_public(never));
 }
 
-RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank, const std::string& place,
+RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, const std::string& place,
                                  std::optional<Membership::Change::Kind> change) {
   RunDirectory directory(path, place);
   agreement.together([&] {
-    if (rank != 0) return;
+    if (agreement.rank() != 0) return;
     directory.held_.emplace(hold(path));
     check(holding_of(path + "/history.csv") != Holding::held,
           "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
   });
   directory.look(agreement);
   agreement.together([&] {
-    if (rank != 0) return;
+    if (agreement.rank() != 0) return;
     require_whole_configuration(path);
     static_cast<void>(directory.identity());
     directory.settle_folders();
@@ -334,7 +334,7 @@ void RunDirectory::replace_configuration(const std::string& configuration) const
 
 void RunDirectory::set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const {
   const auto has_one = [&](const std::string& line) {
-    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return line.starts_with(key + " = "); });
+    return std::ranges::any_of(keys, [&](const std::string& key) { return line.starts_with(key + " = "); });
   };
   const std::string before = read_whole_file(path_ + "/config.ini").value_or("");
   std::string after;

@@ -102,7 +102,7 @@ class ManyClients {
     bytes.streams = static_cast<double>(live - before);
 
     const Recorded recorded = who_is_recorded(layout_.clients(), {}, dimension);
-    const RunDirectory directory(path_, "", agreement_, world().rank());
+    const RunDirectory directory(path_, "", agreement_);
     MixingChannel door(world(), layout_, *graph_, {}, dimension);
     door.count_edges_of(recorded.listed);
     std::vector<NoiseKey> keys = make_noise_keys("seed", 1, first_, static_cast<Client>(count_));

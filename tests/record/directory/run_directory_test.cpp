@@ -5,20 +5,14 @@
 #include <cmath>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <sys/stat.h>
 
+#include "starling/files/text_files.hpp"
 #include "starling/record/intervals/interval.hpp"
 
 namespace starling::run_directory_test {
 
 using namespace testing_support;
-
-std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// Permission bits of a file or folder; 0 if there is none.
 unsigned mode_of(const std::string& path) {
@@ -47,8 +41,8 @@ class SharedFolder {
 
 TEST(RunDirectory, HasAPrivateFolderForEachRank) {
   SharedFolder shared;
-  const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), world().rank());
-  EXPECT_EQ(content_of(directory.path() + "/config.ini"), "rounds = 5\n# the end\n");
+  const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement());
+  EXPECT_EQ(read_text(directory.path() + "/config.ini"), "rounds = 5\n# the end\n");
   EXPECT_EQ(mode_of(directory.private_folder(world().rank())), 0700U);
   EXPECT_EQ(directory.clients_file(3), directory.path() + "/" + RunDirectory::clients_name(3));
 }
@@ -59,7 +53,7 @@ TEST(RunDirectory, PutsPrivateFoldersWhereTheyBelong) {
   const std::string place = shared.run() + "-{host}";
   std::string folder;
   {
-    const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), rank, place);
+    const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), place);
     folder = directory.private_folder(rank);
     EXPECT_TRUE(folder.starts_with(shared.run() + "-") && folder.ends_with(fmt::format("/{}", rank))) << folder;
     EXPECT_EQ(folder.find('{'), std::string::npos);
@@ -70,9 +64,7 @@ TEST(RunDirectory, PutsPrivateFoldersWhereTheyBelong) {
   }
   std::ofstream(folder + "/ledger") << "of a run that never began";
   shared.agreement().barrier();
-  const auto again = [&] {
-    return RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement(), rank, place);
-  };
+  const auto again = [&] { return RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement(), place); };
   EXPECT_EQ(again().private_folder(rank), folder);
   EXPECT_EQ(mode_of(folder + "/ledger"), 0U);
   shared.agreement().barrier();
@@ -88,7 +80,7 @@ TEST(RunDirectory, NeedNotBeSeenByAllRanks) {
   const std::string path = rank == 0 ? shared.run() : shared.run() + "-of-another-host";
   const std::string place = shared.run() + "-{host}";
   {
-    const RunDirectory directory(path, "rounds = 5\n", shared.agreement(), rank, place);
+    const RunDirectory directory(path, "rounds = 5\n", shared.agreement(), place);
     EXPECT_EQ(directory.is_seen(), rank == 0);
     const std::string file = directory.clients_file(rank);
     const std::string name = RunDirectory::clients_name(rank);
@@ -102,12 +94,12 @@ TEST(RunDirectory, NeedNotBeSeenByAllRanks) {
       directory.has_begun();
     }
     directory.bring_in(shared.agreement());
-    EXPECT_EQ(content_of(shared.run() + "/" + name), fmt::format("released by {}", rank));
+    EXPECT_EQ(read_text(shared.run() + "/" + name), fmt::format("released by {}", rank));
     EXPECT_EQ(mode_of(directory.private_folder(rank) + "/released"), 0U);
     EXPECT_EQ(mode_of(shared.run() + "-of-another-host"), 0U);
   }
   shared.agreement().barrier();
-  const RunDirectory again = RunDirectory::again(path, shared.agreement(), rank, place);
+  const RunDirectory again = RunDirectory::again(path, shared.agreement(), place);
   EXPECT_EQ(again.is_seen(), rank == 0);
   EXPECT_EQ(again.identity().clients, 4U);
   EXPECT_EQ(again.identity().ranks, world().size());
@@ -118,8 +110,7 @@ TEST(RunDirectory, MustBeSeenWhereItHoldsPrivateFolders) {
   SharedFolder shared;
   const int rank = world().rank();
   const std::string path = rank == 0 ? shared.run() : shared.run() + "-of-another-host";
-  const std::string refused =
-      message_of<Error>([&] { static_cast<void>(RunDirectory(path, "", shared.agreement(), rank)); });
+  const std::string refused = message_of<Error>([&] { static_cast<void>(RunDirectory(path, "", shared.agreement())); });
   EXPECT_EQ(refused.empty(), world().size() == 1);
   if (rank == 1) {
     EXPECT_NE(refused.find("is not seen from here"), std::string::npos) << refused;
@@ -147,11 +138,11 @@ TEST(RunDirectory, OverwritesNothing) {
     std::ofstream(shared.run() + "/thesis.txt") << "years of work";
   }
   const std::string message =
-      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); });
+      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement())); });
   EXPECT_NE(message, "");
   if (world().rank() == 0) {
     EXPECT_NE(message.find("is not empty"), std::string::npos) << message;
-    EXPECT_EQ(content_of(shared.run() + "/thesis.txt"), "years of work");
+    EXPECT_EQ(read_text(shared.run() + "/thesis.txt"), "years of work");
     EXPECT_FALSE(std::filesystem::exists(shared.run() + "/config.ini"));
   }
 }
@@ -160,7 +151,7 @@ TEST(RunDirectory, RefusesAFile) {
   SharedFolder shared;
   if (world().rank() == 0) std::ofstream(shared.run()) << "a file";
   const std::string message =
-      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); });
+      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement())); });
   EXPECT_NE(message, "");
   if (world().rank() == 0) {
     EXPECT_NE(message.find("is not a directory"), std::string::npos) << message;
@@ -170,8 +161,7 @@ TEST(RunDirectory, RefusesAFile) {
 TEST(RunDirectory, TakesAnEmptyFolder) {
   SharedFolder shared;
   if (world().rank() == 0) std::filesystem::create_directories(shared.run());
-  EXPECT_EQ(message_of([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); }),
-            "");
+  EXPECT_EQ(message_of([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement())); }), "");
 }
 
 // What a user keeps under the same names is no run's, and is never emptied.
@@ -183,9 +173,9 @@ TEST(RunDirectory, AFolderOfSomebodyElseIsNoRunThatNeverBegan) {
     std::ofstream(shared.run() + "/config.ini") << "source = mine.csv\n";
     std::ofstream(shared.run() + "/private/notes.txt") << "x";
   }
-  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement()));
   const std::string refused = message_of<Error>(
-      [&] { static_cast<void>(RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement(), rank)); });
+      [&] { static_cast<void>(RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement())); });
   if (rank == 0) {
     EXPECT_NE(refused.find("is not empty"), std::string::npos) << refused;
     EXPECT_TRUE(std::filesystem::exists(shared.run() + "/private/notes.txt"));
@@ -195,19 +185,19 @@ TEST(RunDirectory, AFolderOfSomebodyElseIsNoRunThatNeverBegan) {
 TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   SharedFolder shared;
   const int rank = world().rank();
-  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << "there is none";
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement())) << "there is none";
   {
-    const RunDirectory first(shared.run(), "rounds = 5\n", shared.agreement(), rank);
+    const RunDirectory first(shared.run(), "rounds = 5\n", shared.agreement());
     std::ofstream(first.private_folder(rank) + "/ledger") << "rows";
-    EXPECT_TRUE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+    EXPECT_TRUE(RunDirectory::never_began(shared.run(), shared.agreement()));
     shared.agreement().barrier();
   }
   const auto again = [&] {
-    return RunDirectory::afresh(shared.run(), "rounds = 6\noutput = elsewhere\n", shared.agreement(), rank);
+    return RunDirectory::afresh(shared.run(), "rounds = 6\noutput = elsewhere\n", shared.agreement());
   };
   std::optional<RunDirectory> second(again());
   EXPECT_FALSE(std::filesystem::exists(second->private_folder(rank) + "/ledger"));
-  EXPECT_EQ(content_of(second->path() + "/config.ini"), "rounds = 6\noutput = " + shared.run() + "\n# the end\n");
+  EXPECT_EQ(read_text(second->path() + "/config.ini"), "rounds = 6\noutput = " + shared.run() + "\n# the end\n");
   const std::string held = message_of<Error>([&] { static_cast<void>(again()); });
   if (rank == 0) {
     EXPECT_NE(held.find("goes on"), std::string::npos) << held;
@@ -215,7 +205,7 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   shared.agreement().barrier();
   if (rank == 0) second->has_begun();
   shared.agreement().barrier();
-  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement()));
   shared.agreement().barrier();
   if (rank == 0) std::ofstream(shared.run() + "/run-is-beginning");
   second.reset();
@@ -225,7 +215,7 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
       make_folder_of(shared.run() + "/" + trace);
       std::ofstream(shared.run() + "/" + trace) << "x";
     }
-    EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << trace;
+    EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement())) << trace;
     const std::string refused = message_of<Error>([&] { static_cast<void>(again()); });
     if (rank == 0) {
       EXPECT_NE(refused.find("is not empty"), std::string::npos) << refused;
@@ -237,7 +227,7 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
 // The file run-id says what has become of the clients, in order.
 TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
   SharedFolder shared;
-  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  const RunDirectory directory(shared.run(), "", shared.agreement());
   if (world().rank() != 0) return;
   Membership members(4);
   members.lose(100, {1, 3});
@@ -267,12 +257,12 @@ TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
 
 TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
   SharedFolder shared;
-  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  const RunDirectory directory(shared.run(), "", shared.agreement());
   if (world().rank() != 0) return;
   const double nan = std::nan("");
   write_coefficients(directory, {{"a, \"b\"", 1.0 / 3, 0.1 + 0.2, -1e-300, 2, 0.95, "model"},
                                  {"intercept", -1, nan, nan, nan, nan, ""}});
-  EXPECT_EQ(content_of(directory.path() + "/coefficients.csv"),
+  EXPECT_EQ(read_text(directory.path() + "/coefficients.csv"),
             "name,estimate,standard_error,low,high,level,method\n"
             "\"a, \"\"b\"\"\",0.3333333333333333,0.30000000000000004,-1e-300,2,0.95,model\n"
             "intercept,-1,,,,,\n");
@@ -280,11 +270,11 @@ TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
 
 TEST(RunDirectory, KeepsWhoseCoefficientsTheyAre) {
   SharedFolder shared;
-  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  const RunDirectory directory(shared.run(), "", shared.agreement());
   if (world().rank() != 0) return;
   write_coefficients(directory, {{"x", 1, std::nan(""), 0.5, 2, 0.9, "random-scaling", 0},
                                  {"x", 2, std::nan(""), 1, 3, 0.9, "random-scaling", 12}});
-  EXPECT_EQ(content_of(directory.path() + "/coefficients.csv"),
+  EXPECT_EQ(read_text(directory.path() + "/coefficients.csv"),
             "client,name,estimate,standard_error,low,high,level,method\n"
             "0,x,1,,0.5,2,0.9,random-scaling\n"
             "12,x,2,,1,3,0.9,random-scaling\n");
@@ -297,7 +287,7 @@ TEST(OwnersFile, IsTheOwnersAlone) {
   const OwnersFile file(folder / "metrics.csv");
   ::umask(before);
   EXPECT_EQ(mode_of(folder / "metrics.csv"), 0600U);
-  EXPECT_EQ(content_of(folder / "metrics.csv"), "");
+  EXPECT_EQ(read_text(folder / "metrics.csv"), "");
 }
 
 TEST(OwnersFile, AppendsPublicAndSecretText) {
@@ -306,7 +296,7 @@ TEST(OwnersFile, AppendsPublicAndSecretText) {
   file.append_text("rounds,loss\n");
   file.append(Secret<std::string>("1,0.5\n"));
   OwnersFile(folder / "metrics.csv").append_text("2,0.25\n");
-  EXPECT_EQ(content_of(folder / "metrics.csv"), "rounds,loss\n1,0.5\n2,0.25\n");
+  EXPECT_EQ(read_text(folder / "metrics.csv"), "rounds,loss\n1,0.5\n2,0.25\n");
   EXPECT_EQ(mode_of(folder / "metrics.csv"), 0600U);
 }
 

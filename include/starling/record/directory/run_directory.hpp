@@ -22,22 +22,21 @@ class RunDirectory {
  public:
   /// **Collective.** Rank 0 creates the directory, which must not exist or must be empty, with config.ini. Each rank
   /// creates its private folder (mode 0700), in the directory or where `place` says (PrivatePlace). Throws UsageError.
-  RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank,
+  RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement,
                const std::string& place = "")
-      : RunDirectory(path, configuration, Before::nothing, agreement, rank, place) {}
+      : RunDirectory(path, configuration, Before::nothing, agreement, place) {}
   /// **Collective.** Empties and reuses the directory of a run that never began its first round.
   [[nodiscard]] static RunDirectory afresh(const std::string& path, const std::string& configuration,
-                                           Agreement& agreement, int rank, const std::string& place = "") {
-    return {path, configuration, Before::a_run_that_never_began, agreement, rank, place};
+                                           Agreement& agreement, const std::string& place = "") {
+    return {path, configuration, Before::a_run_that_never_began, agreement, place};
   }
   /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
   /// directory of a run, or if the run has not begun or is running. `change` is that of the clients: if some are lost,
   /// private folders may be gone.
-  [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank,
-                                          const std::string& place = "",
+  [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, const std::string& place = "",
                                           std::optional<Membership::Change::Kind> change = std::nullopt);
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
-  [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
+  [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement);
   /// Marks the begin of the first round, or of a release before it, on rank 0: `never_began` is false from now on.
   void has_begun() const;
   /// Removes what the constructor has made, with all that was put into it since. Rank-local.
@@ -91,7 +90,7 @@ class RunDirectory {
 
  private:
   enum class Before { nothing, a_run_that_never_began };
-  RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement, int rank,
+  RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement,
                const std::string& place);
   RunDirectory(std::string path, const std::string& place) : path_(std::move(path)), place_(path_, place) {}
   void look(Agreement& agreement);
@@ -102,7 +101,7 @@ class RunDirectory {
   void sync_private_folder() const;
   [[nodiscard]] std::string identity_text() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;
-  void make(const std::string& configuration, Before before, Agreement& agreement, int rank);
+  void make(const std::string& configuration, Before before, Agreement& agreement);
   std::string path_;
   PrivatePlace place_;
   enum class Was { not_ours, empty, not_there };

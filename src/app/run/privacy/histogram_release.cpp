@@ -17,14 +17,15 @@ constexpr const char* digest_policy = "Poly1305 of the counts, into the start of
 
 }  // namespace
 
-Vector variances_of(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+Vector variances_of(Agreement& agreement, const Layout& layout, const PrivacyOptions& options,
                     const HistogramFacts& facts) {
   Vector here;
   agreement.together([&] {
     const Prices prices = prices_of(options, 1, layout.clients());
     for (std::size_t k = 0; k < facts.records.size(); ++k) {
       if (facts.records[k] == 0) continue;
-      const double price = facts.of_price.of_release(prices.at(layout.first(rank) + static_cast<Client>(k), 0));
+      const double price =
+          facts.of_price.of_release(prices.at(layout.first(agreement.rank()) + static_cast<Client>(k), 0));
       here.push_back(
           std::pow(NoisyCounts(facts.form, options.mechanism_row().charge, price, facts.records[k]).deviation(), 2));
     }
@@ -36,15 +37,16 @@ std::int64_t records_of(Agreement& agreement, const HistogramFacts& facts) {
   return agreement.sum(declare_public(std::accumulate(facts.records.begin(), facts.records.end(), std::int64_t{0})));
 }
 
-HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options,
                                    HistogramFacts facts, const std::string& private_folder)
-    : agreement_(agreement), layout_(layout), rank_(rank), options_(options), facts_(std::move(facts)) {
+    : agreement_(agreement), layout_(layout), options_(options), facts_(std::move(facts)) {
   agreement_.together([&] {
     prices_ = prices_of(options_, 1, layout_.clients());
-    keys_ = make_noise_keys(options_.noise_key, facts_.seed, layout_.first(rank_), layout_.count(rank_));
+    keys_ = make_noise_keys(options_.noise_key, facts_.seed, layout_.first(agreement_.rank()),
+                            layout_.count(agreement_.rank()));
     if (options_.ledger) {
-      ledgers_ = open_owners_ledgers(*options_.ledger, layout_, rank_);
-    } else if (layout_.count(rank_) > 0) {
+      ledgers_ = open_owners_ledgers(*options_.ledger, layout_, agreement_.rank());
+    } else if (layout_.count(agreement_.rank()) > 0) {
       ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
     }
   });

@@ -33,7 +33,7 @@ struct HistogramFacts {
 };
 
 /// The variances of the noise on one count of each client that has records. **Collective.** Throws UsageError.
-[[nodiscard]] Vector variances_of(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+[[nodiscard]] Vector variances_of(Agreement& agreement, const Layout& layout, const PrivacyOptions& options,
                                   const HistogramFacts& facts);
 /// The records of all clients. **Collective.**
 [[nodiscard]] std::int64_t records_of(Agreement& agreement, const HistogramFacts& facts);
@@ -45,8 +45,8 @@ class HistogramRelease {
  public:
   /// **Collective.** Makes keys and opens ledgers: the owners', or this rank's file in `private_folder`. Throws
   /// UsageError. Keeps references.
-  HistogramRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
-                   HistogramFacts facts, const std::string& private_folder);
+  HistogramRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, HistogramFacts facts,
+                   const std::string& private_folder);
 
   /// Whether every client's budget allows the release and a round after it, or all that --total-epsilon pays for.
   /// **Collective.**
@@ -56,7 +56,7 @@ class HistogramRelease {
   [[nodiscard]] Vector release(ReleasePath path, const std::vector<Secret<Counts>>& counts);
 
  private:
-  [[nodiscard]] Client number(std::size_t k) const { return layout_.first(rank_) + static_cast<Client>(k); }
+  [[nodiscard]] Client number(std::size_t k) const { return layout_.first(agreement_.rank()) + static_cast<Client>(k); }
   [[nodiscard]] Ledger& ledger_of(std::size_t k) { return ledgers_[ledgers_.size() == 1 ? 0 : k]; }
   [[nodiscard]] NoisyCounts histograms(std::size_t k) const;
   [[nodiscard]] bool affordable(std::size_t k);
@@ -70,7 +70,6 @@ class HistogramRelease {
 
   Agreement& agreement_;
   const Layout& layout_;
-  int rank_;
   const PrivacyOptions& options_;
   HistogramFacts facts_;
   std::vector<NoiseKey> keys_;

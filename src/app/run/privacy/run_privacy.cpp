@@ -9,9 +9,8 @@
 
 namespace starling {
 
-RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
-                       RunFacts facts)
-    : agreement_(agreement), layout_(layout), rank_(rank), options_(options), facts_(std::move(facts)) {}
+RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts)
+    : agreement_(agreement), layout_(layout), options_(options), facts_(std::move(facts)) {}
 
 void RunPrivacy::take_up(const std::string& run_id, const std::string& private_folder) {
   run_id_ = run_id;
@@ -24,7 +23,7 @@ void RunPrivacy::open() {
     choose_prices();
     choose_budgets();
     keys_ = make_keys();
-    if (options_.ledger) ledgers_ = open_owners_ledgers(*options_.ledger, layout_, rank_);
+    if (options_.ledger) ledgers_ = open_owners_ledgers(*options_.ledger, layout_, agreement_.rank());
   });
   agreement_.same("prices", declare_public(prices_->text()));
   if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
@@ -94,8 +93,7 @@ std::string RunPrivacy::correlation_text() const {
 /// Goes on in the ledger of an unfinished run.
 void RunPrivacy::take_up(Ledger& ledger) {
   const auto& entries = ledger.book().entries();
-  const auto entry =
-      std::find_if(entries.begin(), entries.end(), [this](const auto& each) { return each.run.id == run_id_; });
+  const auto entry = std::ranges::find_if(entries, [this](const auto& each) { return each.run.id == run_id_; });
   check(entry != entries.end(),
         "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
         "--ledger is found from the folder where the run was started",

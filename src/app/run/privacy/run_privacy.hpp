@@ -61,7 +61,7 @@ struct RunFacts {
 /// The privacy of one run on one rank.
 class RunPrivacy {
  public:
-  RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options, RunFacts facts);
+  RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts);
 
   /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
   /// folder.
@@ -119,8 +119,8 @@ class RunPrivacy {
  private:
   /// Whether a rank's clients can afford a first release; none: they have nothing to release.
   enum class FirstRelease { affordable, too_dear, none };
-  [[nodiscard]] Client first() const { return layout_.first(rank_); }
-  [[nodiscard]] Client count() const { return layout_.count(rank_); }
+  [[nodiscard]] Client first() const { return layout_.first(agreement_.rank()); }
+  [[nodiscard]] Client count() const { return layout_.count(agreement_.rank()); }
   [[nodiscard]] bool is_lost(Client u) const;
   /// Whether all of this rank's clients are lost, so that it has no ledger.
   [[nodiscard]] bool has_no_client_left() const;
@@ -154,7 +154,6 @@ class RunPrivacy {
 
   Agreement& agreement_;
   const Layout& layout_;
-  int rank_;
   PrivacyOptions options_;
   RunFacts facts_;
   std::string run_id_;

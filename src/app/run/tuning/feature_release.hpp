@@ -14,10 +14,12 @@
 
 namespace starling {
 
+class LearningRun;
+
 class FeatureRelease {
  public:
   /// `share` is --feature-share; none: the usual one, where features are to be standardised. Keeps references.
-  FeatureRelease(TunedCommand& command, const RunToTune& run, const std::optional<double>& share);
+  FeatureRelease(TunedCommand& command, LearningRun& run, const std::optional<double>& share);
 
   [[nodiscard]] double share() const { return share_; }
   /// The value of --standardise that released means and deviations give, `none` where they say that features have one
@@ -33,7 +35,7 @@ class FeatureRelease {
   [[nodiscard]] TunedValue value_of(const std::vector<std::optional<FeatureMoments>>& moments) const;
 
   TunedCommand& command_;
-  const RunToTune& run_;
+  LearningRun& run_;
   const TunedConfig& config_;
   bool asked_for_;
   double share_;

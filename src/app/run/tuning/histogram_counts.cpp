@@ -1,5 +1,6 @@
 #include "histogram_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -43,11 +44,11 @@ Secret<Counts> counted(Stream& stream, std::size_t length,
 
 }  // namespace
 
-void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, const RunToTune& run) {
+void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, RunFacts of_run,
+                    Dataset& dataset) {
   const DataSettings& data = command.tuned_config().data;
   const RuleFacts of_rule = command.facts_of_rule(most_records, 1);
   command.check_before_release(learning_rule(of_rule).rounds_of_pass * data.epochs);
-  RunFacts of_run = run.facts();
   facts.uses = data.epochs;
   facts.seed = of_run.seed;
   facts.configuration = std::move(of_run.configuration);
@@ -55,8 +56,8 @@ void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t m
   facts.data = std::move(of_run.data);
   facts.replayable = of_run.replayable;
   facts.rounds_of_pass = most_rounds_of_pass(of_rule);
-  run.dataset.plan(data.person.empty() ? records_at_once : 1, 1, most_records);  // the rounds are planned later
-  for (const auto& stream : run.dataset.streams) facts.records.push_back(stream->records().value_or(0));
+  dataset.plan(data.person.empty() ? records_at_once : 1, 1, most_records);  // the rounds are planned later
+  for (const auto& stream : dataset.streams) facts.records.push_back(stream->records().value_or(0));
 }
 
 Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool intercept, bool person_mean) {
@@ -72,7 +73,7 @@ Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histogram
                               const std::vector<std::size_t>& features) {
   Vector means(features.size());
   return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
-    std::fill(means.begin(), means.end(), 0.0);
+    std::ranges::fill(means, 0.0);
     for (std::size_t i = records.first; i < records.first + records.count; ++i) {
       const View row = batch.row(i).values;
       for (std::size_t j = 0; j < features.size(); ++j) means[j] += row[features[j]];

@@ -15,8 +15,9 @@
 namespace starling {
 
 /// Completes the facts that a command's releases of histograms share, and has streams begin a pass over all records.
-/// Throws what would end the run later on. Rank-local.
-void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, const RunToTune& run);
+/// `of_run` is a run of one round. Throws what would end the run later on. Rank-local.
+void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, RunFacts of_run,
+                    Dataset& dataset);
 
 /// Reads a planned stream to its end and counts its records. The intercept's 1 belongs to a record. A person counts
 /// once, by the mean of its records' norms or, unless `person_mean`, their sum.

@@ -3,7 +3,6 @@
 #include "app/run/privacy/run_prices.hpp"
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/ranges.h>
 

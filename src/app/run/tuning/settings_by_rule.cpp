@@ -1,7 +1,9 @@
 #include "settings_by_rule.hpp"
 
+#include "app/run/learning_run.hpp"
 #include "app/run/start_models.hpp"
 #include "feature_release.hpp"
+#include "histogram_counts.hpp"
 #include "rule_settings.hpp"
 #include <algorithm>
 #include <cmath>
@@ -41,39 +43,39 @@ std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const 
 }
 
 /// The values come from rank 0: processors may round differently.
-void SettingsByRule::choose(const std::vector<std::string>& words, RunToTune run) {
+void SettingsByRule::choose() {
   if (!config().tunes()) return;
   if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
-    return say_that_no_rule_is_known(why_not, run);
+    return say_that_no_rule_is_known(why_not);
   }
   config().model.asked_intercept = takes_intercept();
-  const std::optional<std::int64_t> most_records = most_records_of_clients(run.agreement, run.dataset);
+  const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement_, run_.dataset_);
   config().data.epochs = tuned_passes(config(), most_records);
   config().privacy.passes = config().data.uses_of_unit();
-  choose_features(most_records, run);
-  choose_norms(most_records, run);
-  tell_intercept(run);
-  const std::optional<std::int64_t> fewest_records = fewest_records_of_clients(run.agreement, run.dataset);
+  choose_features(most_records);
+  choose_norms(most_records);
+  tell_intercept();
+  const std::optional<std::int64_t> fewest_records = fewest_records_of_clients(run_.agreement_, run_.dataset_);
   std::vector<TunedValue> values;
   std::string cost;
-  run.agreement.together([&] {
-    values = values_of_rule(most_records, fewest_records, run);
-    cost =
-        histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs, run.layout.clients())
-            .text(config().privacy, run.layout.clients());
+  run_.agreement_.together([&] {
+    values = values_of_rule(most_records, fewest_records);
+    cost = histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs,
+                            run_.layout_->clients())
+               .text(config().privacy, run_.layout_->clients());
   });
-  cost = run.agreement.broadcast(declare_public(cost));
+  cost = run_.agreement_.broadcast(declare_public(cost));
   if (!cost.empty()) config().privacy.histogram_price = cost;
-  for (TunedValue& each : values) each.value = run.agreement.broadcast(declare_public(each.value));
-  run.agreement.together([&] {
-    take(words, values);
-    run.dataset.plan(config().data.batch, config().data.epochs, most_records);
+  for (TunedValue& each : values) each.value = run_.agreement_.broadcast(declare_public(each.value));
+  run_.agreement_.together([&] {
+    take(run_.words_, values);
+    run_.dataset_.plan(config().data.batch, config().data.epochs, most_records);
   });
   chosen_.insert(chosen_.end(), values.begin(), values.end());
 }
 
-void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const RunToTune& run) const {
-  if (run.rank == 0) {
+void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const {
+  if (run_.first_rank()) {
     tell_user("note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
               open_defaults(config(), command_.first_step()));
   }
@@ -83,16 +85,15 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not, const
 
 /// Tells the choices and what to expect of them.
 std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records,
-                                                       const std::optional<std::int64_t>& fewest_records,
-                                                       const RunToTune& run) {
+                                                       const std::optional<std::int64_t>& fewest_records) {
   const TunedConfig& config = this->config();
-  const std::unique_ptr<Model> model = make_model(config.model, run.loss, run.dataset.shape);
+  const std::unique_ptr<Model> model = make_model(config.model, *run_.loss_, run_.dataset_.shape);
   RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
   facts.fewest_records = fewest_records;
   if (config.correlation == CorrelationChoice::automatic && records_return_soon(facts)) facts.correlates = false;
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
-    facts.noise_norm = noise_norm(saved_model(config.model, config.loss, run.loss, run.dataset.shape).architecture,
+    facts.noise_norm = noise_norm(saved_model(config.model, config.loss, *run_.loss_, run_.dataset_.shape).architecture,
                                   facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
   }
   const LearningRule rule = learning_rule(facts);
@@ -100,7 +101,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
       tuned_values(config, facts, rule, command_.own_choices(rule), command_.name_of_steps());
   for (TunedValue& each : values) keep_in_range(each);
   signal_to_noise_ = signal_to_noise(facts, rule);
-  if (run.rank == 0) print_tuning(values, outlook(facts, rule));
+  if (run_.first_rank()) print_tuning(values, outlook(facts, rule));
   return values;
 }
 
@@ -114,9 +115,9 @@ std::optional<bool> SettingsByRule::takes_intercept() const {
   return config.given("intercept") || !wanted ? config.model.asked_intercept : true;
 }
 
-void SettingsByRule::note_missing_intercept(std::vector<std::string>& notes) const {
+void SettingsByRule::note_missing_intercept() const {
   if (!config().learns() || config().tune || config().given("intercept") || !takes_intercept()) return;
-  notes.emplace_back(
+  run_.notes_.emplace_back(
       "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
 }
 
@@ -134,20 +135,20 @@ void SettingsByRule::settle_intercept(TypicalNorms& norms) {
 }
 
 /// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
-void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records, const RunToTune& run) {
+void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records) {
   TunedConfig& config = this->config();
   const double share = config.scale_share.value_or(usual_scale_share);
-  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, run.loss));
+  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, *run_.loss_));
   const bool settled = known || (config.privacy.clip && config.given("step"));
-  const bool wanted = share > 0 && config.privacy.protects() && !settled && run.dataset.replayable &&
+  const bool wanted = share > 0 && config.privacy.protects() && !settled && run_.dataset_.replayable &&
                       most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
   config.scale_share = 0;
-  if (run.agreement.all(declare_public(wanted))) release_norms(share, *most_records, run);
+  if (run_.agreement_.all(declare_public(wanted))) release_norms(share, *most_records);
 }
 
-void SettingsByRule::release_norms(double share, std::int64_t most_records, const RunToTune& run) {
+void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   const TunedConfig& config = this->config();
-  const bool labels = needs_label_size(config, run.loss);
+  const bool labels = needs_label_size(config, *run_.loss_);
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   HistogramFacts facts{.name = labels ? "histogram of norms and labels" : "histogram of norms",
                        .end = end_of_norms,
@@ -155,25 +156,25 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records, cons
                        .share = share,
                        .of_price = norm_share_of(config.privacy, share, config.data.epochs)};
   std::vector<Secret<Counts>> counts;
-  run.agreement.together([&] {
-    complete_facts(facts, command_, most_records, run);
+  run_.agreement_.together([&] {
+    complete_facts(facts, command_, most_records, run_.common_facts(1), run_.dataset_);
     const NormHistogram histogram(noise, 1, 0, labels);
-    for (const auto& stream : run.dataset.streams) {
+    for (const auto& stream : run_.dataset_.streams) {
       const bool constant = config.model.intercept() && config.given("intercept");
       counts.push_back(count_norms(*stream, histogram, constant, config.privacy.person_mean));
     }
   });
-  const Vector variances = variances_of(run.agreement, run.layout, run.rank, config.privacy, facts);
-  const std::int64_t records = records_of(run.agreement, facts);
-  const std::string folder = run.private_folder();
-  HistogramRelease release(run.agreement, run.layout, run.rank, config.privacy, std::move(facts), folder);
+  const Vector variances = variances_of(run_.agreement_, *run_.layout_, config.privacy, facts);
+  const std::int64_t records = records_of(run_.agreement_, facts);
+  const std::string folder = run_.private_folder_before_rounds();
+  HistogramRelease release(run_.agreement_, *run_.layout_, config.privacy, std::move(facts), folder);
   if (!release.affordable()) {
-    run.notes.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
+    run_.notes_.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
     return;
   }
-  run.begin_release();
+  run_.begin_early_release();
   const Vector sum = release.release(command_.path_of_norms(), counts);
-  const double least = run.agreement.broadcast(declare_public(least_count(noise, variances)));
+  const double least = run_.agreement_.broadcast(declare_public(least_count(noise, variances)));
   const auto typical = [&](std::size_t first) {
     return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
   };
@@ -182,42 +183,41 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records, cons
   if (noise == ChargeKind::laplace) norms.l1 = typical(NormHistogram::bins);
   if (labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
   settle_intercept(norms);
-  take_norms(share, norms, run);
+  take_norms(share, norms);
 }
 
-void SettingsByRule::tell_intercept(const RunToTune& run) {
+void SettingsByRule::tell_intercept() {
   const ModelChoice& model = config().model;
   if (config().given("intercept") || !model.asked_intercept) return;
   tell({{"intercept", model.intercept() ? "yes" : "no",
          model.intercept() ? "classes differ in size, and labels have a mean"
-                           : "features are too small beside a constant of 1. --standardise makes them larger"}},
-       run);
+                           : "features are too small beside a constant of 1. --standardise makes them larger"}});
 }
 
 /// Prints choices that are made before the rule's own.
-void SettingsByRule::tell(const std::vector<TunedValue>& values, const RunToTune& run) {
-  if (run.rank == 0) print_tuning(values, "");
+void SettingsByRule::tell(const std::vector<TunedValue>& values) {
+  if (run_.first_rank()) print_tuning(values, "");
   chosen_.insert(chosen_.end(), values.begin(), values.end());
 }
 
 /// Standardises features by histograms of them, where that is worth its price.
-void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records, const RunToTune& run) {
-  FeatureRelease features(command_, run, config().privacy.feature_share);
+void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
+  FeatureRelease features(command_, run_, config().privacy.feature_share);
   config().privacy.feature_share = 0;
   if (const auto chosen = features.release(most_records)) {
     config().privacy.feature_share = features.share();
-    tell({*chosen}, run);
+    tell({*chosen});
     if (chosen->value == "none") return;
     config().data.standardise = chosen->value;
-    run.notes.emplace_back(
+    run_.notes_.emplace_back(
         "features are standardised (standardise in config.ini): models are of standardised features. predict and score "
         "take records in their own units. --feature-share 0 leaves features as they are");
-    run.agreement.together(run.read_again);
+    run_.agreement_.together([&] { run_.read_again_with_other_constants(); });
   }
 }
 
 /// All ranks have the same bits. Four digits can be typed. What the user gave stands.
-void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const RunToTune& run) {
+void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
   TunedConfig& config = this->config();
   config.scale_share = share;
   const std::string cost = config.privacy.mechanism_row().gaussian()
@@ -239,12 +239,12 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms, const R
     }
     take("norm", text, "the median bin of the sum of");
   }
-  if (needs_label_size(config, run.loss) && !config.label_size) {
+  if (needs_label_size(config, *run_.loss_) && !config.label_size) {
     const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
     if (!text.empty()) config.label_size = std::stod(text);
     take("label-size", text, "the upper end of the median bin of the sum of");
   }
-  tell(values, run);
+  tell(values);
 }
 
 /// Reads the command line again with these values. With `tuning = off` beside them they are what a repeated or resumed
@@ -274,40 +274,9 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
   command_.read_again(with_choices(std::move(words), values));
 }
 
-NoiseCorrelation correlation_of_run(const DataSettings& data, Round releases, const RunToTune& run) {
-  check(data.person_rounds.value_or(1) == 1,
-        "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
-        "independent "
-        "noise. Use --noise-correlation none.",
-        data.person_rounds.value_or(1));
-  constexpr Round never = std::numeric_limits<Round>::max();
-  Round shortest = never;
-  Round of_joined = never;
-  for (std::size_t k = 0; k < run.dataset.streams.size(); ++k) {
-    const Client u = run.layout.first(run.rank) + static_cast<Client>(k);
-    Round& least = run.members.joined_with(u) == nullptr ? shortest : of_joined;
-    if (const Round pass = run.dataset.streams[k]->rounds_of_pass().value_or(0); pass > 0)
-      least = std::min(least, pass);
-  }
-  shortest = run.agreement.min(declare_public(shortest));
-  of_joined = run.agreement.min(declare_public(of_joined));
-  const bool passes = shortest != never && data.epochs > 1;
-  std::string text;
-  run.agreement.together([&] {
-    check(
-        !passes || of_joined >= shortest,
-        "--join: a pass of a new client has {} rounds, and the correlation of noise was made for {} (a record would be "
-        "used again too soon) give each new client {} records or more",
-        of_joined, shortest, shortest * static_cast<Round>(data.batch));
-    const NoiseCorrelation best = passes ? best_correlation(shortest, data.epochs) : best_correlation(releases, 1);
-    text = best.text();
-  });
-  return NoiseCorrelation::parse(run.agreement.broadcast(declare_public(text)));
-}
-
-void SettingsByRule::choose_correlation(Round releases, RunToTune run) {
+void SettingsByRule::choose_correlation(Round releases) {
   if (config().correlation != CorrelationChoice::two_buffers) return;
-  correlation_ = correlation_of_run(config().data, releases, run);
+  correlation_ = run_.correlation_over(releases);
 }
 
 void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {

@@ -1,21 +1,14 @@
-/// The interface between `--tuning auto` and a run of a command.
+/// The interface between `--tuning auto` and a command.
 #pragma once
 
-#include "app/run/privacy/run_privacy.hpp"
 #include "app/settings/tuned_config.hpp"
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "starling/core/membership.hpp"
-#include "starling/data/serving/dataset.hpp"
-#include "starling/loss/loss.hpp"
-#include "starling/net/agreement.hpp"
 #include "starling/privacy/keys/release_path.hpp"
 #include "starling/protocol/decentralized/learning_rule.hpp"
-#include "starling/report/summary.hpp"
 
 namespace starling {
 
@@ -47,22 +40,6 @@ class TunedCommand {
 
  protected:
   ~TunedCommand() = default;
-};
-
-/// The parts of a run by which its settings are chosen. References are not kept.
-struct RunToTune {
-  Agreement& agreement;
-  const Layout& layout;
-  int rank;
-  const Membership& members;
-  Dataset& dataset;
-  const Loss& loss;
-  const std::optional<Batch>& test;  ///< held-out records, once TunedCommand::check_before_release has read them
-  std::vector<std::string>& notes;
-  std::function<RunFacts()> facts;              ///< of a run of one round
-  std::function<std::string()> private_folder;  ///< LearningRun::private_folder_before_rounds. **Collective.**
-  std::function<void()> begin_release;          ///< LearningRun::begin_early_release. **Collective.**
-  std::function<void()> read_again;             ///< LearningRun::read_again_with_other_constants. Rank-local.
 };
 
 }  // namespace starling

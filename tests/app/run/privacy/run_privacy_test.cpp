@@ -33,7 +33,7 @@ PrivacyOptions options_of(const std::string& mechanism) {
 class Vertical {
  public:
   Vertical(const PrivacyOptions& options, const VerticalTrust& trust)
-      : trust_(trust), privacy_(agreement_, layout_, world().rank(), options, facts_of(options)) {}
+      : trust_(trust), privacy_(agreement_, layout_, options, facts_of(options)) {}
 
   [[nodiscard]] Client first() const { return layout_.first(world().rank()); }
   [[nodiscard]] Client count() const { return layout_.count(world().rank()); }
