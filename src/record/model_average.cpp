@@ -42,7 +42,7 @@ Released<Columns> ModelAverage::models(const RoundView& view) const {
         return result;
       },
       sums_);
-  if (std::none_of(weights_.begin(), weights_.end(), without_mass)) return means;
+  if (std::ranges::none_of(weights_, without_mass)) return means;
   means.update(
       [&](Columns& result, const Columns& now) {
         for (std::size_t k = 0; k < result.size(); ++k) {

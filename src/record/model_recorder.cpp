@@ -261,7 +261,7 @@ void ModelRecorder::leave_out(Round end) {
 }
 
 bool ModelRecorder::lists(Client u) const {
-  return all_one_by_one() || std::binary_search(listed_.begin(), listed_.end(), static_cast<std::size_t>(u - first_));
+  return all_one_by_one() || std::ranges::binary_search(listed_, static_cast<std::size_t>(u - first_));
 }
 
 /// A figure of all clients goes to `rows`, or that of some and how it is spread.
@@ -301,7 +301,7 @@ void ModelRecorder::record_presences() {
     shares[k] = static_cast<double>(watched_ - absent_[k]) / static_cast<double>(watched_);
   }
   keep(shares, presences_);
-  std::fill(absent_.begin(), absent_.end(), 0);
+  std::ranges::fill(absent_, 0);
   watched_ = 0;
 }
 

@@ -27,11 +27,10 @@ ClientSpread spread_of(Vector values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
   spread[0] = static_cast<double>(values.size());
   if (values.empty()) return spread;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   spread[1] = sum(values) / spread[0];
   const std::array<double, 5> shares{0, 0.25, 0.5, 0.75, 1};
-  std::transform(shares.begin(), shares.end(), spread.begin() + 2,
-                 [&](double share) { return quantile(values, share); });
+  std::ranges::transform(shares, spread.begin() + 2, [&](double share) { return quantile(values, share); });
   return spread;
 }
 

@@ -1,7 +1,6 @@
 #include "starling/report/summary.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/net/agreement.hpp"
@@ -88,7 +87,7 @@ void add_traffic(Agreement& agreement, const LocalResults& local, Summary& summa
 void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& summary) {
   const Vector own{static_cast<double>(local.wire.messages),
                    static_cast<double>(local.wire.bytes),
-                   local.debts.empty() ? 0 : *std::max_element(local.debts.begin(), local.debts.end()),
+                   local.debts.empty() ? 0 : std::ranges::max(local.debts),
                    local.shares.learning,
                    local.shares.exchange,
                    local.shares.mixing,
@@ -128,7 +127,7 @@ LocalResults without_lost(const LocalResults& all) {
   LocalResults left = all;
   left.models = post_process(
       [&](const Columns& models) {
-        Columns columns(models.rows(), static_cast<std::size_t>(std::count(lost.begin(), lost.end(), 0)));
+        Columns columns(models.rows(), static_cast<std::size_t>(std::ranges::count(lost, 0)));
         std::size_t next = 0;
         for (std::size_t k = 0; k < models.size(); ++k) {
           if (lost[k] == 0) columns.set(next++, models[k]);
@@ -175,7 +174,7 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
         post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);
     Columns all(summary.dimension, static_cast<std::size_t>(summary.clients));
     auto next = all.flat().begin();
-    for (const Vector& part : agreement.gather(flat)) next = std::copy(part.begin(), part.end(), next);
+    for (const Vector& part : agreement.gather(flat)) next = std::ranges::copy(part, next).out;
     summary.models = std::move(all);
   }
 }

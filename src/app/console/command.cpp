@@ -13,7 +13,7 @@ namespace starling {
 namespace {
 
 bool holds(const std::vector<std::string>& words, const char* word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 int dispatch_below(const Command& command, const Call& call, const std::string& path) {
@@ -64,8 +64,7 @@ int dispatch(const Command& command, const Call& call, const std::string& path) 
 }
 
 const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
-  const auto found =
-      std::find_if(commands.begin(), commands.end(), [&](const Command& known) { return known.name == name; });
+  const auto found = std::ranges::find_if(commands, [&](const Command& known) { return known.name == name; });
   return found == commands.end() ? nullptr : &*found;
 }
 

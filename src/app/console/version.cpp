@@ -48,7 +48,7 @@ struct OwnFile {
 bool has_this_code(const dl_phdr_info& file) {
   const auto here = reinterpret_cast<ElfW(Addr)>(&has_this_code);
   const std::span parts(file.dlpi_phdr, file.dlpi_phnum);
-  return std::any_of(parts.begin(), parts.end(), [&](const ElfW(Phdr) & part) {
+  return std::ranges::any_of(parts, [&](const ElfW(Phdr) & part) {
     const ElfW(Addr) begin = file.dlpi_addr + part.p_vaddr;
     return part.p_type == PT_LOAD && here >= begin && here < begin + part.p_memsz;
   });

@@ -2,7 +2,6 @@
 #include "app/console/help.hpp"
 #include "app/console/version.hpp"
 #include "generated_text.hpp"
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>

@@ -100,7 +100,7 @@ void ColumnCheck::propose(Agreement& agreement, bool with_label) {
     const bool varies = variance > least_variance * mean * mean;
     proposed_.push_back(varies ? Standardisation{mean, std::sqrt(variance)} : Standardisation{});
   }
-  if (std::none_of(proposed_.begin(), proposed_.end(), deviates)) proposed_.clear();
+  if (std::ranges::none_of(proposed_, deviates)) proposed_.clear();
 }
 
 std::string ColumnCheck::write_proposal(const std::string& folder, const std::string& label) const {

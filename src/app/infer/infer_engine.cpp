@@ -5,7 +5,6 @@
 #include "starling/mirror/mirror.hpp"
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
 #include "starling/protocol/decentralized/mixing_channel.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling {
 

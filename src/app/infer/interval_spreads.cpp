@@ -16,7 +16,7 @@ void append(const std::vector<MethodSpread>& known, const std::vector<std::strin
             Vector& numbers) {
   const Spread none{estimate, Vector(estimate.size(), std::numeric_limits<double>::quiet_NaN())};
   for (const std::string& name : names) {
-    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& each) { return each.method == name; });
+    const auto found = std::ranges::find_if(known, [&](const auto& each) { return each.method == name; });
     const Spread& own = found == known.end() ? none : found->spread;
     numbers.insert(numbers.end(), own.estimate.begin(), own.estimate.end());
     numbers.insert(numbers.end(), own.spread.begin(), own.spread.end());
@@ -38,8 +38,7 @@ std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& na
 /// Removes methods of which no client has a spread.
 void leave_out_unknown(std::vector<std::vector<MethodSpread>>& clients) {
   const auto unknown = [&](std::size_t m) {
-    return std::all_of(clients.begin(), clients.end(),
-                       [m](const auto& methods) { return std::isnan(methods[m].spread.spread[0]); });
+    return std::ranges::all_of(clients, [m](const auto& methods) { return std::isnan(methods[m].spread.spread[0]); });
   };
   for (std::size_t m = clients.empty() ? 0 : clients[0].size(); m > 0; --m) {
     if (!unknown(m - 1)) continue;

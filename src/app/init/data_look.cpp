@@ -78,8 +78,7 @@ Decision about_missing(const ColumnProfile& column, const std::string& source) {
 
 /// Adds a decision about a column, unless another file has led to it already.
 void add_decision(Decision decision, const std::string& about, DataLook& look) {
-  const auto same = std::find_if(look.decisions.begin(), look.decisions.end(),
-                                 [&](const Decision& each) { return each.about == about; });
+  const auto same = std::ranges::find_if(look.decisions, [&](const Decision& each) { return each.about == about; });
   if (same != look.decisions.end()) {
     ++same->more_files;
     return;

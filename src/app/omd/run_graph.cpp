@@ -24,7 +24,7 @@ std::string describe_bias(const Graph& graph, bool troubled) {
   }
   const std::vector<double> perron = analyse(GraphSample(graph)).perron;
   if (perron.empty()) return "plain mixing has no single limit on this graph; see starling topology check";
-  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
+  const auto [least, most] = std::ranges::minmax_element(perron);
   const auto n = static_cast<double>(perron.size());
   return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
                      most - perron.begin(), n * *most, least - perron.begin(), n * *least);

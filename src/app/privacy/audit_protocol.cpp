@@ -57,7 +57,7 @@ class Onlooker final : public Observer {
     if (view.done() == 0) return;
     const Released<Columns> models = view.models();
     const View model = models.value()[1];
-    std::copy(model.begin(), model.end(), seen_.begin() + (view.done() - 1) * static_cast<Round>(model.size()));
+    std::ranges::copy(model, seen_.begin() + (view.done() - 1) * static_cast<Round>(model.size()));
   }
 
  private:

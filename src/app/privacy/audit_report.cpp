@@ -162,16 +162,16 @@ void add_run(const OneRunResult& run, SortedJson& object) {
 
 bool AuditReport::refuted() const {
   if (run) return run->refuted;
-  return std::any_of(pairs.begin(), pairs.end(), [](const AuditResult& pair) { return pair.refuted; });
+  return std::ranges::any_of(pairs, [](const AuditResult& pair) { return pair.refuted; });
 }
 
 const AuditResult& AuditReport::worst() const {
-  return *std::max_element(pairs.begin(), pairs.end(),
-                           [](const AuditResult& a, const AuditResult& b) { return bound_of(a) < bound_of(b); });
+  return *std::ranges::max_element(
+      pairs, [](const AuditResult& a, const AuditResult& b) { return bound_of(a) < bound_of(b); });
 }
 
 bool AuditReport::trusted() const {
-  return std::all_of(self_check.begin(), self_check.end(), [](const AuditSelfCheck& check) { return check.passed; });
+  return std::ranges::all_of(self_check, [](const AuditSelfCheck& check) { return check.passed; });
 }
 
 std::string to_text(const AuditReport& report) {

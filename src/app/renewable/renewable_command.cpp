@@ -3,8 +3,6 @@
 #include "renewable_run.hpp"
 #include <cmath>
 
-#include "starling/core/spec.hpp"
-
 namespace starling {
 
 /// Whether passes over all records have found the minimum.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -41,7 +40,7 @@ std::string near(const std::string& name, const std::set<std::string>& known) {
     by_distance.emplace_back(
         inside ? 0 : std::min(name_distance(name, other), 1 + name_distance(last_part(name), last_part(other))), other);
   }
-  std::sort(by_distance.begin(), by_distance.end());
+  std::ranges::sort(by_distance);
   std::string text;
   for (std::size_t i = 0; i < std::min(most_near, by_distance.size()); ++i) {
     text += (i == 0 ? "" : ", ") + by_distance[i].second;
@@ -58,7 +57,7 @@ bool is_unbounded(const SummaryView& view, const std::string& path) {
 
 ComparedFigure figure_at(const std::string& path) {
   const auto& usual = usual_figures();
-  const auto known = std::find_if(usual.begin(), usual.end(), [&](const auto& figure) { return figure.path == path; });
+  const auto known = std::ranges::find_if(usual, [&](const auto& figure) { return figure.path == path; });
   return known == usual.end() ? ComparedFigure{path, path} : *known;
 }
 
@@ -162,7 +161,7 @@ ComparedFigure figure_named(const std::string& name, const std::vector<ComparedR
     if (figure.name == name || figure.path == name) return figure;
   }
   std::string part = name;
-  std::replace(part.begin(), part.end(), ' ', '_');
+  std::ranges::replace(part, ' ', '_');
   std::vector<std::string> found;
   for (const std::string& path : paths) {
     if (last_part(path) == part || path.ends_with("." + part)) found.push_back(path);
@@ -176,14 +175,13 @@ ComparedFigure figure_named(const std::string& name, const std::vector<ComparedR
 
 void require_known_figure(const std::string& name) {
   std::string part = name;
-  std::replace(part.begin(), part.end(), ' ', '_');
+  std::ranges::replace(part, ' ', '_');
   std::set<std::string> known{"loss"};
   for (const ComparedFigure& figure : usual_figures()) known.insert({figure.name, figure.path});
   std::istringstream keys(STARLING_SUMMARY_KEYS);
   for (std::string key; keys >> key;) known.insert(key);
-  const bool found = known.count(name) > 0 || std::any_of(known.begin(), known.end(), [&](const std::string& key) {
-                       return key.ends_with("." + part);
-                     });
+  const bool found = known.count(name) > 0 ||
+                     std::ranges::any_of(known, [&](const std::string& key) { return key.ends_with("." + part); });
   check(found, "--metric '{}': no run has such a figure. Near: {}.", name, near(name, known));
 }
 

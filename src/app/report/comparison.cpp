@@ -7,7 +7,6 @@
 #include <set>
 
 #include "starling/files/text_files.hpp"
-#include "starling/report/pictures/pictures.hpp"
 #include "starling/report/view/table_text.hpp"
 
 namespace starling {
@@ -78,7 +77,7 @@ struct Spread {
 Spread spread_of(const std::vector<double>& values) {
   Spread spread;
   spread.count = values.size();
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const auto [least, most] = std::ranges::minmax_element(values);
   if (values.size() > 1 && *least == *most) return {*least, 0, spread.count};  // a mean of equal values would round
   for (const double value : values) spread.mean += value / static_cast<double>(values.size());
   if (values.size() < 2) return spread;
@@ -105,7 +104,7 @@ Comparison::Comparison(const std::vector<RunReport>& runs, const ComparisonReque
   for (const std::string& metric : request.metrics) figures_.push_back(figure_named(metric, runs_));
   if (!figures_.empty()) return;
   for (const ComparedFigure& figure : usual_figures()) {
-    if (std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) { return cell(group, figure) != "-"; })) {
+    if (std::ranges::any_of(groups_, [&](const Group& group) { return cell(group, figure) != "-"; })) {
       figures_.push_back(figure);
     }
   }
@@ -137,7 +136,7 @@ std::string Comparison::key_cell(const Group& group, const std::string& key) con
   std::vector<std::string> values;
   for (const std::size_t i : group) {
     const std::string value = value_of(runs_[i], key);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
   }
   return fmt::format("{}", fmt::join(values, " "));
 }

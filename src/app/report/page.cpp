@@ -1,6 +1,5 @@
 #include "page.hpp"
 
-#include "table.hpp"
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -171,8 +171,7 @@ void tell_of_pictures(const std::string& problem, const std::string& folder, con
 
 PictureFormats formats_of(const ReportRequest& request) {
   const auto has = [&](const char* format) {
-    return std::find(request.picture_formats.begin(), request.picture_formats.end(), format) !=
-           request.picture_formats.end();
+    return std::ranges::find(request.picture_formats, format) != request.picture_formats.end();
   };
   return {has("svg"), has("png"), has("pdf")};
 }

@@ -62,7 +62,7 @@ std::string without_line_ends(std::string text) {
 std::vector<std::pair<std::string, std::string>> headline_of(const SummaryView& view) {
   std::vector<std::pair<std::string, std::string>> figures;
   for (const ComparedFigure& figure : usual_figures()) {
-    if (std::find(headline.begin(), headline.end(), figure.name) == headline.end()) continue;
+    if (std::ranges::find(headline, figure.name) == headline.end()) continue;
     const std::string cell = cell_of(view, figure);
     if (cell != "-") figures.emplace_back(figure.name, cell);
   }
@@ -112,7 +112,7 @@ void add_files(Page& page, const std::string& run) {
       table.rows.push_back({name, error ? "-" : size_text(bytes)});
     }
   }
-  std::sort(table.rows.begin(), table.rows.end());
+  std::ranges::sort(table.rows);
   page.fold(fmt::format("Files in {}", run));
   page.table(table);
   page.unfold();

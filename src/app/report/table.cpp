@@ -73,7 +73,7 @@ std::string latex_of(const TextTable& table) {
 
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::vector<std::size_t> widths_of(const std::vector<Cells>& rows) {

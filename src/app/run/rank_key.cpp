@@ -35,7 +35,7 @@ MaskKey::Bytes public_key_of(const std::string& text) {
   check<FailureError>(text.size() == bytes_of_key, "a public key of {} bytes came (it has {})", text.size(),
                       bytes_of_key);
   MaskKey::Bytes bytes{};
-  std::copy(text.begin(), text.end(), bytes.begin());
+  std::ranges::copy(text, bytes.begin());
   return bytes;
 }
 

@@ -174,7 +174,7 @@ const std::vector<Option>& catalogue() {
 
 Option declared(std::string_view name, Option different) {
   const auto& options = catalogue();
-  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
+  const auto found = std::ranges::find_if(options, [&](const Option& o) { return o.name == name; });
   check<FailureError>(found != options.end(), "option '{}' is not in the catalogue", name);
   return found->with(std::move(different));
 }

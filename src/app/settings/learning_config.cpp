@@ -1,6 +1,5 @@
 #include "learning_config.hpp"
 
-#include "catalogue.hpp"
 #include "source_options.hpp"
 #include <algorithm>
 
@@ -194,8 +193,7 @@ Option::Effect effect_of(const std::string& option) {
     add_exchange_option(options, way);
     return options.declarations();
   }();
-  const auto found =
-      std::find_if(shared.begin(), shared.end(), [&](const Option& each) { return each.name == option; });
+  const auto found = std::ranges::find_if(shared, [&](const Option& each) { return each.name == option; });
   return found == shared.end() ? Option::Effect::results : found->effect;
 }
 

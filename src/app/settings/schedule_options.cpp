@@ -15,7 +15,7 @@ namespace {
 bool is_drawn(const std::string& model) {
   const std::string name = Spec::parse(model).name();
   const auto& rows = absence_table().rows();
-  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+  return std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; });
 }
 
 /// Null where nobody is ever absent.
@@ -33,7 +33,7 @@ std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client
   if (!options.dropout) return nullptr;
   const Dropout dropout{parse_dropout(*options.dropout, clients), seed};
   auto absences = absence_table().make(model, dropout);
-  const bool never = *std::max_element(dropout.shares.begin(), dropout.shares.end()) <= 0;
+  const bool never = std::ranges::max(dropout.shares) <= 0;
   return never ? nullptr : std::move(absences);
 }
 
@@ -136,8 +136,8 @@ std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptio
   const GraphSample sample(graph);
   const SeparationCheck check = check_departures(sample, departures);
   std::vector<std::string> notes;
-  if (std::all_of(departures.begin(), departures.end(), [](const auto& round) { return round.has_value(); })) {
-    const Round last = **std::max_element(departures.begin(), departures.end());
+  if (std::ranges::all_of(departures, [](const auto& round) { return round.has_value(); })) {
+    const Round last = *std::ranges::max(departures);
     notes.push_back(fmt::format(
         "--leave: from round {} on no client is left: later rounds change nothing. Let some client stay, or "
         "end the run by --rounds {}.",
@@ -160,7 +160,7 @@ std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const Sch
   Departures departures;
   if (options.leave) {
     departures = read_departures(*options.leave, clients);
-    check(std::any_of(departures.begin(), departures.end(), [](const auto& round) { return !round || *round > 0; }),
+    check(std::ranges::any_of(departures, [](const auto& round) { return !round || *round > 0; }),
           "--leave {}: all clients are gone before the first round (nobody would play) correct the rounds",
           *options.leave);
   }

@@ -28,7 +28,7 @@ void SourceChoice::check_clients() const {
 
 bool SourceChoice::replayable(Client u) const {
   const auto names = files(u);
-  return std::all_of(names.begin(), names.end(), [](const std::string& file) {
+  return std::ranges::all_of(names, [](const std::string& file) {
     std::error_code ignored;
     return std::filesystem::is_regular_file(file, ignored);
   });

@@ -25,7 +25,7 @@ struct TuningChoices {
 
   /// Whether the user gave an option that --tuning may choose.
   [[nodiscard]] bool given(std::string_view option) const {
-    return std::find(open_options.begin(), open_options.end(), option) == open_options.end();
+    return std::ranges::find(open_options, option) == open_options.end();
   }
 };
 

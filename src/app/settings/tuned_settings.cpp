@@ -2,7 +2,6 @@
 
 #include "app/settings/catalogue.hpp"
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 

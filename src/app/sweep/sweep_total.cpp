@@ -77,7 +77,7 @@ std::vector<std::string> own_ledgers(const std::string& run) {
     const fs::path ledger = rank.path() / "ledger";
     if (fs::is_regular_file(ledger, error)) ledgers.push_back(ledger.string());
   }
-  std::sort(ledgers.begin(), ledgers.end());
+  std::ranges::sort(ledgers);
   return ledgers;
 }
 

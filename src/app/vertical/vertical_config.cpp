@@ -11,7 +11,6 @@
 #include "starling/core/names.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/core/spec.hpp"
-#include "starling/data/generators/synthetic.hpp"
 #include "starling/loss/target_loss.hpp"
 
 namespace starling {

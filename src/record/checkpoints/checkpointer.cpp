@@ -91,9 +91,7 @@ std::optional<Round> newest_common_checkpoint(Agreement& agreement, const std::v
       const CheckpointFolder::Found found = folder.look();
       complaints.insert(complaints.end(), found.complaints.begin(), found.complaints.end());
       if (&folder == &folders.front()) in_all = found.whole;
-      std::erase_if(in_all, [&](Round round) {
-        return std::find(found.whole.begin(), found.whole.end(), round) == found.whole.end();
-      });
+      std::erase_if(in_all, [&](Round round) { return std::ranges::find(found.whole, round) == found.whole.end(); });
     }
     own.insert(own.end(), in_all.begin(), in_all.end());
   });

@@ -29,7 +29,7 @@ class FilePieces {
     for (const auto& entry : fs::recursive_directory_iterator(folder_, none)) {
       if (entry.is_regular_file()) names_.push_back(entry.path().lexically_relative(folder_).string());
     }
-    std::sort(names_.begin(), names_.end());
+    std::ranges::sort(names_);
   }
 
   /// The next piece; empty behind the last one.

@@ -13,13 +13,13 @@ namespace {
 std::vector<int> usable_folders(const Layout& before, const std::vector<int>& gone) {
   std::vector<int> usable;
   for (int r = 0; r < before.ranks(); ++r) {
-    if (before.count(r) > 0 && !std::binary_search(gone.begin(), gone.end(), r)) usable.push_back(r);
+    if (before.count(r) > 0 && !std::ranges::binary_search(gone, r)) usable.push_back(r);
   }
   return usable;
 }
 
 bool sees_folder(const RanksOfPlace& place, int folder) {
-  return std::binary_search(place.folders.begin(), place.folders.end(), folder);
+  return std::ranges::binary_search(place.folders, folder);
 }
 
 /// Ranks on a host without a folder of use would have nothing to do, unless they are behind the others and get new
@@ -28,8 +28,7 @@ void refuse_idle_hosts(const std::vector<RanksOfPlace>& places, const std::vecto
                        bool joining) {
   int first = 0;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    check((joining && k > last) ||
-              std::any_of(usable.begin(), usable.end(), [&](int r) { return sees_folder(places[k], r); }),
+    check((joining && k > last) || std::ranges::any_of(usable, [&](int r) { return sees_folder(places[k], r); }),
           "rank {} is on {}, which has no private folder of the run (clients stay on the hosts of their folders; only "
           "clients that join go to others, to ranks behind all that had clients) start ranks on the hosts that have "
           "folders",

@@ -1,6 +1,5 @@
 #include "starling/record/directory/history.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <fcntl.h>

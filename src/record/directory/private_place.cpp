@@ -1,12 +1,9 @@
 #include "starling/record/directory/private_place.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <functional>
 #include <random>
 #include <set>
 #include <sstream>
-#include <string_view>
 #include <sys/stat.h>
 #include <tuple>
 #include <utility>
@@ -52,7 +49,7 @@ std::vector<Round> checkpoint_rounds(const fs::directory_iterator& files) {
     const auto round = exact_number<Round>(std::string_view(name).substr(checkpoint_prefix.size()));
     if (round && *round >= 0) rounds.push_back(*round);
   }
-  std::sort(rounds.begin(), rounds.end());
+  std::ranges::sort(rounds);
   return rounds;
 }
 
@@ -177,7 +174,7 @@ std::vector<std::string> private_folders_of(const std::string& run) {
   }
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run + "/private", ignored)) folders.push_back(entry.path().string());
-  std::sort(folders.begin(), folders.end());
+  std::ranges::sort(folders);
   return folders;
 }
 
@@ -259,9 +256,8 @@ void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sigh
     const auto at = static_cast<std::size_t>(r);
     const bool known = at < index.folders.size();
     const std::string last = known ? fmt::format("'{}' on {}", index.folders[at].path, index.folders[at].host) : "lost";
-    const auto other = std::find_if(others.begin(), others.end(), [&](const Sight& sight) {
-      return sight.rank == r && (move || sight.host == host_);
-    });
+    const auto other = std::ranges::find_if(
+        others, [&](const Sight& sight) { return sight.rank == r && (move || sight.host == host_); });
     const std::string of_other = other == others.end() ? ""
                                                        : fmt::format(
                                                              "; {} is of an earlier state of the run, before its "
@@ -382,7 +378,7 @@ std::vector<int> PrivatePlace::share(int ranks, int rank, int size) const {
   }
   const bool own = !turns_.empty();
   const std::size_t turns = own ? turns_.size() : static_cast<std::size_t>(size);
-  const auto turn = own ? std::find(turns_.begin(), turns_.end(), rank) - turns_.begin() : std::ptrdiff_t{rank};
+  const auto turn = own ? std::ranges::find(turns_, rank) - turns_.begin() : std::ptrdiff_t{rank};
   std::vector<int> some;
   for (auto k = static_cast<std::size_t>(turn); k < all.size(); k += turns) some.push_back(all[k]);
   return some;

@@ -4,7 +4,6 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,7 +55,7 @@ std::vector<Client> read_firsts(std::istream& lines, const RunIdentity& identity
     firsts.push_back(first);
   }
   check(firsts.size() == static_cast<std::size_t>(identity.ranks) && firsts.front() == 0 &&
-            firsts.back() <= identity.clients && std::is_sorted(firsts.begin(), firsts.end()),
+            firsts.back() <= identity.clients && std::ranges::is_sorted(firsts),
         "run-id does not say in its line '{}' which {} ranks have which clients (it is damaged) restore the file",
         firsts_word, identity.ranks);
   return firsts;

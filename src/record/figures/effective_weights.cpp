@@ -1,7 +1,6 @@
 #include "starling/record/figures/effective_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -15,7 +14,7 @@ namespace {
 constexpr std::size_t most_named_weights = 10;
 
 void keep_lowest(std::vector<EffectiveWeight>& weights) {
-  std::stable_sort(weights.begin(), weights.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; });
+  std::ranges::stable_sort(weights, [](const auto& a, const auto& b) { return a.weight < b.weight; });
   if (weights.size() > most_named_weights) weights.resize(most_named_weights);
 }
 
@@ -68,7 +67,7 @@ EffectiveWeights gather_weights(Agreement& agreement, const Recorded& recorded, 
     const EffectiveWeight own{local.first + static_cast<Client>(k), local.weights[k]};
     if (own.weight < 1 - tolerance) low.push_back(own);
     const auto& some = recorded.listed;
-    if (result.of_all || std::binary_search(some.begin(), some.end(), own.client)) listed.push_back(own);
+    if (result.of_all || std::ranges::binary_search(some, own.client)) listed.push_back(own);
   }
   Vector numbers{static_cast<double>(low.size())};
   keep_lowest(low);

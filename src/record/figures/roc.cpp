@@ -38,8 +38,8 @@ void for_each_tie(View larger, View smaller, F&& f) {
 RocArea area_under_roc(Vector larger, Vector smaller) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   if (larger.empty() || smaller.empty()) return {unknown, unknown};
-  std::sort(larger.begin(), larger.end());
-  std::sort(smaller.begin(), smaller.end());
+  std::ranges::sort(larger);
+  std::ranges::sort(smaller);
   const auto m = static_cast<double>(larger.size());
   const auto n = static_cast<double>(smaller.size());
   double pairs_won = 0;

@@ -146,7 +146,7 @@ void PredictionTally::add_probabilities(View scores, std::size_t truth) {
     brier_.add(error * error);
     return calibrate(probability, truth == 1);
   }
-  const double top = *std::ranges::max_element(scores);
+  const double top = std::ranges::max(scores);
   double total = 0;
   for (std::size_t k = 0; k < classes_; ++k) total += probabilities_[k] = std::exp(scores[k] - top);
   log_loss_.add(std::log(total) - (scores[truth] - top));

@@ -1,11 +1,9 @@
 #include "starling/record/figures/vertical_record.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
-#include "starling/files/text_files.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {

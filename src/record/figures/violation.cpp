@@ -57,7 +57,7 @@ Released<Columns> ConstraintRecorder::violations(Round done) const {
       const auto shared = policy_.share(on_models_->private_totals()[k], SharedFigure::violations);
       all.update(
           [&](Columns& columns, const Vector& totals) {
-            std::copy(totals.begin(), totals.end(), columns[k].begin() + static_cast<std::ptrdiff_t>(fixed));
+            std::ranges::copy(totals, columns[k].begin() + static_cast<std::ptrdiff_t>(fixed));
           },
           shared ? *shared : withheld);
     }

@@ -36,7 +36,7 @@ std::optional<Disagreement> disagreement_of(const std::vector<Interval>& interva
 }
 
 const PathSettling& RunSettling::worst() const {
-  return *std::min_element(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
+  return *std::ranges::min_element(paths, [](const auto& a, const auto& b) {
     return std::pair(a.settled, a.effective_steps) < std::pair(b.settled, b.effective_steps);
   });
 }
@@ -44,7 +44,7 @@ const PathSettling& RunSettling::worst() const {
 std::optional<bool> RunSettling::settled() const {
   if (!agrees()) return false;
   if (paths.empty()) return std::nullopt;
-  const auto unsettled = std::count_if(paths.begin(), paths.end(), [](const auto& path) { return !path.settled; });
+  const auto unsettled = std::ranges::count_if(paths, [](const auto& path) { return !path.settled; });
   return static_cast<double>(unsettled) <= 0.1 * static_cast<double>(paths.size());
 }
 

@@ -23,7 +23,7 @@ std::string client_field(const Interval& each) {
 }
 
 bool any_of_a_client(const std::vector<Interval>& intervals) {
-  return std::any_of(intervals.begin(), intervals.end(), [](const Interval& each) { return each.client.has_value(); });
+  return std::ranges::any_of(intervals, [](const Interval& each) { return each.client.has_value(); });
 }
 
 /// Takes the number of a field, NaN of an empty one; false where it is none.
@@ -73,7 +73,7 @@ void write_coefficients(const RunDirectory& directory, const std::vector<Interva
 
 void write_interval_path(const std::string& folder, const std::vector<IntervalsAt>& path) {
   const bool with_client =
-      std::any_of(path.begin(), path.end(), [](const IntervalsAt& at) { return any_of_a_client(at.intervals); });
+      std::ranges::any_of(path, [](const IntervalsAt& at) { return any_of_a_client(at.intervals); });
   Fields names = columns;
   if (with_client) names.insert(names.begin() + place_of_client, "client");
   std::string text = fmt::format("{}\n", fmt::join(names, ","));

@@ -25,7 +25,7 @@ MeanFigure Study::Moments::figure() const {
 
 std::size_t Study::kind_of(const Interval& interval) {
   const std::pair kind(interval.method, interval.level);
-  const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
+  const auto found = std::ranges::find(kinds_, kind);
   if (found != kinds_.end()) return static_cast<std::size_t>(found - kinds_.begin());
   kinds_.push_back(kind);
   return kinds_.size() - 1;

@@ -20,10 +20,10 @@ double product(const Row& row, View weights) {
 /// Copies a row into `dense`, with zeros for what a sparse row leaves out.
 void fill(const Row& row, MutableView dense) {
   if (!row.sparse()) {
-    std::copy(row.values.begin(), row.values.end(), dense.begin());
+    std::ranges::copy(row.values, dense.begin());
     return;
   }
-  std::fill(dense.begin(), dense.end(), 0.0);
+  std::ranges::fill(dense, 0.0);
   for (std::size_t j = 0; j < row.values.size(); ++j) dense[static_cast<std::size_t>(row.index[j])] = row.values[j];
 }
 

@@ -26,7 +26,7 @@ SmallMass read(View numbers) {
 
 /// Sorts by share, the largest first, and keeps ten.
 void keep_longest(std::vector<SmallMass>& masses) {
-  std::stable_sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::ranges::stable_sort(masses, [](const auto& a, const auto& b) { return a.share > b.share; });
   if (masses.size() > most_named_masses) masses.resize(most_named_masses);
 }
 

@@ -43,7 +43,7 @@ struct Block {
 /// The first item with the property, or a new item at the end.
 template <class Item, class Predicate>
 Item& found_or_new(std::vector<Item>& items, Predicate is_it, Item item) {
-  const auto found = std::find_if(items.begin(), items.end(), is_it);
+  const auto found = std::ranges::find_if(items, is_it);
   return found != items.end() ? *found : items.emplace_back(std::move(item));
 }
 
@@ -110,7 +110,7 @@ std::string part_of(const Block& block, std::size_t first, const Unsettled& unse
   const std::vector<Interval>& rows = begin->cells;
   const std::size_t listed = std::min(rows.size(), most_coefficients);
   const bool has_errors =
-      std::any_of(rows.begin(), rows.end(), [](const Interval& each) { return std::isfinite(each.standard_error); });
+      std::ranges::any_of(rows, [](const Interval& each) { return std::isfinite(each.standard_error); });
   const std::string heading = block.client ? fmt::format("client {}, {}", *block.client, block.method) : block.method;
   std::size_t width = heading.size();
   for (std::size_t j = 0; j < listed; ++j) width = std::max(width, rows[j].name.size());

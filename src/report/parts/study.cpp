@@ -58,7 +58,7 @@ std::string study_table(const std::vector<StudyCell>& cells) {
   std::int64_t most = least;
   for (const StudyCell& cell : cells) {
     const std::string row = name_of_row(cell);
-    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
     texts[{row, {cell.steps, cell.records}}] = cell_text(cell);
     width = std::max(width, row.size());
     unknown += cell.unknown;

@@ -59,7 +59,7 @@ void add_line(Panel& panel, const ComparedRuns& runs, const PanelKind& kind, std
     curve.points.emplace_back(round, mean);
     if (values.size() < 2) continue;
     const double deviation = std::sqrt(squares / (count - 1));
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const auto [low, high] = std::ranges::minmax_element(values);
     const bool two = values.size() == 2;
     const double bottom = two ? *low : mean - deviation;
     // A logarithmic axis cannot show a bound that is not positive; the band ends at the lowest value then.
@@ -72,9 +72,9 @@ void add_line(Panel& panel, const ComparedRuns& runs, const PanelKind& kind, std
 }
 
 bool is_known(const std::vector<ComparedRuns>& lines, const PanelKind& kind) {
-  return std::any_of(lines.begin(), lines.end(), [&](const ComparedRuns& runs) {
-    return std::any_of(runs.histories.begin(), runs.histories.end(),
-                       [&](const auto& history) { return !curve_of_kind(history, kind).points.empty(); });
+  return std::ranges::any_of(lines, [&](const ComparedRuns& runs) {
+    return std::ranges::any_of(runs.histories,
+                               [&](const auto& history) { return !curve_of_kind(history, kind).points.empty(); });
   });
 }
 
@@ -82,13 +82,13 @@ template <class Member>
 std::vector<std::string> distinct(const std::vector<ComparedRuns>& lines, Member member) {
   std::vector<std::string> found;
   for (const ComparedRuns& runs : lines) {
-    if (std::find(found.begin(), found.end(), runs.*member) == found.end()) found.push_back(runs.*member);
+    if (std::ranges::find(found, runs.*member) == found.end()) found.push_back(runs.*member);
   }
   return found;
 }
 
 std::size_t colour_of(const std::vector<std::string>& labels, const std::string& label) {
-  return 1 + static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+  return 1 + static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
 }
 
 /// A panel with the titles of all lines and no axes.

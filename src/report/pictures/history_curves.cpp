@@ -29,8 +29,7 @@ Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, con
 }
 
 bool any_known(const Panel& panel) {
-  return std::any_of(panel.curves.begin(), panel.curves.end(),
-                     [](const Curve& curve) { return !curve.points.empty(); });
+  return std::ranges::any_of(panel.curves, [](const Curve& curve) { return !curve.points.empty(); });
 }
 
 }  // namespace starling

@@ -34,17 +34,15 @@ struct Coefficient {
 
 Course& course_of(Coefficient& coefficient, const Interval& interval) {
   auto& all = coefficient.courses;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Course& course) {
-    return course.method == interval.method && course.level == interval.level;
-  });
+  const auto found = std::ranges::find_if(
+      all, [&](const Course& course) { return course.method == interval.method && course.level == interval.level; });
   return found != all.end() ? *found : all.emplace_back(Course{interval.method, interval.level, {}});
 }
 
 /// Whether there is anything between two moments.
 bool can_be_drawn(const Course& course) {
-  const auto known = std::count_if(course.edges.begin(), course.edges.end(), [](const Band::Edge& edge) {
-    return std::isfinite(edge.low) && std::isfinite(edge.high);
-  });
+  const auto known = std::ranges::count_if(
+      course.edges, [](const Band::Edge& edge) { return std::isfinite(edge.low) && std::isfinite(edge.high); });
   return known > 1;
 }
 
@@ -122,8 +120,8 @@ Panel panel_of(const Coefficient& coefficient, double from, double to, bool with
 }  // namespace
 
 std::string draw_intervals(const std::string& folder, const std::vector<IntervalsAt>& path, PictureFormats formats) {
-  const auto first = std::find_if(path.begin(), path.end(),
-                                  [](const IntervalsAt& at) { return !at.intervals.empty() && at.records >= 1; });
+  const auto first =
+      std::ranges::find_if(path, [](const IntervalsAt& at) { return !at.intervals.empty() && at.records >= 1; });
   if (first == path.end()) return "";
   const std::optional<Client> client = first->intervals.front().client;
   const double to = std::max(path.back().records, first->records);

@@ -53,7 +53,7 @@ std::vector<std::size_t> with_small_masses(const NetworkRecords& records) {
     for (std::size_t r = 0; r < records.rounds.size(); ++r) least = std::min(least, records.masses[r * listed + k]);
     if (least < small_mass) small.emplace_back(least, k);
   }
-  std::sort(small.begin(), small.end());
+  std::ranges::sort(small);
   std::vector<std::size_t> result;
   for (const auto& [least, k] : small) result.push_back(k);
   return result;
@@ -110,9 +110,8 @@ Panel presences(const NetworkRecords& records) {
 
 std::string draw_network(const std::string& folder, const NetworkRecords& records,
                          const std::vector<NetworkFigures>& history, PictureFormats formats) {
-  const bool all_one = std::all_of(records.masses.begin(), records.masses.end(), [](double w) { return w == 1; });
-  const bool all_there =
-      std::none_of(records.presences.begin(), records.presences.end(), [](double p) { return p < 1; });
+  const bool all_one = std::ranges::all_of(records.masses, [](double w) { return w == 1; });
+  const bool all_there = std::ranges::none_of(records.presences, [](double p) { return p < 1; });
   std::vector<Picture> pictures;
   if (!all_one) pictures.push_back({"mass", {total_mass(records, history), masses_of_clients(records)}});
   if (!all_there) pictures.push_back({"presence", {presences(records)}});

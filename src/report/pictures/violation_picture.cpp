@@ -17,9 +17,9 @@ std::vector<std::size_t> drawn_of(const ConstraintReport& report) {
   std::vector<std::size_t> numbers(report.constraints.size());
   for (std::size_t j = 0; j < numbers.size(); ++j) numbers[j] = j;
   const auto size = [&](std::size_t j) { return report.constraints[j].violation.value_or(0); };
-  std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  std::ranges::stable_sort(numbers, [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
   numbers.resize(std::min(numbers.size(), most_drawn_constraints));
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 

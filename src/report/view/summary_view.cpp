@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
 #include "starling/core/whole_number.hpp"
 
 namespace starling {
@@ -45,7 +44,7 @@ DataError SummaryView::wrong(const std::string& path, const std::string& expecte
 
 bool SummaryView::withholds(const std::string& path) const {
   const std::vector<std::string> names = texts("withheld");
-  return std::find(names.begin(), names.end(), path) != names.end();
+  return std::ranges::find(names, path) != names.end();
 }
 
 /// The value at the path; null where it is missing or null. Throws DataError if it is not of the kind expected.

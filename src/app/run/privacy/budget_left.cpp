@@ -1,6 +1,5 @@
 #include "budget_left.hpp"
 
-#include <algorithm>
 #include <sstream>
 
 #include "starling/privacy/accounting/accounting.hpp"

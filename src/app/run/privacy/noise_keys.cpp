@@ -108,7 +108,7 @@ struct Commitment {
 
 /// The first client whose commitment somebody before it has too.
 std::optional<Client> first_repeated(std::vector<Commitment> all) {
-  std::sort(all.begin(), all.end(), [](const Commitment& a, const Commitment& b) {
+  std::ranges::sort(all, [](const Commitment& a, const Commitment& b) {
     return std::tie(a.digits, a.client) < std::tie(b.digits, b.client);
   });
   std::optional<Client> first;

@@ -6,7 +6,6 @@
 #include <gnu/libc-version.h>
 #include <set>
 #include <sstream>
-#include <string_view>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"

@@ -9,7 +9,7 @@ bool RunPrivacy::is_lost(Client u) const {
 }
 
 bool RunPrivacy::has_no_client_left() const {
-  return std::all_of(facts_.served.begin(), facts_.served.end(), [](const ServedRounds& each) { return each.lost; });
+  return std::ranges::all_of(facts_.served, [](const ServedRounds& each) { return each.lost; });
 }
 
 /// A client that is lost gets a key that nobody uses.

@@ -100,7 +100,7 @@ LedgerReport RunPrivacy::ledger_report() {
       losses.client = compose(client, options_.delta.value_or(default_delta(client)));
       worst.take_worse(losses);
       const auto& entries = ledger->book().entries();
-      const auto runs = std::count_if(entries.begin(), entries.end(), [this](const LedgerEntry& entry) {
+      const auto runs = std::ranges::count_if(entries, [this](const LedgerEntry& entry) {
         return !is_of_histograms(entry.run.id) && (entry.run.id == run_id_ || may_have_released(entry));
       });
       earlier = std::max(earlier, static_cast<std::int64_t>(runs) - 1);

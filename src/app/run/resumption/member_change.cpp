@@ -92,7 +92,7 @@ MemberChange after_loss(const LearningConfig& config, const RunIdentity& before,
   MemberChange change{before.members, before.rewired};
   for (int r = 0; r < before.ranks; ++r) {
     const std::vector<Round>& rounds = checkpoints[static_cast<std::size_t>(r)];
-    if (layout.count(r) > 0 && !std::binary_search(rounds.begin(), rounds.end(), from)) change.gone.push_back(r);
+    if (layout.count(r) > 0 && !std::ranges::binary_search(rounds, from)) change.gone.push_back(r);
   }
   change.moves = !named.empty() || !change.gone.empty();
   if (named.empty()) {
@@ -167,8 +167,8 @@ WholeCheckpoints look_at_checkpoints(Agreement& agreement, const RunDirectory& d
     for (Round round = 0; lines >> r >> round;) checkpoints[r].push_back(round);
   }
   for (std::vector<Round>& rounds : checkpoints) {  // hosts may have copies
-    std::sort(rounds.begin(), rounds.end());
-    rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
+    std::ranges::sort(rounds);
+    rounds.erase(std::ranges::unique(rounds).begin(), rounds.end());
   }
   return checkpoints;
 }

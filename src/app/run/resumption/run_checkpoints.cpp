@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "starling/files/durable_file.hpp"
 #include "starling/files/tell_user.hpp"
 
 namespace starling {
@@ -37,7 +36,7 @@ void RunCheckpoints::Feed::persist(Snapshot& snapshot) {
 RunCheckpoints::RunCheckpoints(World& world, Agreement& agreement, CheckpointTerms terms, KeptParts parts)
     : agreement_(agreement),
       terms_(std::move(terms)),
-      plays_(std::binary_search(terms_.playing.begin(), terms_.playing.end(), agreement.rank())) {
+      plays_(std::ranges::binary_search(terms_.playing, agreement.rank())) {
   feed_.dimension = terms_.dimension;
   parts.put_first("records", feed_);
   checkpointer_.emplace(world, terms_.playing, terms_.folder, terms_.pace, std::move(parts));
