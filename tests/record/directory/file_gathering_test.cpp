@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
+
+#include "starling/files/text_files.hpp"
 
 namespace starling::file_gathering_test {
 
@@ -13,12 +14,6 @@ namespace fs = std::filesystem;
 using namespace testing_support;
 
 constexpr std::size_t at_once = 64;
-
-std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 void write(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
@@ -63,7 +58,7 @@ TEST(FileGathering, BringsFilesOfEveryLength) {
   std::size_t found = 0;
   for (int r = 1; r < world().size(); ++r) {
     for (std::size_t i = 0; i < count(r); ++i, ++found) {
-      EXPECT_EQ(content_of(fmt::format("{}/clients/{}-{}.h5", folders.to, r, i)), bytes_of(r, lengths[i])) << r << i;
+      EXPECT_EQ(read_text(fmt::format("{}/clients/{}-{}.h5", folders.to, r, i)), bytes_of(r, lengths[i])) << r << i;
     }
   }
   std::size_t files = 0;
@@ -85,7 +80,7 @@ TEST(FileGathering, KeepsFilesThatCannotBeWritten) {
   if (world().rank() == 0) write(folders.to, "a file");
   folders.agreement.barrier();
   EXPECT_NE(message_of<Error>([&] { gather_files(folders.agreement, folders.from, folders.to, at_once); }), "");
-  EXPECT_EQ(content_of(folders.from + "/clients/0.h5"), "released");
+  EXPECT_EQ(read_text(folders.from + "/clients/0.h5"), "released");
 }
 
 }  // namespace starling::file_gathering_test

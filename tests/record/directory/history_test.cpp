@@ -4,22 +4,16 @@
 #include "support/testing.hpp"
 #include <cmath>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling::history_test {
 
 using namespace testing_support;
 
 constexpr const char* header = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present\n";
-
-std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 NetworkFigures figures_at(Round done) {
   NetworkFigures figures;
@@ -42,17 +36,17 @@ TEST(History, IsATableWithEmptyFieldsForUnknownFigures) {
     file.append(figures_at(0));
     file.append(later);
     file.flush();
-    EXPECT_EQ(content_of(folder / "history.csv"),
+    EXPECT_EQ(read_text(folder / "history.csv"),
               std::string(header) + "0,,,,,,3,,\n12,0.5,0.3333333333,1e-07,1,2.5e-20,3,,\n");
   }
-  EXPECT_EQ(content_of(folder / "history.csv"), to_csv({figures_at(0), later}));
+  EXPECT_EQ(read_text(folder / "history.csv"), to_csv({figures_at(0), later}));
 }
 
 TEST(History, HasItsHeaderFromTheStartAndKeepsWhatWaited) {
   const TemporaryFolder folder;
   {
     HistoryFile file(folder / "history.csv");
-    EXPECT_EQ(content_of(folder / "history.csv"), header);
+    EXPECT_EQ(read_text(folder / "history.csv"), header);
     file.append(figures_at(0));
   }
   EXPECT_EQ(read_history(folder / "history.csv").size(), 1U);
@@ -63,7 +57,7 @@ TEST(History, IsWrittenNoMoreOftenThanEveryFifthOfASecond) {
   HistoryFile file(folder / "history.csv");
   file.append(figures_at(1));
   file.append(figures_at(2));
-  EXPECT_EQ(content_of(folder / "history.csv"), header);
+  EXPECT_EQ(read_text(folder / "history.csv"), header);
   std::this_thread::sleep_for(std::chrono::milliseconds(210));
   file.flush_if_due();
   EXPECT_EQ(read_history(folder / "history.csv").size(), 2U);
