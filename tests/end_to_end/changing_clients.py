@@ -120,12 +120,10 @@ class ChangingClients(TestCase):
         self.good_resume()
 
     def good_resume(self, *words, ranks=1):
-        result = self.resume(*words, ranks=ranks)
-        self.assertEqual(result.code, 0, result)
-        return result
+        return self.succeeded(self.resume(*words, ranks=ranks))
 
     def summary(self):
-        return json.loads((self.folder / "run/summary.json").read_text())
+        return self.summary_in("run")
 
     def last_line(self):
         header, *lines = [line.split(",") for line in (self.folder / "run/history.csv").read_text().splitlines()

@@ -162,7 +162,7 @@ class Night(TestCase):
         return story
 
     def check(self, output):
-        summary = json.loads((self.folder / output / "summary.json").read_text())
+        summary = self.summary_in(output)
         self.assertAlmostEqual(summary["mass"], CLIENTS, delta=1e-9)
         if (self.run.path / "private-folders").exists():
             self.assertFalse((self.run.path / "private").exists())

@@ -290,6 +290,11 @@ class TestCase(unittest.TestCase):
         self.assertEqual(len(result.messages()), 1, result)
         self.assertRegex(result.messages()[0], rf"round \d+.*\brank {silent}\b.* for [0-9.]+ s", result)
 
+    def succeeded(self, result):
+        """What a program has left that has ended without an error."""
+        self.assertEqual(result.code, 0, result)
+        return result
+
     def message_of(self, result, code):
         """The only message of a program that has ended with this code."""
         self.assertEqual(result.code, code, result)
@@ -387,6 +392,10 @@ class TestCase(unittest.TestCase):
         """Runs the job with --json into `output` (in the test's folder) and returns the object."""
         result = self.good(ranks, [*words, "--output", output, "--json-models", "--progress", "off"])
         return result.summary()
+
+    def summary_in(self, output):
+        """The summary that a run has left in `output` (in the test's folder)."""
+        return json.loads((self.folder / output / "summary.json").read_text())
 
     def record(self, output):
         """All data sets of a run, as bytes and shapes hidden in numpy arrays."""

@@ -25,13 +25,10 @@ class ModelFileCase(TestCase):
 
     def run_quietly(self, command, words, output="run", ranks=1):
         """A run without noise."""
-        result = self.run_command(ranks, [command, *QUIET, *words, "--output", output])
-        self.assertEqual(result.code, 0, result)
-        return result
+        return self.succeeded(self.run_command(ranks, [command, *QUIET, *words, "--output", output]))
 
     def predict(self, words):
-        result = self.run_alone(["predict", *words])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["predict", *words]))
         return list(csv.DictReader(result.out.splitlines()))
 
     def refused(self, code, words, *patterns):

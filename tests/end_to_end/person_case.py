@@ -12,8 +12,7 @@ class PersonCase(NeighbourTest):
 
     def finished(self, words, ranks=1):
         """The summary of a run."""
-        done = self.run_command(ranks, words)
-        self.assertEqual(done.code, 0, done)
+        done = self.succeeded(self.run_command(ranks, words))
         return done.summary()
 
     def check_same_price(self, by_person, by_record, *more):

@@ -159,7 +159,7 @@ class LateClients(TestCase):
         os.write(pipes[1], (rows[1] * self.rounds).encode())
         result = job.finish(60)
         self.assertEqual(result.codes, [0, 0], result)
-        return json.loads((self.folder / "run" / "summary.json").read_text())
+        return self.summary_in("run")
 
     def test_a_late_client_has_not_the_last_word_and_is_named(self):
         for first in (3000, 3900, 400):
@@ -196,7 +196,7 @@ class AsynchronousEnds(TestCase):
                 os.kill(pids[1], number)
                 result = job.finish(20)
                 self.assertEqual(result.codes, [STOPPED_SAFELY] * 3, result)
-                summary = json.loads((self.folder / "run" / "summary.json").read_text())
+                summary = self.summary_in("run")
                 self.assertAlmostEqual(summary["mass"], 3, delta=1e-9)
                 self.assertIn("stopped by a signal", " ".join(summary["notes"]))
 

@@ -50,8 +50,7 @@ class BudgetCase(TestCase):
         return self.run_command(1, [words[0], "--source", "data.csv", *words[1:], "--output", output, "--progress", "off"])
 
     def summary(self, words, output="run"):
-        result = self.play([*words, "--json"], output)
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.play([*words, "--json"], output))
         return result.summary()
 
     def refused(self, code, words, *patterns):
@@ -111,8 +110,7 @@ class Budgets(BudgetCase):
 
     def test_a_total_beyond_what_is_left_is_refused(self):
         words = ["fedavg", *LAPLACE, "--epochs", "2", *self.LEDGER, "--budget", "3"]
-        first = self.play([*words, "--total-epsilon", "2"])
-        self.assertEqual(first.code, 0, first)
+        first = self.succeeded(self.play([*words, "--total-epsilon", "2"]))
         self.assertIn("--budget 3 for a record: earlier releases in the ledger have spent epsilon = 0, so that this run may come to 3", first.err)
         self.refused(BUDGET, [*words, "--total-epsilon", "1.5"], "--total-epsilon 1.5", "have spent epsilon = 2, so that this run may come to 1;")
         self.assertFalse((self.folder / "refused").exists())
@@ -176,14 +174,12 @@ class Budgets(BudgetCase):
         words = ["fedavg", *LAPLACE, *self.LEDGER, "--budget", "3", "--epsilon", "1"]
         with interrupted("after rename ledger-0.head:3"):
             self.play(words)
-        again = self.run_command(1, ["fedavg", "--resume", "run"])
-        self.assertEqual(again.code, 0, again)
+        again = self.succeeded(self.run_command(1, ["fedavg", "--resume", "run"]))
         self.assertIn("releases in the ledger, with those of this run so far, have spent epsilon = 1, so that the rest of the run may come to 2", again.err)
 
     def test_a_run_that_stops_learning_says_so(self):
         words = ["fedavg", *LAPLACE, "--epochs", "4", "--epsilon", "1", *self.LEDGER, "--budget", "2.5"]
-        result = self.run_command(1, ["fedavg", "--source", "data.csv", *words[1:], "--output", "run", "--progress", "on"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(1, ["fedavg", "--source", "data.csv", *words[1:], "--output", "run", "--progress", "on"]))
         self.assertIn("note: learning will stop after round 200 of 400", result.err)
         self.assertIn("budget spent, no learning", result.err)
         self.assertRegex(result.out, "budget +spent: learning ended after round 200 of 400")
@@ -203,7 +199,7 @@ class FirstWords(BudgetCase):
         words = ["fedavg", *LAPLACE, "--total-epsilon", "2"]
         brief = self.play(words)
         whole = self.play([*words, "--verbose"], "whole")
-        lines = self.lines(json.loads((self.folder / "run/summary.json").read_text()))
+        lines = self.lines(self.summary_in("run"))
         self.assertEqual(lines[0], "Who is protected: a record of one client.")
         self.assertEqual(lines[1], "How much: epsilon = 2 in this run; other runs on the same data add to it.")
         for begin in self.LINES:
@@ -213,7 +209,7 @@ class FirstWords(BudgetCase):
         self.assertIn("What is protected is one record", " ".join(whole.out.split()))
         for name in ("run", "whole"):
             text = " ".join((self.folder / name / "privacy.txt").read_text().split())
-            privacy = json.loads((self.folder / name / "summary.json").read_text())["privacy"]
+            privacy = self.summary_in(name)["privacy"]
             self.assertEqual(text, " ".join([*privacy["in_short"], privacy["statement"]]))
 
     def test_with_the_runs_of_a_ledger(self):

@@ -112,8 +112,7 @@ class Public(TestCase):
         self.write("cap.csv", "1,0,0,0,0,0.3\n")
         for dual in (["--dual", "queue", "--caution", "3"], ["--dual", "saddle", "--dual-max", "4"], []):
             words = [*self.DRIFT, "--mechanism", "none", "--constraint", "linear:cap.csv", *dual]
-            first = self.run_alone(["omd", *words, "--print-config"])
-            self.assertEqual(first.code, 0, first)
+            first = self.succeeded(self.run_alone(["omd", *words, "--print-config"]))
             self.write("again.ini", first.out)
             self.assertEqual(self.run_alone(["omd", "--config", "again.ini", "--print-config"]).out, first.out)
 
@@ -169,8 +168,7 @@ class TwoReleases(TestCase):
         return json.loads(self.run_alone(["privacy", "spend", *words, "--json"]).out)
 
     def losses(self, client):
-        found = self.run_alone(["privacy", "ledger", f"ledger-{client}", "--json"])
-        self.assertEqual(found.code, 0, found)
+        found = self.succeeded(self.run_alone(["privacy", "ledger", f"ledger-{client}", "--json"]))
         return json.loads(found.out)
 
     def test_a_record_pays_for_both(self):

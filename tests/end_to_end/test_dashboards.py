@@ -192,7 +192,7 @@ class Private(DashboardCase):
         words = ["--source", "d.csv", "--mechanism", "laplace", "--epsilon", "1", "--tensorboard", "b", "--openmetrics", "m",
                  "--output", "run", "--clients", "2"]
         self.good(1, words)
-        withheld = json.loads((self.folder / "run" / "summary.json").read_text())["withheld"]
+        withheld = self.summary_in("run")["withheld"]
         self.assertIn("loss.mean", withheld)
         curves = self.check_curves("b", "run")
         self.assertLessEqual(curves.keys(), {"consensus_error", "mass", "in_flight", "present"})
@@ -213,8 +213,7 @@ class Unfinished(DashboardCase):
         self.check_curves("b", "run")
         self.check_metrics("m.prom", "run", 1e9)
         done = self.history("run")[-1]["rounds"]
-        result = self.run_ranks(2, ["--resume", "run", "--rounds", str(int(done) + 50)])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_ranks(2, ["--resume", "run", "--rounds", str(int(done) + 50)]))
         self.assertEqual(len(list((self.folder / "b").iterdir())), 2)
         self.check_curves("b", "run")
         self.check_metrics("m.prom", "run", done + 50)

@@ -56,7 +56,7 @@ class Decentralization(TestCase):
         self.assertEqual(self.counted(ranks), expected)
         edges = {}
         for name, sign in (("more", 1), ("less", -1)):
-            summary = json.loads((self.folder / "runs" / name / "summary.json").read_text())
+            summary = self.summary_in(f"runs/{name}")
             for sender, to, messages, size in summary["traffic"]["edges"]:
                 before = edges.get((sender, to), (0, 0))
                 edges[sender, to] = before[0] + sign * messages, before[1] + sign * size

@@ -53,13 +53,13 @@ class Features(HistogramCase):
                 self.assertLess(abs(math.log2(scale / deviation)), 1)
             self.assertGreater(accuracy[command, "scaled"], accuracy[command, "own"] + 0.05, accuracy)
             self.assertNotIn("standardise", self.config(f"{command}-own"))
-            notes = json.loads((self.folder / f"{command}-scaled" / "summary.json").read_text())["notes"]
+            notes = self.summary_in(f"{command}-scaled")["notes"]
             self.assertTrue([note for note in notes if "models are of standardised features" in note], notes)
 
     def test_no_norms_beside_them(self):
         result = self.good(1, [*self.mu, "--scale-share", 0, "--output", "run"])
         self.assertEqual(len(chosen(result)), 1, result.err)
-        privacy = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
+        privacy = self.summary_in("run")["privacy"]
         self.assertIsNone(privacy["norms"])
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
 
@@ -67,7 +67,7 @@ class Features(HistogramCase):
         words = [word for word in self.mu if word != "--intercept"] + ["--loss", "logistic", "--model", "mlp:3-4-1"]
         result = self.good(1, [*words, "--test", "data.csv", "--output", "run"])
         self.assertEqual(len(chosen(result)), 1)
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.65)
 
     def test_the_same_bits_on_all_layouts(self):
@@ -103,15 +103,14 @@ class Features(HistogramCase):
         kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
                  for row in self.rows("ledger") if "run" in row]
         self.assertEqual(kinds[:7], [(kind, run) for run in ("features", "norms") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
 
     def test_a_model_applies_to_records_in_their_own_units(self):
         self.good(1, [*self.mu, "--output", "run", "--test", "data.csv"])
-        summary = json.loads((self.folder / "run/summary.json").read_text())
-        scored = self.run_alone(["score", "run", "--source", "data.csv", "--json"])
-        self.assertEqual(scored.code, 0, scored)
+        summary = self.summary_in("run")
+        scored = self.succeeded(self.run_alone(["score", "run", "--source", "data.csv", "--json"]))
         self.assertAlmostEqual(json.loads(scored.out)["metrics"]["accuracy"], summary["metrics"]["test"]["accuracy"], delta=1e-9)
 
     def test_a_configuration_has_its_result(self):
@@ -130,7 +129,7 @@ class Features(HistogramCase):
             self.run_ranks(2, [*words, "--output", "run"])
         result = self.run_ranks(2, ["--resume", "run"])
         self.assertEqual((result.code, chosen(result)), (0, []), result)
-        whole, resumed = [json.loads((self.folder / name / "summary.json").read_text()) for name in ("whole", "run")]
+        whole, resumed = [self.summary_in(name) for name in ("whole", "run")]
         for key in ("mu", "client_mu", "norms", "features"):
             self.assertEqual(whole["privacy"][key], resumed["privacy"][key], key)
         self.assertEqual(whole["final_model"], resumed["final_model"])
@@ -198,7 +197,7 @@ class Features(HistogramCase):
                 result = self.good(1, [*self.mu, *asked, *words, "--output", name])
                 self.assertEqual(chosen(result), [], name)
                 self.assertRegex(result.err, rf"features are left as they are: .*{why}")
-                self.assertIsNone(json.loads((self.folder / name / "summary.json").read_text())["privacy"]["features"])
+                self.assertIsNone(self.summary_in(name)["privacy"]["features"])
                 self.assertEqual(self.config(name)["feature-share"], "0")
         laplace = self.good(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1, *asked, "--output", "laplace"])
         self.assertRegex(laplace.err, "features are left as they are: .*Gaussian")
@@ -221,7 +220,7 @@ class Features(HistogramCase):
         self.assertIn("tuning: standardise none: features have one scale", first.err)
         config = self.config("run")
         self.assertEqual((config["feature-share"], config.get("standardise")), ("0.1", None))
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertAlmostEqual(summary["privacy"]["mu"], 0.6, delta=1e-12)
         self.assertEqual([note for note in summary["notes"] if "standardised" in note], [])
         again = self.run_alone(["omd", "--config", "run/config.ini", "--output", "again", "--json"], as_they_are=True)
@@ -231,7 +230,7 @@ class Features(HistogramCase):
         self.write("data.csv", table(400))
         result = self.good(1, [*self.mu, "--output", "run"])
         self.assertRegex(result.err, "3 features stay as they are: 400 records are too few for histograms of them, and 9[0-9][0-9] would do")
-        privacy = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
+        privacy = self.summary_in("run")["privacy"]
         self.assertIsNone(privacy["features"])
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
 

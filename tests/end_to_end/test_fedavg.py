@@ -65,8 +65,7 @@ class Runs(FedAvgCase):
         self.assertLess(float(history[0]["test_accuracy"]), 0.3)
         self.assertGreater(summary["accuracy"], 0.9)
         self.assertEqual((self.folder / "run" / "loss.svg").exists(), shutil.which("gnuplot") is not None)
-        again = self.run_alone(["report", "run"])
-        self.assertEqual(again.code, 0, again)
+        again = self.succeeded(self.run_alone(["report", "run"]))
         self.assertIn("fedavg", again.out)
 
     @unittest.skipIf(numpy is None, "numpy is not installed")
@@ -144,7 +143,7 @@ class Runs(FedAvgCase):
             os.kill(pid, signal.SIGUSR1)
         result = job.finish(30)
         self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertLess(summary["rounds"], 100000000)
         self.assertTrue(any("stopped by a signal" in note for note in summary["notes"]), summary["notes"])
 
@@ -170,8 +169,7 @@ class Privacy(FedAvgCase):
         words = [*STREAM, "--local-steps", "4", *GAUSSIAN, "--noise-key", "random", "--ledger", "ledger-{client}"]
         summary = self.summary(words, "run")
         self.assertEqual(summary["privacy"]["participations"], 1)
-        verdict = self.run_alone(["privacy", "ledger", "ledger-0", "--verify", "--json"])
-        self.assertEqual(verdict.code, 0, verdict)
+        self.succeeded(self.run_alone(["privacy", "ledger", "ledger-0", "--verify", "--json"]))
         rows = [json.loads(line) for line in (self.folder / "ledger-0").read_text().splitlines()]
         reserved = [row for row in rows if row["kind"] == "reserve"]
         self.assertEqual(sum(charge["count"] for row in reserved for charge in row["charges"]), 10)

@@ -46,7 +46,7 @@ class DefaultRun(TestCase):
     def test_json_is_the_one_object_on_stdout_and_equals_the_file(self):
         result = self.good(4, [*DRIFT, "--json", "--output", "run"])
         summary = result.summary()  # raises unless stdout is exactly one JSON value
-        self.assertEqual(summary, json.loads((self.folder / "run" / "summary.json").read_text()))
+        self.assertEqual(summary, self.summary_in("run"))
         self.check_summary(summary, 4, 150)
         self.assertNotIn("models", summary)
         self.assertEqual(summary["withheld"], [])  # synthetic data are public
@@ -117,7 +117,7 @@ class Stream(TestCase):
         result = self.good(2, ["--mechanism", "none", "--loss", "huber", "--source", "synthetic:drift:n=40", "--output", "out"])
         self.assertNotIn("accuracy", result.err)
         self.assertIn("loss", result.err)
-        self.assertIsNone(json.loads((self.folder / "out/summary.json").read_text())["accuracy"])
+        self.assertIsNone(self.summary_in("out")["accuracy"])
         if h5py is not None:
             self.assertEqual({"loss", "accuracy"} & set(self.record("out")), {"loss"})
 

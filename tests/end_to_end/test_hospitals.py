@@ -43,19 +43,16 @@ class Hospitals(TestCase):
                  "--standardise", "standardise.csv", "--drop", "visit", "--intercept", "--unit", "person", "--person", "patient", "--mechanism", "gaussian", "--total-epsilon",
                  str(EPSILON), "--tuning", "auto", "--clients", "5", "--topology", str(SOURCE / "topologies" / "unbalanced-5.topo"),
                  "--progress", "off", "--output", "run", "--json"]
-        result = self.run_command(1, words)
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(1, words))
         privacy = result.summary()["privacy"]
         self.assertEqual(privacy["unit"], "person")
         self.assertLessEqual(privacy["epsilon"], EPSILON)
         self.assertGreater(privacy["epsilon"], EPSILON * (1 - 1e-6))
         self.assertIn("person of one client", (self.folder / "run" / "privacy.txt").read_text())
 
-        scored = self.run_alone(["score", "run", "--source", "site-6.csv", "--by", "smokes", "--json"])
-        self.assertEqual(scored.code, 0, scored)
+        scored = self.succeeded(self.run_alone(["score", "run", "--source", "site-6.csv", "--by", "smokes", "--json"]))
         metrics = json.loads(scored.out)
-        predicted = self.run_alone(["predict", "run", "--source", "site-6.csv", "--id", "patient"])
-        self.assertEqual(predicted.code, 0, predicted)
+        predicted = self.succeeded(self.run_alone(["predict", "run", "--source", "site-6.csv", "--id", "patient"]))
         rows = list(csv.DictReader(predicted.out.splitlines()))
         with open(self.folder / "site-6.csv", newline="") as file:
             truth = [row["readmitted"] for row in csv.DictReader(file)]
@@ -92,8 +89,7 @@ class Movements(TestCase):
         return result.summary()["privacy"]
 
     def metrics(self, run):
-        scored = self.run_alone(["score", run, "--source", "held-out.csv", "--by", "person", "--json"])
-        self.assertEqual(scored.code, 0, scored)
+        scored = self.succeeded(self.run_alone(["score", run, "--source", "held-out.csv", "--by", "person", "--json"]))
         found = json.loads(scored.out)
         self.assertEqual([group["value"] for group in found["groups"]], ["12", "13", "14"])
         return found["metrics"]

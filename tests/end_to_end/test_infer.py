@@ -680,7 +680,7 @@ class Endings(InferCase):
         result = job.finish(20)
         self.assertEqual(result.codes, [STOPPED_SAFELY] * ranks, result)
         self.assertEqual(result.messages(), [], result)
-        return json.loads((self.folder / "run" / "summary.json").read_text())
+        return self.summary_in("run")
 
     def recorded(self, job):
         history = self.folder / "run" / "history.csv"

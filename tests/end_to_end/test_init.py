@@ -247,8 +247,7 @@ class Toml(InitCase):
                               "epsilon = 0.5\nbatch = 4\nlabel = ill\n")
         self.write("run.toml", "source = 'site-{client}.csv' # one each\nclients = 3\nintercept = true\ndrop = ['a', 'b']\n"
                                "mechanism = 'laplace'\nepsilon = 5e-1\nbatch = 4\nlabel = \"ill\"\n")
-        expected = self.run_alone(["omd", "--config", "run.ini", "--print-config"])
-        self.assertEqual(expected.code, 0, expected)
+        expected = self.succeeded(self.run_alone(["omd", "--config", "run.ini", "--print-config"]))
         self.assertEqual(self.run_alone(["omd", "--config", "run.toml", "--print-config"]).out, expected.out)
         changed = self.run_alone(["omd", "--config", "run.toml", "--batch", "8", "--print-config"]).out
         self.assertEqual(changed, expected.out.replace("batch = 4\n", "batch = 8\n"), "the command line wins")

@@ -173,8 +173,7 @@ class JoinedClients(ChangingClients):
         if fault:
             return super().begin(words, ranks, fault)
         self.prepare()
-        result = self.play(words, ranks)
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.play(words, ranks))
 
     def test_what_makes_no_sense_is_refused(self):
         self.begin([*PRIVATE, "--topology", "triangles.topo"])

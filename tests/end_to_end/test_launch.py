@@ -114,8 +114,7 @@ class LaunchCase(TestCase):
     def as_usual(self, on_other_ranks=False):
         """The run has the bits and the ledgers of one that nothing has happened to."""
         if LaunchCase.whole is None:
-            done = self._start([(2, ["omd", *USUAL, "--output", "whole"], [])], None).finish()
-            self.assertEqual(done.code, 0, done)
+            self.succeeded(self._start([(2, ["omd", *USUAL, "--output", "whole"], [])], None).finish())
             LaunchCase.whole = {trial: self.results(trial, "whole") for trial in (kills.Trial, other_ranks.Trial)}
         trial = other_ranks.Trial if on_other_ranks else kills.Trial
         ours, whole = self.results(trial, "run"), LaunchCase.whole[trial]
@@ -222,7 +221,7 @@ class Signals(LaunchCase):
                 job.process.send_signal(number)
                 result = self.finished(job, STOPPED_SAFELY)
                 self.assertIn("launch: stopped by a signal", result.err)
-                summary = json.loads((self.folder / "run/summary.json").read_text())
+                summary = self.summary_in("run")
                 self.assertIn("stopped by a signal", " ".join(summary["notes"]))
         self.finished(self.same_again(job))
         self.as_usual()
@@ -394,7 +393,7 @@ class Hosts(LaunchCase):
         for attempt in story["attempts"][1:]:
             self.assertEqual(attempt["words"][-4:], ["--lost", "missing", "--rewire", "exponential"])
         self.assertRegex(result.err, r"launch: done; 2 restarts, .*hosts gone: n2, 1 ranks after 2")
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertEqual(summary["mass"], 2)
         self.assertEqual([each["clients"] for each in summary["lost"]], [[2, 3]])
 

@@ -17,12 +17,11 @@ NUMBERS = ["count", "mean", "least", "lower", "median", "upper", "most"]
 class ManyClients(TestCase):
     def setUp(self):
         super().setUp()
-        made = self.run_alone(["topology", "make", "exponential", "--clients", CLIENTS, "--output", "many.topo"])
-        self.assertEqual(made.code, 0, made)
+        self.succeeded(self.run_alone(["topology", "make", "exponential", "--clients", CLIENTS, "--output", "many.topo"]))
 
     def play(self, ranks, *words, output="run"):
         result = self.good(ranks, [*MANY, *words, "--output", output])
-        return json.loads((self.folder / output / "summary.json").read_text()), result
+        return self.summary_in(output), result
 
     def open(self, output="run"):
         return h5py.File(self.folder / output / "run.h5")
@@ -76,21 +75,18 @@ class ManyClients(TestCase):
 
     def test_none_leaves_no_model_and_the_report_reads_what_there_is(self):
         summary, _ = self.play(2, "--record-clients", "none")
-        shown = self.run_alone(["report", "run"])
-        self.assertEqual(shown.code, 0, shown)
+        shown = self.succeeded(self.run_alone(["report", "run"]))
         self.assertEqual(len(summary["final_model"]), 3)
         files = sum(path.stat().st_size for path in (self.folder / "run" / "clients").iterdir())
         self.assertLess(files, 100_000)  # 2,100 models of 3 numbers would be 50,000 bytes more than what numbers of clients take
         (self.folder / "run" / "summary.json").unlink()
-        shown = self.run_alone(["report", "run", "--json"])
-        self.assertEqual(shown.code, 0, shown)
+        shown = self.succeeded(self.run_alone(["report", "run", "--json"]))
         self.assertEqual(json.loads(shown.out)["clients"], CLIENTS)
 
     def test_the_report_reads_the_usual_run(self):
         self.play(2)
         for words in ([], ["--csv"], ["--csv", "models"], ["--json"]):
-            shown = self.run_alone(["report", "run", *words])
-            self.assertEqual(shown.code, 0, shown)
+            self.succeeded(self.run_alone(["report", "run", *words]))
 
     def test_private_metrics_are_few_and_their_owners(self):
         rows = "\n".join(f"{(7 * i) % 11 / 11},{(5 * i) % 13 / 13},{i % 2}" for i in range(2 * CLIENTS))
@@ -118,7 +114,7 @@ class ManyClients(TestCase):
         shutil.copytree(self.folder / "run", self.folder / "again")
         self.good(1, ["--resume", "again", "--rounds", str(ROUNDS + 2)])
         self.good(1, ["--resume", "run", "--rounds", str(ROUNDS + 2)])
-        models = [json.loads((self.folder / name / "summary.json").read_text())["final_model"] for name in ("run", "again")]
+        models = [self.summary_in(name)["final_model"] for name in ("run", "again")]
         self.assertEqual(bits(models[0]), bits(models[1]))
         for damage in (lambda text: text[:-65], lambda text: text + text[:65], lambda text: "x" + text[1:],
                        lambda text: text[:64] + " " + text[65:]):

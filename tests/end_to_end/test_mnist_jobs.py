@@ -67,8 +67,7 @@ class Features(Pictures):
         self.assertGreater(summary["metrics"]["test_accuracy"], 0.95)
 
     def test_the_configuration_says_so(self):
-        result = self.run_ranks(1, self.words("--print-config"))
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_ranks(1, self.words("--print-config")))
         self.assertIn("features = hog", result.out)
 
     def test_records_that_are_no_pictures(self):
@@ -159,8 +158,7 @@ class Claimed(Pictures):
             config = config.replace(line, "")
         words[2] = str(self.folder / "fedavg.ini")
         (self.folder / "fedavg.ini").write_text(config)
-        result = self.run_alone(words)
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(words))
         found = re.search(r"standard deviation of ([0-9.e-]+) is added to each component of the mean over 128",
                           result.summary()["privacy"]["statement"])
         self.assertAlmostEqual(float(found[1]), math.sqrt(2) * 2 * 2 / (6000 * 0.1), places=6)

@@ -130,7 +130,7 @@ class Norms(HistogramCase):
         kinds = [(row["kind"], row["run"].endswith(":norms")) for row in rows if "run" in row]
         self.assertEqual(kinds[:4], [("open", True), ("reserve", True), ("end", True), ("open", False)])
         self.assertEqual((rows[1]["mechanism"], rows[1]["batch_units"]), ("gaussian", RECORDS))
-        statement = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
+        statement = self.summary_in("run")["privacy"]
         self.assertEqual(statement["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(statement["ledger"]["record_epsilon"], statement["record_epsilon"], delta=1e-9)
 
@@ -178,7 +178,7 @@ class Norms(HistogramCase):
         self.assertTrue(checkpoints_in(self.folder / "run/private/1"))
         result = self.run_ranks(2, ["--resume", "run"])
         self.assertEqual((result.code, norms_of(result)), (0, []), result)
-        whole, resumed = [json.loads((self.folder / name / "summary.json").read_text()) for name in ("whole", "run")]
+        whole, resumed = [self.summary_in(name) for name in ("whole", "run")]
         for key in ("mu", "client_mu", "norms", "one_per_batch_epsilon"):
             self.assertEqual(whole["privacy"][key], resumed["privacy"][key], key)
         self.assertEqual(whole["final_model"], resumed["final_model"])
@@ -234,7 +234,7 @@ class Norms(HistogramCase):
                             "off": ["--tuning", "off"]}.items():
             result = self.good(1, [*self.mu, *words, "--output", name])
             self.assertEqual(norms_of(result), [], name)
-            summary = json.loads((self.folder / name / "summary.json").read_text())
+            summary = self.summary_in(name)
             self.assertIsNone(summary["privacy"]["norms"])
             self.assertEqual(summary["privacy"]["mu_per_release"], 0.3)
         stream = ["--source", "synthetic:logistic:p=3", "--loss", "logistic", "--clients", 2, "--rounds", 50]
@@ -247,7 +247,7 @@ class Norms(HistogramCase):
         self.assertIn("tuning: norm unknown", result.err)
         config = self.config("run")
         self.assertEqual((config["scale-share"], config["clip"], config.get("norm")), ("0.01", "1", None))
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertAlmostEqual(summary["privacy"]["mu"], 0.3, delta=1e-12)
 
     def test_nothing_is_released_for_a_run_that_cannot_begin(self):

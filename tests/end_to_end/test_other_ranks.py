@@ -94,8 +94,7 @@ class Trial(TestCase):
 
     def whole(self, words):
         self.clear("whole")
-        result = self.play(self.first_words(words, "whole"), 1)
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.play(self.first_words(words, "whole"), 1))
         return self.results("whole")
 
     def interrupted(self, words, starts):
@@ -216,8 +215,7 @@ class OtherRanks(Trial):
         # A checkpoint of another rank's clients stands twice: under its own number and under this one.
         shutil.copy(max((kept / "private/0").glob("checkpoint-*"), key=lambda path: int(path.name[11:])),
                     self.folder / "run/private/1" / newest.name)
-        result = self.run_alone(["omd", "--resume", "run"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["omd", "--resume", "run"]))
         self.assertIn("it was moved here", result.err)
         (self.folder / "run/run-id").write_text("\n".join((kept / "run-id").read_text().splitlines()[:2]) + "\n")
         result = self.run_alone(["omd", "--resume", "run"])

@@ -54,9 +54,7 @@ class OwnDisks(TestCase):
             return self._start([(len(hosts), words, [])], script).finish()
 
     def played(self, words, *more, **how):
-        result = self.play(words, *more, **how)
-        self.assertEqual(result.code, 0, result)
-        return result
+        return self.succeeded(self.play(words, *more, **how))
 
     def shared(self, words, hosts=("a", "b")):
         """The same run where all hosts see one disk: its results."""
@@ -122,7 +120,7 @@ class OwnDisks(TestCase):
         result = self.played([*OMD, "--json", "--output", "results/run"])
         self.compare(self.results("run"), whole)
         self.nothing_is_left()
-        summary = json.loads((self.folder / "results/run/summary.json").read_text())
+        summary = self.summary_in("results/run")
         self.assertEqual(result.summary()["clients"], summary["clients"])
         report = self.run_alone(["report", "results/run"])
         self.assertEqual((report.code, report.err), (0, ""), report)
@@ -135,8 +133,7 @@ class OwnDisks(TestCase):
         self.assertTrue((run / "clients/0.h5").exists())
         self.assertFalse((run / "clients/1.h5").exists())
         self.assertTrue((self.folder / "disks/b/run/1/released/clients/1.h5").exists())
-        report = self.run_alone(["report", "results/run", "--output", "pictures"])
-        self.assertEqual(report.code, 0, report)
+        report = self.succeeded(self.run_alone(["report", "results/run", "--output", "pictures"]))
         self.assertIn("of 400", report.out)
         # Rank 0 dies while rank 1's file arrives.
         resume = ["omd", "--resume", "results/run"]

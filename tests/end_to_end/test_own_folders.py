@@ -39,9 +39,7 @@ class OwnFolders(TestCase):
             return self._start([(len(hosts), words, [])], ON_HOST.replace("HOSTS", " ".join(hosts))).finish()
 
     def played(self, words, hosts):
-        result = self.play(words, hosts)
-        self.assertEqual(result.code, 0, result)
-        return result
+        return self.succeeded(self.play(words, hosts))
 
     def refused(self, words, hosts, *texts):
         for host in hosts:
@@ -167,7 +165,7 @@ class OwnFolders(TestCase):
 
     def results(self, run="run", ledgers="disks/*/run/*/ledger"):
         """What depends neither on hosts nor on ranks."""
-        summary = json.loads((self.folder / run / "summary.json").read_text())
+        summary = self.summary_in(run)
         found = {name: bits(summary.get(name)) for name in ("final_model", "mass", "losses", "lost", "joined", "resumed", "rounds")}
         found["history"] = (self.folder / run / "history.csv").read_text()
         found["charges"] = self.charged(ledgers)
@@ -214,7 +212,7 @@ class OwnFolders(TestCase):
         self.refused(resume, ["a", "d", "c"], "rank 1 is on d, which has no private folder of the run")
         self.played(resume, ["a", "c"])
         self.assertEqual(self.results(), inside)
-        self.assertEqual(json.loads((self.folder / "run/summary.json").read_text())["lost"][0]["clients"], [2])
+        self.assertEqual(self.summary_in("run")["lost"][0]["clients"], [2])
         self.assertEqual([sorted(path.name for path in self.disk(host).iterdir()) for host in "ac"], [["0"], ["1"]])
         # As many ranks as before, as a launcher starts them; and all folders on one host.
         self.restore()

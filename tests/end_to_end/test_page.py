@@ -64,7 +64,7 @@ class OneRun(PageCase):
         text, err = self.page("run")
         self.assertEqual(tree(self.folder / "run"), before)
         elements = self.check(text)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.summary_in("run")
         for line in [*summary["privacy"]["in_short"], summary["privacy"]["statement"], *summary["notes"], summary["command_line"]]:
             self.assertIn(line, elements.text)
         for option, value in (line.split(" = ", 1) for line in (self.folder / "run" / "config.ini").read_text().splitlines()
@@ -117,7 +117,7 @@ class SeveralRuns(PageCase):
         for word in ("2 runs compared", "run-1", "run-4", "epsilon", "consensus error"):
             self.assertIn(word, elements.text)
         for run in ("run-1", "run-4"):
-            summary = json.loads((self.folder / run / "summary.json").read_text())
+            summary = self.summary_in(run)
             for line in summary["privacy"]["in_short"]:
                 self.assertIn(line, elements.text)
 

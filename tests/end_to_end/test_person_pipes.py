@@ -106,11 +106,9 @@ class PersonPipes(PersonCase):
         words = [*OMD[:-1], 5, "--clients", 1, "--mechanism", "none", "--batch", 4, "--step", 1, *PERSON, "--person-rounds", k, "--output", f"run-{k}",
                  "--checkpoint-every", 5, "--json-models", "--progress", "off"]
         self.feed(0, stream([f"PERSON-{i % 4}" for i in range(200)]))
-        before = self.run_command(1, words)
-        self.assertEqual(before.code, 0, before)
+        before = self.succeeded(self.run_command(1, words))
         self.feed(0, stream(after, seed=3))
-        again = self.run_command(1, ["omd", "--resume", f"run-{k}", "--rounds", 15, "--json"])
-        self.assertEqual(again.code, 0, again)
+        again = self.succeeded(self.run_command(1, ["omd", "--resume", f"run-{k}", "--rounds", 15, "--json"]))
         return before.summary(), again.summary()
 
     def test_a_resumed_run_goes_on_counting(self):

@@ -57,8 +57,7 @@ class Persons(PersonCase):
         again = self.finished([*ONE, *GAUSSIAN, "--drop", "who", "--batch", 3, "--json", "--ledger", "ledger", "--output", "second"])
         last = self.finished([*words, "--output", "third"])["privacy"]["ledger"]
         self.assertGreater(last["person_epsilon"], again["privacy"]["ledger"]["record_epsilon"])
-        table = self.run_alone(["privacy", "ledger", "ledger"])
-        self.assertEqual(table.code, 0, table)
+        self.succeeded(self.run_alone(["privacy", "ledger", "ledger"]))
 
     def test_shared_persons(self):
         """A patient of several hospitals loses at each; the statement says how much in all."""
@@ -79,8 +78,7 @@ class Persons(PersonCase):
 
     def test_audit(self):
         self.write("data.csv", "\n".join(persons(size=5)) + "\n")
-        audited = self.run_command(1, [*ONE, *GAUSSIAN, *PERSON, "--clients", 3, "--epochs", 10, "--audit", "--json"])
-        self.assertEqual(audited.code, 0, audited)
+        audited = self.succeeded(self.run_command(1, [*ONE, *GAUSSIAN, *PERSON, "--clients", 3, "--epochs", 10, "--audit", "--json"]))
         privacy = audited.summary()["privacy"]
         self.assertEqual(privacy["audit"]["canaries"], self.places * 10)
         self.assertIn("the first person of each batch", privacy["statement"])

@@ -35,8 +35,7 @@ class Pipes(TestCase):
 
     def ledger_rows(self, rank, folder="run"):
         path = self.folder / folder / f"private/{rank}/ledger"
-        done = self.run_alone(["privacy", "ledger", path, "--json"])
-        self.assertEqual(done.code, 0, done)
+        done = self.succeeded(self.run_alone(["privacy", "ledger", path, "--json"]))
         return [json.loads(line) for line in path.read_text().splitlines()], json.loads(done.out)["losses"][0]
 
     def test_a_killed_run_leaves_out_what_it_may_have_released(self):
@@ -68,8 +67,7 @@ class Pipes(TestCase):
                     for rank in range(2)]
         common = set(checkpoints_in(private / "0")) & set(checkpoints_in(private / "1"))
         self.feed_all(11)
-        result = self.run_command(2, [command, "--resume", "run", "--json"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(2, [command, "--resume", "run", "--json"]))
         (resumed,) = result.summary()["resumed"]
         self.assertEqual(resumed["from"], max(common))
         self.assertEqual(resumed["at"], -(-max(reserved) // per_round))
@@ -111,7 +109,7 @@ class Pipes(TestCase):
 
     def test_a_stopped_run_loses_no_round(self):
         self.stop_amid_rounds(seconds=0.3)
-        stopped_at = json.loads((self.folder / "run/summary.json").read_text())["rounds"]
+        stopped_at = self.summary_in("run")["rounds"]
         self.feed_all(11)
         summary = self.good(2, ["--resume", "run", "--json"]).summary()
         self.assertEqual(summary["resumed"], [{"from": stopped_at, "at": stopped_at, "lost_rounds": 0, "charged": 0}])

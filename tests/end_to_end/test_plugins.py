@@ -137,8 +137,7 @@ class Plugins(TestCase):
         self.build([*flags, *(INCLUDE if not name.endswith("90") else []), "-O2", "-shared", "-fPIC", str(EXAMPLES / name), "-o", library, "-lm"])
 
     def summary(self, words, ranks=1):
-        done = self.run_command(ranks, [*words, "--json-models"])
-        self.assertEqual(done.code, 0, done)
+        done = self.succeeded(self.run_command(ranks, [*words, "--json-models"]))
         return done.summary()
 
     def assert_close(self, first, second):
@@ -164,8 +163,7 @@ class Plugins(TestCase):
         person = [*OMD, *GAUSSIAN, "--unit", "person", "--person", "who"]
         self.assert_close(self.summary([*person, *mine, "--output", "own"]), self.summary([*person, "--loss", "logistic", "--output", "built-in"]))
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(640)]) + "\n")
-        done = self.run_alone([*OMD, *GAUSSIAN, *mine, "--epochs", 2, "--audit", "--json"])
-        self.assertEqual(done.code, 0, done)
+        done = self.succeeded(self.run_alone([*OMD, *GAUSSIAN, *mine, "--epochs", 2, "--audit", "--json"]))
         self.assertEqual(done.summary()["privacy"]["audit"]["verdict"], "not refuted")
 
     def test_goes_on_with_the_same_library_alone(self):
@@ -174,8 +172,7 @@ class Plugins(TestCase):
         whole = self.summary([*words, "--output", "whole"])
         self.summary([*words, "--output", "half", "--rounds", 20, "--checkpoint-every", 10])
         (self.folder / "elsewhere").mkdir()
-        done = self.run_alone(["omd", "--resume", "../half", "--rounds", 40, "--json-models"], cwd=self.folder / "elsewhere")
-        self.assertEqual(done.code, 0, done)
+        done = self.succeeded(self.run_alone(["omd", "--resume", "../half", "--rounds", 40, "--json-models"], cwd=self.folder / "elsewhere"))
         self.assertEqual(bits(done.summary()["models"]), bits(whole["models"]))
         self.summary([*words, "--output", "other", "--rounds", 20, "--checkpoint-every", 10])
         self.logistic("NAN_ROWS")
@@ -184,8 +181,7 @@ class Plugins(TestCase):
         self.assertIn("would not be the same: its data, configuration, keys or build differ", done.err)
 
     def test_records_that_are_not_finite_are_left_out(self):
-        done = self.run_alone([*OMD, "--mechanism", "none", *self.logistic("NAN_ROWS"), "--json", "--output", "run"])
-        self.assertEqual(done.code, 0, done)
+        done = self.succeeded(self.run_alone([*OMD, "--mechanism", "none", *self.logistic("NAN_ROWS"), "--json", "--output", "run"]))
         self.assertTrue(any("40 times a record was out of range" in note for note in done.summary()["notes"]), done)
 
     def test_faults(self):

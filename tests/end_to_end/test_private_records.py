@@ -69,19 +69,16 @@ class OutOfRange(TestCase):
 
     def test_the_count_survives_a_resumption(self):
         words = ["--source", "huge.csv", "--mechanism", "laplace", "--epsilon", "1", "--progress", "off"]
-        result = self.run_command(1, ["omd", *words, "--rounds", "12", "--checkpoint-every", "6", "--output", "run"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(1, ["omd", *words, "--rounds", "12", "--checkpoint-every", "6", "--output", "run"]))
         self.assertEqual(self.owners_counts("run", 1), 1)
-        result = self.run_command(1, ["omd", "--resume", "run", "--rounds", "24"])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_command(1, ["omd", "--resume", "run", "--rounds", "24"]))
         self.assertEqual(self.owners_counts("run", 1), 1)
 
     def test_parties_of_vertical_learning_count_theirs(self):
         words = ["vertical", "--clients", "2", "--columns", "0/1,2", "--loss", "logistic", "--labels", "head",
                  "--mechanism", "gaussian", "--mu", "1", "--progress", "off", "--batch", "4"]
         for data in ("whole", "huge"):
-            result = self.run_command(1, [*words, "--source", f"{data}.csv", "--output", data])
-            self.assertEqual(result.code, 0, result)
+            self.succeeded(self.run_command(1, [*words, "--source", f"{data}.csv", "--output", data]))
         counts = {data: (self.folder / data / "private/0/out-of-range.csv").read_text() for data in ("whole", "huge")}
         self.assertIn("1,0\n2,0\n", counts["whole"])
         self.assertRegex(counts["huge"], r"\n1,[1-9]\d*\n2,0\n")

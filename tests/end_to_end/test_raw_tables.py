@@ -126,8 +126,7 @@ class Preparation(TestCase):
         self.words = ["--label", "ill", "--encode", "onehot:codes.csv", "--ranges", "r.csv"]
 
     def converted(self, *words):
-        result = self.run_alone(["data", "convert", "t.csv", *words, "--output", "o.csv", "--force"])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_alone(["data", "convert", "t.csv", *words, "--output", "o.csv", "--force"]))
         return list(csv.reader((self.folder / "o.csv").read_text().splitlines()))
 
     def test_columns_become_features(self):
@@ -158,8 +157,7 @@ class Preparation(TestCase):
             rows = list(csv.reader(PEOPLE.splitlines()))
             self.write("new.csv", "".join(f"{town},{age},{sex}\n" for age, sex, town, _ in rows))  # no label, another order
             for source in ("t.csv", "new.csv"):
-                result = self.run_alone(["predict", output, "--source", source])
-                self.assertEqual(result.code, 0, result)
+                result = self.succeeded(self.run_alone(["predict", output, "--source", source]))
                 found = [float(row["score"]) for row in csv.DictReader(result.out.splitlines())]
                 numpy.testing.assert_allclose(found, scores, rtol=1e-12, atol=1e-12)
         result = self.run_alone(["predict", "run-zero", "--source", "t.csv", "--missing", "zero"])
@@ -189,8 +187,7 @@ class Preparation(TestCase):
         y = 5 + 2 * a - 3 * b + random.normal(0, 0.5, 4000)
         self.write("t.csv", "a,b,y\n" + "".join(f"{each[0]},{each[1]},{each[2]}\n" for each in zip(a, b, y)))
         self.write("r.csv", f"{LOW}\na,0,10\nb,-1,3\n")
-        result = self.run_alone(["infer", "--source", "t.csv", "--ranges", "r.csv", *OPEN, "--output", "run", "--json"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["infer", "--source", "t.csv", "--ranges", "r.csv", *OPEN, "--output", "run", "--json"]))
         found = {each["name"]: each["estimate"] for each in json.loads(result.out)["own_units"]}
         for name, truth in (("a", 2), ("b", -3), ("intercept", 5)):
             self.assertAlmostEqual(found[name], truth, delta=0.15)
@@ -200,8 +197,7 @@ class Preparation(TestCase):
         example = re.search(r"\$ cat people.csv\n.*?```", page, re.S).group()
         for name, text in re.findall(r"\$ cat (\S+)\n(.*?)(?=\$ )", example, re.S):
             self.write(name, text)
-        result = self.run_alone(re.search(r"\$ starling (.*)\n", example).group(1).split())
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_alone(re.search(r"\$ starling (.*)\n", example).group(1).split()))
         self.assertEqual((self.folder / "prepared.csv").read_text().splitlines()[2].split(",")[1:5], ["1", "1", "0", "0"])
 
     def test_a_configuration_finds_the_files_from_its_folder(self):
@@ -221,8 +217,7 @@ class Preparation(TestCase):
             self.write(f"m{party}.csv", f"{VALUE}\n{column},{party}\n")
         words = ["vertical", "--source", "p{client}.csv", "--clients", "2", "--id", "id", "--label-source", "p2.csv", "--ranges",
                  "r{client}.csv", "--missing", "constant:m{client}.csv", "--batch", "4", *OPEN, "--output", "run"]
-        result = self.run_alone(words)
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(words))
         self.write("m1.csv", f"{VALUE}\nb,1\n")
         result = self.run_alone([*words[:-1], "again"])
         self.assertEqual((result.code, "m1.csv: row 2" in result.messages()[-1]), (DATA_FAULT, True), result)
@@ -244,8 +239,7 @@ class Preparation(TestCase):
             result = self.run_alone(["vertical", *words, "--columns", "0,2/1", "--clients", "2", "--networks", "shared", "--epochs", "3",
                                      *OPEN, "--output", output])
             self.assertEqual(result.code, 0, result)
-            result = self.run_alone(["predict", output, "--source", words[1]])
-            self.assertEqual(result.code, 0, result)
+            result = self.succeeded(self.run_alone(["predict", output, "--source", words[1]]))
             found.append(result.out)
         self.assertEqual(found[0], found[1])
 
@@ -263,8 +257,7 @@ class Profiles(TestCase):
         towns = [random.choice(["Ulm", "Bonn", "New, York"]) for _ in ages]
         lines = [f'{i},{age if i % 50 else ""},"{town}",{i % 2},name{i}' for i, (age, town) in enumerate(zip(ages, towns))]
         self.write("t.csv", "id,age,town,ill,name\n" + "\n".join(lines) + "\n")
-        result = self.profile("t.csv", "--label", "ill", "--id", "id", "--output", "drafts")
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.profile("t.csv", "--label", "ill", "--id", "id", "--output", "drafts"))
         known = sorted(age for i, age in enumerate(ages) if i % 50)
         quartiles = [known[0], *(known[k] + (known[k + 1] - known[k]) * f for k, f in ((97, 0.75), (195, 0.5), (293, 0.25))), known[-1]]
         self.assertRegex(result.out, "(?m)^  age +number +8 +{} +{}$".format(len(set(known)), " +".join(f"{q:.6g}" for q in quartiles)))
@@ -288,8 +281,7 @@ class Profiles(TestCase):
         common = ["--decimal", "comma", "--encode", "onehot:d/encode.csv", *OPEN]
         for output, words in (("r", ["--ranges", "d/ranges.csv", "--missing", "constant:d/missing.csv"]),
                               ("s", ["--standardise", "d/standardise.csv", "--missing", "indicator"])):
-            result = self.run_alone(["omd", "--source", "t.csv", *common, *words, "--output", output])
-            self.assertEqual(result.code, 0, result)
+            self.succeeded(self.run_alone(["omd", "--source", "t.csv", *common, *words, "--output", output]))
 
     def test_columns_far_from_zero(self):
         """Their means differ from those of the records by a hundredth of a deviation at most, and their ranges are hardly wider."""
@@ -309,8 +301,7 @@ class Profiles(TestCase):
             self.assertAlmostEqual(found["standardise"][name][0], mean, delta=deviation / 100, msg=name)
             self.assertAlmostEqual(found["missing"][name][0], sum(middle) / 2, delta=deviation / 100, msg=name)
         for name in ("ranges", "standardise"):
-            result = self.run_alone(["omd", "--source", "t.csv", f"--{name}", f"d/{name}.csv", *OPEN, "--output", name])
-            self.assertEqual(result.code, 0, result)
+            self.succeeded(self.run_alone(["omd", "--source", "t.csv", f"--{name}", f"d/{name}.csv", *OPEN, "--output", name]))
 
     def test_the_label_of_a_regression_and_columns_without_names(self):
         self.write("t.csv", "".join(f"{i % 3},{i % 7 - 3},{i * 1.5}\n" for i in range(60)))
@@ -318,14 +309,12 @@ class Profiles(TestCase):
         self.assertEqual([row[0] for row in self.rows("d/ranges.csv")], ["feature", "0", "1", "label"])
         self.assertEqual([row[0] for row in self.rows("d/missing.csv")], ["feature", "0", "1"])
         self.assertFalse((self.folder / "d/encode.csv").exists())
-        result = self.run_alone(["omd", "--source", "t.csv", "--ranges", "d/ranges.csv", "--loss", "squared", *OPEN])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_alone(["omd", "--source", "t.csv", "--ranges", "d/ranges.csv", "--loss", "squared", *OPEN]))
 
     def test_distinct_values_and_quartiles_stay_within_bounds(self):
         with gzip.open(self.folder / "t.csv.gz", "wt") as file:
             file.write("a,t,y\n" + "".join(f"{i},text{i % 1500},{i % 2}\n" for i in range(30_000)))
-        result = self.profile("t.csv.gz", "--output", "d")
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.profile("t.csv.gz", "--output", "d"))
         self.assertRegex(result.out, r"(?m)^  a +number +0 +over 1000 +0 ")
         self.assertRegex(result.out, r"(?m)^  t +text +0 +over 1000$")
         self.assertIn("a random sample", result.out)
@@ -368,8 +357,7 @@ class NumPy(TestCase):
         return str(self.folder / name)
 
     def converted(self, *words):
-        result = self.run_alone(["data", "convert", *words, "--output", "o.h5", "--force"])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_alone(["data", "convert", *words, "--output", "o.h5", "--force"]))
         with h5py.File(self.folder / "o.h5") as file:
             names = [each.decode() if isinstance(each, bytes) else each for each in file["x"].attrs.get("names", [])]
             return file["x"][()], file["y"][()], names
@@ -411,8 +399,7 @@ class NumPy(TestCase):
         numpy.savez(self.path("t.npz"), X=self.x, y=self.y, features=numpy.array(["a", "b", "c"]))
         models = []
         for source in ("t.csv", "t.npz"):
-            result = self.run_command(3, ["omd", "--source", source, "--partition", "iid", *OPEN, "--output", source + ".run"])
-            self.assertEqual(result.code, 0, result)
+            self.succeeded(self.run_command(3, ["omd", "--source", source, "--partition", "iid", *OPEN, "--output", source + ".run"]))
             with h5py.File(self.folder / (source + ".run") / "model.h5") as file:
                 models.append(file["parameters/weights"][()].tobytes())
         self.assertEqual(models[0], models[1])

@@ -184,8 +184,7 @@ class Reference(TestCase):
         for loss in ("logistic", "squared"):
             words = ["omd", "--source", records, "--clients", "1", "--loss", loss, *NONE.split(), "--output", loss, "--progress", "off"]
             self.assertEqual(self.run_alone(words).code, 0)
-            result = self.run_alone(["score", loss, "--source", records, "--by", "x0", "--json"])
-            self.assertEqual(result.code, 0, result)
+            result = self.succeeded(self.run_alone(["score", loss, "--source", records, "--by", "x0", "--json"]))
             seen = set(paths_of(json.loads(result.out)))
             self.assertGreater(len(seen), 10)
             self.assertEqual(sorted(path for path in seen if not is_documented(path, codes)), [], loss)
@@ -203,8 +202,7 @@ class Reference(TestCase):
     def test_the_configuration_of_the_page_is_one(self):
         page = (REFERENCE / "config.md").read_text()
         name = self.write("page.ini", re.search(r"```\n(.*?)```", page, re.DOTALL)[1])
-        result = self.run_alone(["omd", "--config", name, "--print-config"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["omd", "--config", name, "--print-config"]))
         self.assertIn("rounds = 1000", result.out)
 
     def test_exit_codes_are_those_of_the_program(self):

@@ -32,8 +32,7 @@ class ReleaseCase(TestCase):
         return [json.loads(line) for line in (self.folder / f"ledger-{client}").read_text().splitlines()]
 
     def spent(self, client, *more):
-        result = self.run_alone(["privacy", "ledger", f"ledger-{client}", "--json", *more])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["privacy", "ledger", f"ledger-{client}", "--json", *more]))
         return result.summary()
 
 
@@ -188,8 +187,7 @@ class Ledgers(ReleaseCase):
         self.assertEqual(sum(row.get("through", row["client"]) - row["client"] + 1 for row in reserved if row["last"] == 30), clients)
         self.assertEqual([(row["client"], row["through"], row["first"], row["last"]) for row in reserved if row["first"] >= 31],
                          [(0, clients - 1, 31, 59)])
-        verdict = self.run_alone(["privacy", "ledger", path, "--verify"])
-        self.assertEqual(verdict.code, 0, verdict)
+        self.succeeded(self.run_alone(["privacy", "ledger", path, "--verify"]))
 
     def test_figures_of_components_are_called_so(self):
         privacy = self.run_good("--epsilon", "0.5", "--unit", "component", *LEDGER)["privacy"]
@@ -204,8 +202,7 @@ class Ledgers(ReleaseCase):
         for rank in (0, 1):
             path = self.folder / "run-1" / "private" / str(rank) / "ledger"
             self.assertEqual(path.stat().st_mode & 0o777, 0o600)
-            result = self.run_alone(["privacy", "ledger", str(path), "--verify"])
-            self.assertEqual(result.code, 0, result)
+            self.succeeded(self.run_alone(["privacy", "ledger", str(path), "--verify"]))
 
     def test_a_ledger_in_use_is_refused(self):
         words = ["--source", "synthetic:drift", "--mechanism", "laplace", "--rounds", "1e9", *LEDGER, "--output", "long"]
@@ -249,7 +246,7 @@ class Ledgers(ReleaseCase):
             wait_until(lambda: (self.folder / "again" / "run.h5").exists(), "it is under way")
             os.kill(pid, signal.SIGINT)
         job.finish()
-        privacy = json.loads((self.folder / "again" / "summary.json").read_text())["privacy"]
+        privacy = self.summary_in("again")["privacy"]
         self.assertGreaterEqual(privacy["client_epsilon"], before)
         self.assertEqual(privacy["client_epsilon"], privacy["ledger"]["client_epsilon"])
 

@@ -132,8 +132,7 @@ class Variants(RenewableCase):
         pattern = r"note: (clients? \S+) received mask keys with the fingerprint ((?:[0-9a-f]{4}-){9}[0-9a-f]{4}) "
         seen = []
         for output in ("one", "two"):
-            result = self.play([*words, "--json", "--output", output], 2)
-            self.assertEqual(result.code, 0, result)
+            result = self.succeeded(self.play([*words, "--json", "--output", output], 2))
             said = re.findall(pattern, result.err)
             self.assertEqual(sorted(who for who, _ in said), ["client 2", "clients 0–1"], result.err)
             lists = {(self.folder / output / "private" / str(rank) / "mask-keys").read_text() for rank in range(2)}
@@ -217,10 +216,9 @@ class CorrelatedNoise(RenewableCase):
         """They cost nothing more, and noise goes on as it began."""
         words = [*STREAM, *self.SUMS, "--epochs", "4", *self.CHAIN]
         self.summary([*words, "--rounds", "8", "--checkpoint-every", "4"], "run")
-        resumed = self.run_command(1, ["renewable", "--resume", "run", "--rounds", "12"])
-        self.assertEqual(resumed.code, 0, resumed)
+        self.succeeded(self.run_command(1, ["renewable", "--resume", "run", "--rounds", "12"]))
         whole = self.summary([*words, "--rounds", "12"], "whole")
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertEqual(summary["rounds"], 12)
         self.assertEqual(summary["privacy"]["mu"], whole["privacy"]["mu"])
 
@@ -493,8 +491,7 @@ class BadInput(RenewableCase):
                            (["--variant", "online", *OPEN], "0")):
             found = []
             for number, words in enumerate(([], ["--l2", same])):
-                result = self.run_command(1, ["renewable", *STREAM, *more, *words, "--json-models", "--output", f"{same}-{number}"])
-                self.assertEqual(result.code, 0, result)
+                result = self.succeeded(self.run_command(1, ["renewable", *STREAM, *more, *words, "--json-models", "--output", f"{same}-{number}"]))
                 found.append(result.summary()["models"])
             self.assertEqual(found[0], found[1], more)
 
@@ -536,7 +533,7 @@ class Endings(RenewableCase):
         os.kill(pids[1], signal.SIGUSR1)
         result = job.finish(20)
         self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertLess(summary["rounds"], summary["rounds_planned"])
         self.assertIn("stopped by a signal", " ".join(summary["notes"]))
 

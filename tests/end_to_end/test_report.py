@@ -286,7 +286,7 @@ class Comparison(ReportCase):
         self.assertIn(["rounds", "150", "150"], lines)
         self.assertFalse(any(line[:1] == ["mechanism"] for line in lines))  # it does not differ
         for name in ("one", "two"):
-            mean = json.loads((self.folder / name / "summary.json").read_text())["loss"]["mean"]
+            mean = self.summary_in(name)["loss"]["mean"]
             self.assertIn(f"{mean:.6f}", result.out)
         if shutil.which("gnuplot"):
             self.check_pictures("both", ["compare.svg", "compare.png"])

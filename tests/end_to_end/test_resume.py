@@ -145,8 +145,7 @@ class Resume(TestCase):
         self.stopped(2, words)
         self.good(2, ["--resume", "run"])
         for rank in range(2):
-            done = self.run_alone(["privacy", "ledger", self.folder / f"run/private/{rank}/ledger", "--json"])
-            self.assertEqual(done.code, 0, done)
+            done = self.succeeded(self.run_alone(["privacy", "ledger", self.folder / f"run/private/{rank}/ledger", "--json"]))
             losses = json.loads(done.out)["losses"][0]
             self.assertAlmostEqual(losses["client_total"]["epsilon"], 1200 * 64 * 2, delta=1e-6)
 

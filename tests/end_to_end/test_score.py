@@ -39,8 +39,7 @@ class ScoreCase(ModelFileCase):
         return self.run_quietly(command, [*words, "--json"], output, ranks).summary()
 
     def score(self, words):
-        result = self.run_alone(["score", *words, "--json"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["score", *words, "--json"]))
         return json.loads(result.out)
 
     def scores(self, words, columns):
@@ -225,8 +224,7 @@ class Command(ScoreCase):
         self.learn("omd", ["--source", "data.csv", "--clients", 1])
 
     def test_tables_for_people_and_files(self):
-        result = self.run_alone(["score", "run", "--source", "data.csv", "--output", "out"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["score", "run", "--source", "data.csv", "--output", "out"]))
         for row in ("accuracy  ", "AUC  ", "class  ", "probability  ", "0.9 to 1.0 "):
             self.assertIn(row, result.out)
         found = json.loads((self.folder / "out" / "score.json").read_text())

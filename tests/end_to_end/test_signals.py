@@ -50,7 +50,7 @@ class Signals(TestCase):
         self.assertEqual(result.messages(), [], result)
         rounds, models = self.check_record(before, clients)
         self.assertEqual(len(models), len(rounds))
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertEqual(summary["rounds"], rounds[-1])
         self.assertEqual(summary["rounds_planned"], 10**9)
         self.assertAlmostEqual(summary["mass"], clients, delta=1e-9)
@@ -178,10 +178,9 @@ class Endings(TestCase):
         wait_until(lambda: all(list(private.glob(f"{rank}/checkpoint-*")) for rank in range(3)) or
                    job.process.poll() is not None, "all have checkpoints")
         self.silence(job, 3, silent)
-        again = self.run_command(3, [words[0], "--resume", "run", "--progress", "off"])
-        self.assertEqual(again.code, 0, again)
+        again = self.succeeded(self.run_command(3, [words[0], "--resume", "run", "--progress", "off"]))
         self.assertRegex(again.err, r"the run goes on after round [1-9]")
-        self.assertEqual(json.loads((self.folder / "run/summary.json").read_text())["rounds"], 4000)
+        self.assertEqual(self.summary_in("run")["rounds"], 4000)
 
     def test_a_signal_before_the_first_round(self):
         """While a pipe is waited for, and while records are read: nothing is released, and the run can begin later."""

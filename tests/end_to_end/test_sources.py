@@ -128,7 +128,7 @@ class Pipes(TestCase):
         os.kill(pids[0], signal.SIGUSR1)
         result = job.finish()
         self.assertEqual(result.codes, [75, 75], result)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.summary_in("run")
         self.assertGreater(summary["rounds"], 3)
         self.assertLess(summary["rounds"], 200)
 

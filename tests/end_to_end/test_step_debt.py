@@ -102,8 +102,7 @@ class Inference(TestCase):
         words = ["infer", "--topology", SOURCE / "topologies" / "unbalanced-8.topo", "--clients", 8, "--source",
                  "synthetic:linear:apart=3", "--rounds", 4000, "--mechanism", "gaussian", "--mu", 1, "--noise-key", "seed",
                  "--replications", 24, "--progress", "off", "--json", "--output", f"study-{len(more)}", *more]
-        result = self.run_alone(words, cwd=self.folder)
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(words, cwd=self.folder))
         cell, = result.summary()["study"]
         return cell
 

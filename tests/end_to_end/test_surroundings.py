@@ -18,7 +18,7 @@ class Surroundings(TestCase):
         return done.returncode, done.stderr.decode(errors="replace")
 
     def rounds_played(self):
-        return json.loads((self.folder / "run/summary.json").read_text())["rounds"]
+        return self.summary_in("run")["rounds"]
 
     def broken_pipe(self):
         """The end of a pipe for writing, whose other end is closed."""

@@ -1,6 +1,5 @@
 """starling sweep: all combinations once, killed and stopped in the middle, failures, bad files, what the runs cost together."""
 
-import json
 import math
 import re
 import signal
@@ -47,7 +46,7 @@ class SweepCase(TestCase):
         return process
 
     def summary(self, name):
-        return json.loads((self.folder / "out" / name / "summary.json").read_text())
+        return self.summary_in(f"out/{name}")
 
 
 class Runs(SweepCase):
@@ -78,8 +77,7 @@ class Runs(SweepCase):
 
     def test_under_mpirun(self):
         self.spec("source = synthetic:drift:n=20\nseed = 1\n")
-        result = self.run_command(1, ["sweep", "s.ini", "--output", "out"])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_command(1, ["sweep", "s.ini", "--output", "out"]))
         self.assertEqual(self.summary("run")["ranks"], 2)
 
     def test_failures_are_named_and_the_others_go_on(self):
@@ -137,8 +135,7 @@ class Prices(SweepCase):
         self.spec(options)
         self.assertRegex(self.sweep().out, r"(?m)^Price +\S*data.csv: a record has paid epsilon 6; .*4 runs together")
         self.spec(options + "ledger = book-{client}\n", "shared.ini")
-        result = self.run_alone(["sweep", "shared.ini", "--output", "shared"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone(["sweep", "shared.ini", "--output", "shared"]))
         self.assertRegex(result.out, r"(?m)^Price +\S*book-{client}: a record has paid epsilon 6; ")
 
     def test_runs_that_share_a_ledger_go_one_after_the_other(self):
@@ -232,8 +229,7 @@ class Examples(SweepCase):
         self.assertEqual((result.code, len(result.out.splitlines())), (0, 9), result)
 
     def test_the_array(self):
-        result = self.run_alone(["sweep", str(SOURCE / "jobs/sweep.ini"), "--output", "out", "--slurm", "array.sbatch"])
-        self.assertEqual(result.code, 0, result)
+        self.succeeded(self.run_alone(["sweep", str(SOURCE / "jobs/sweep.ini"), "--output", "out", "--slurm", "array.sbatch"]))
         script = (self.folder / "array.sbatch").read_text()
         self.assertIn("#SBATCH --array=1-9\n", script)
         self.assertEqual(subprocess.run(["bash", "-n", self.folder / "array.sbatch"]).returncode, 0)

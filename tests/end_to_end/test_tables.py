@@ -128,8 +128,7 @@ class Tables(TestCase):
         self.write("none.csv", "1,5 -2 1\n0,25 1e3 -1\n")
         figures = []
         for words in (["p.csv"], ["c.csv", *COMMA], ["none.csv", *COMMA]):
-            result = self.run_alone(["data", "describe", *words, "--json"])
-            self.assertEqual(result.code, 0, result)
+            result = self.succeeded(self.run_alone(["data", "describe", *words, "--json"]))
             figures.append([(c["min"], c["max"], c["mean"]) for c in json.loads(result.out)["columns"]])
         self.assertEqual(figures, [figures[0]] * 3)
         self.assertEqual(figures[0], [(0.25, 1.5, 0.875), (-2, 1000, 499)])
@@ -146,8 +145,7 @@ class Tables(TestCase):
         page = (SOURCE / "docs/how-to/prepare-a-table.md").read_text()
         table, command = re.search(r"\$ cat heights.csv\n(.*?)\$ starling (.*?)\n", page, re.S).groups()
         self.write("heights.csv", table)
-        result = self.run_alone([*command.split(), "--json"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_alone([*command.split(), "--json"]))
         self.assertEqual([c["max"] for c in json.loads(result.out)["columns"]], [41, 1.75])
 
 

@@ -140,8 +140,7 @@ class Tuning(TestCase):
         with interrupted("checkpoint:0"):
             self.run_ranks(1, [*words, "--output", "cut", "--checkpoint-every", "200"])
         self.assertEqual(checkpoints_in(self.folder / "cut" / "private" / "0"), [200])
-        resumed = self.run_command(1, ["omd", "--resume", "cut", "--json-models"])
-        self.assertEqual(resumed.code, 0, resumed)
+        resumed = self.succeeded(self.run_command(1, ["omd", "--resume", "cut", "--json-models"]))
         self.assertEqual(bits(resumed.summary()["models"]), bits(whole["models"]))
         self.assertEqual(resumed.summary()["tuning"], whole["tuning"])
         # Steps fall to zero at the planned end: there is no going on after it.
@@ -409,9 +408,7 @@ class Averaging(TestCase):
         self.words = ["--source", self.source, "--clients", "4", *PRIVATE]
 
     def run_fedavg(self, words, output, ranks=1):
-        result = self.run_command(ranks, ["fedavg", "--progress", "off", *words, "--output", output, "--json"])
-        self.assertEqual(result.code, 0, result)
-        return result
+        return self.succeeded(self.run_command(ranks, ["fedavg", "--progress", "off", *words, "--output", output, "--json"]))
 
     def averaged(self, words, output, ranks=1):
         return self.run_fedavg(words, output, ranks).summary()
@@ -477,8 +474,7 @@ class Averaging(TestCase):
         os.kill(rank, signal.SIGKILL)
         job.finish()
         self.assertLess(max(checkpoints_in(self.folder / "cut" / "private" / "0")), 1734, "the run was over too soon")
-        resumed = self.run_command(1, ["fedavg", "--resume", "cut", "--json"])
-        self.assertEqual(resumed.code, 0, resumed)
+        resumed = self.succeeded(self.run_command(1, ["fedavg", "--resume", "cut", "--json"]))
         self.assertEqual(bits(resumed.summary()["final_model"]), bits(whole["final_model"]))
         self.assertEqual(resumed.summary()["tuning"], whole["tuning"])
         more = self.run_command(1, ["fedavg", "--resume", "cut", "--rounds", "6000"])
@@ -491,8 +487,7 @@ class Averaging(TestCase):
         for noise in ("blt:2", "none"):
             ledger = noise[:3] + "-{client}"
             privacy = self.averaged([*words, "--ledger", ledger, "--noise-correlation", noise, "--batch", "2"], noise[:3])["privacy"]
-            verdict = self.run_alone(["privacy", "ledger", ledger.replace("{client}", "0"), "--verify", "--json"])
-            self.assertEqual(verdict.code, 0, verdict)
+            self.succeeded(self.run_alone(["privacy", "ledger", ledger.replace("{client}", "0"), "--verify", "--json"]))
             paid[noise] = (privacy["mu"], privacy["client_epsilon"])
         self.assertAlmostEqual(paid["blt:2"][0], paid["none"][0], delta=1e-3 * paid["none"][0])
         self.assertGreater(paid["blt:2"][1], 1.5 * paid["none"][1])

@@ -143,7 +143,7 @@ class HeldOut(Files):
         self.check_metrics(found, self.outputs("run"))
         labels = [label for _, _, label in self.held_out]
         larger = max(labels.count(0), labels.count(1)) / len(labels)
-        self.assertEqual(json.loads((self.folder / "run" / "summary.json").read_text())["metrics"]["larger_class"], larger)
+        self.assertEqual(self.summary_in("run")["metrics"]["larger_class"], larger)
         self.assertAlmostEqual(loss, found["log_loss"], delta=1e-12)
         self.assertEqual(accuracy, found["accuracy"])
 
@@ -174,8 +174,7 @@ class HeldOut(Files):
     def test_held_out_records_are_public_and_so_not_noised(self):
         noisy = [*self.WORDS[:-2], *self.DOUBLE, *GAUSSIAN[:-1], "random", "--embedding-clip", 0.3]
         words = [*noisy, *self.TEST]
-        result = self.play([*words, "--output", "run", "--json"], 3)
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.play([*words, "--output", "run", "--json"], 3))
         self.assertIn("the records of --test count as public", result.err)
         summary = result.summary()
         self.check_metrics(summary["metrics"]["test"], self.outputs("run", 0.3), delta=1e-7)  # the bound has a margin for roundings
@@ -308,11 +307,10 @@ class Runs(VerticalCase):
     def test_a_report(self):
         summary = self.summary([*SPECTRUM, *NONE, "--quantiser", "scalar:4"], "run", 5)
         self.assertEqual((summary["command"], summary["clients"], summary["ranks"], summary["rounds"]), ("vertical", 4, 5, 12))
-        again = self.run_alone(["report", "run"])
-        self.assertEqual(again.code, 0, again)
+        again = self.succeeded(self.run_alone(["report", "run"]))
         self.assertIn("vertical", again.out)
         self.assertIn("544 bits up", again.out)  # 4 (6 * 3 * 4 + 64)
-        self.assertEqual(json.loads((self.folder / "run" / "summary.json").read_text())["traffic"], summary["traffic"])
+        self.assertEqual(self.summary_in("run")["traffic"], summary["traffic"])
 
     def test_signals_leave_whole_results(self):
         for number in (signal.SIGUSR1, signal.SIGTERM):
@@ -327,7 +325,7 @@ class Runs(VerticalCase):
                 result = job.finish(30)
                 self.assertEqual(result.codes, [STOPPED_SAFELY] * 3, result)
                 self.assertEqual(result.messages(), [], result)
-                summary = json.loads((self.folder / "run" / "summary.json").read_text())
+                summary = self.summary_in("run")
                 rows = self.rounds("run")
                 self.assertEqual([int(row["round"]) for row in rows], list(range(1, summary["rounds"] + 1)))
                 self.assertEqual(summary["traffic"]["uplink_bits"], sum(float(row["uplink_bits"]) for row in rows))
@@ -459,8 +457,7 @@ class Privacy(Files):
         words = [*self.WORDS[:-2], "--clients", 2, "--local-steps", 2, *GAUSSIAN, "--noise-key", "random", "--ledger", "ledger-{client}"]
         self.summary(words, "run", 3)
         for client in (1, 2):
-            verdict = self.run_alone(["privacy", "ledger", f"ledger-{client}", "--verify", "--json"])
-            self.assertEqual(verdict.code, 0, verdict)
+            self.succeeded(self.run_alone(["privacy", "ledger", f"ledger-{client}", "--verify", "--json"]))
             rows = [json.loads(line) for line in (self.folder / f"ledger-{client}").read_text().splitlines()]
             self.assertEqual(rows[-1]["rounds"], 7)
 
@@ -469,11 +466,10 @@ class Privacy(Files):
         self.write_files(table(49))
         words = [*self.WORDS[:-2], "--clients", 2, "--mechanism", "gaussian", "--mu", "0.5"]
         for who in ("all", "head"):
-            result = self.play([*words, "--labels", who, "--output", who])
-            self.assertEqual(result.code, 0, result)
+            self.succeeded(self.play([*words, "--labels", who, "--output", who]))
             self.assertFalse((self.folder / who / "rounds.csv").exists())
             self.assertEqual((self.folder / who / "private/0/rounds.csv").read_text().count("\n"), 8)
-            summary = json.loads((self.folder / who / "summary.json").read_text())
+            summary = self.summary_in(who)
             self.assertEqual((summary["loss"]["mean"], summary["accuracy"], summary["metrics"]["auc"]), (None, None, None))
             self.assertLessEqual({"loss.mean", "accuracy", "metrics.auc"}, set(summary["withheld"]))
             for line in csv.DictReader((self.folder / who / "history.csv").read_text().splitlines()):
@@ -501,8 +497,7 @@ class Privacy(Files):
         self.write_files(table(49))
         paid = {}
         for who in ("all", "head"):
-            result = self.play([*self.WORDS[:-2], "--clients", 2, *GAUSSIAN, "--labels", who, "--output", who])
-            self.assertEqual(result.code, 0, result)
+            result = self.succeeded(self.play([*self.WORDS[:-2], "--clients", 2, *GAUSSIAN, "--labels", who, "--output", who]))
             self.assertRegex(result.out, "labels")
             paid[who] = result.out
         self.assertNotEqual(paid["all"], paid["head"])

@@ -106,13 +106,10 @@ class ModelCase(TestCase):
         self.write("standardise-2.csv", "feature,mean,sd\nb,0.5,2\nc,-0.5,0.5\n")
 
     def learn(self, words, output="run", ranks=3):
-        result = self.run_command(ranks, ["vertical", "--progress", "off", *words, "--output", output, "--json"])
-        self.assertEqual(result.code, 0, result)
-        return result
+        return self.succeeded(self.run_command(ranks, ["vertical", "--progress", "off", *words, "--output", output, "--json"]))
 
     def apply(self, command, words, ranks=1):
-        result = self.run_command(ranks, [command, *words])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(ranks, [command, *words]))
         return result.out
 
     def predict(self, words, ranks=1):
@@ -276,8 +273,7 @@ class Parts(ModelCase):
         expected = self.predict(["run", *NEW])
         for name, columns in (("guest-test.csv", ["age"]), ("host-test.csv", ["c", "b"])):
             self.table(name, self.test, columns)
-        result = self.run_command(3, ["predict", "run", *NEW[:2]])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(3, ["predict", "run", *NEW[:2]]))
         self.assertIn("no --id", result.err)
         rows = list(csv.DictReader(result.out.splitlines()))
         self.assertEqual([row["record"] for row in rows], [str(i + 1) for i in range(40)])

@@ -16,13 +16,11 @@ class WarmUp(TestCase):
         self.words = ["infer", "--source", source, "--clients", "4", *GAUSSIAN]
 
     def summary_of(self, ranks, words, output):
-        result = self.run_command(ranks, [*words, "--output", output, "--json-models"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(ranks, [*words, "--output", output, "--json-models"]))
         return result.summary()
 
     def test_chooses_from_public_numbers_and_repeats(self):
-        result = self.run_command(1, [*self.words, "--tuning", "auto", "--output", "first", "--json-models"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(1, [*self.words, "--tuning", "auto", "--output", "first", "--json-models"]))
         first = result.summary()
         values = {each["option"]: each["value"] for each in first["tuning"]["chosen"]}
         self.assertEqual(set(values), {"batch", "warmup-share", "step", "step-offset", "noise-correlation"})
@@ -95,8 +93,7 @@ class WarmUp(TestCase):
         with interrupted("checkpoint:0"):
             self.run_command(1, [*words, "--output", "cut", "--checkpoint-every", "1500"])
         self.assertEqual(checkpoints_in(self.folder / "cut" / "private" / "0"), [1500])
-        resumed = self.run_command(1, ["infer", "--resume", "cut", "--json-models"])
-        self.assertEqual(resumed.code, 0, resumed)
+        resumed = self.succeeded(self.run_command(1, ["infer", "--resume", "cut", "--json-models"]))
         self.assertEqual(bits(resumed.summary()["models"]), bits(whole["models"]))
         self.assertEqual(resumed.summary()["tuning"]["chosen"], whole["tuning"]["chosen"])
         self.assertEqual(resumed.summary()["privacy"]["mu"], 2)
@@ -121,8 +118,7 @@ class WarmUp(TestCase):
             result = self.run_command(1, [*self.words, "--warmup-share", "0.1", *more, "--output", "no"])
             self.assertEqual(result.code, 2, result)
             self.assertIn(text, result.err)
-        result = self.run_command(1, [*self.words, "--tuning", "auto", "--bias", "remove", "--output", "none"])
-        self.assertEqual(result.code, 0, result)
+        result = self.succeeded(self.run_command(1, [*self.words, "--tuning", "auto", "--bias", "remove", "--output", "none"]))
         self.assertIn("tuning: warmup-share 0: ", result.err)
 
 
