@@ -1,5 +1,7 @@
 """Errors of commands, one class for each exit code of the program."""
 
+from __future__ import annotations
+
 
 class Error(Exception):
     """An error of starling.
@@ -10,7 +12,7 @@ class Error(Exception):
 
     code = 5
 
-    def __init__(self, message, *, code=None, path=None, shown=None):
+    def __init__(self, message: str, *, code: int | None = None, path: str | None = None, shown: str | None = None) -> None:
         super().__init__(message)
         self.code = self.code if code is None else code
         self.path = path
@@ -51,7 +53,7 @@ class Stopped(KeyboardInterrupt):
 
     code = 75
 
-    def __init__(self, message, path=None):
+    def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message)
         self.path = path
 

@@ -1,8 +1,11 @@
 """Own models: their base class, and what tells one from another."""
 
+from __future__ import annotations
+
 import hashlib
 import inspect
 import re
+from typing import Any
 
 import numpy as np
 
@@ -25,26 +28,26 @@ class Model:
     predictions as a third array, where it has them at hand: `predict` is not asked in each round.
     """
 
-    classifies = False
+    classifies: bool = False
     #: |dl/ds| at s = 0 where the losses are convex functions l(s) of one score s = x @ point, as 0.5 of logistic regression.
     #: Batch, clip and steps are then chosen as for starling's own linear models. None for other models.
-    slope = None
+    slope: float | None = None
     #: Text that no other model has. None: `starling.identity(model)`. A run goes on with the same model alone.
-    identity = None
+    identity: Any = None
 
-    def __init_subclass__(cls, **keywords):
+    def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         cls._source = source_of(cls)  # now: the file may change while the class stays what it is
 
-    def dimension(self, features):
+    def dimension(self, features: int) -> int:
         """Number d of parameters for records of so many features."""
         return features
 
-    def start(self, seed):
+    def start(self, seed: int) -> Any:
         """The d start values, from the run's public seed alone; None for zeros."""
         return None
 
-    def gradients(self, point, x, y):
+    def gradients(self, point: Any, x: Any, y: Any) -> Any:
         """Losses (m,) and their gradients (m, d) at `point` (d,), of m records: x (m, features), y (m,)."""
         raise NotImplementedError(f"{type(self).__name__} needs a function gradients(self, point, x, y)")
 
@@ -104,7 +107,7 @@ def digest_of_model(model):
     return digest.hexdigest()
 
 
-def identity(model):
+def identity(model: Any) -> str:
     """Text by which starling tells this model from others: its `identity`, or else the SHA-256 of the files in which its
     classes stand and of its attributes. Empty where these are not plain data, or no file has the class, as in a notebook:
     a run of such a model cannot be resumed."""

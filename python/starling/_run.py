@@ -1,8 +1,11 @@
 """A run, by what its directory holds."""
 
+from __future__ import annotations
+
 import functools
 import json
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +15,9 @@ from ._errors import DataError, UsageError
 from ._model import require_object
 from ._native import native
 from ._tables import as_table, read_columns
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def read_dataset(path, name):
@@ -31,7 +37,7 @@ class Run:
     that the labels of its records are known to be -1 and 1.
     """
 
-    def __init__(self, path, model=None, code=0, named_labels=False):
+    def __init__(self, path: str | os.PathLike[str], model: Any = None, code: int = 0, named_labels: bool = False) -> None:
         self.path = os.path.abspath(os.fspath(path))
         self.code = code
         self._own = model
@@ -42,7 +48,7 @@ class Run:
     def __repr__(self):
         return f"<starling.Run {self.path}>"
 
-    def file(self, name):
+    def file(self, name: str) -> str:
         """The path of a file of the run."""
         return os.path.join(self.path, name)
 
@@ -54,27 +60,27 @@ class Run:
             raise DataError(f"'{self.path}' has no {name}: the run has not ended, or is of a kind without one.") from None
 
     @functools.cached_property
-    def summary(self):
+    def summary(self) -> dict[str, Any]:
         """The results: summary.json, as a dictionary."""
         return json.loads(self._text("summary.json"))
 
     @property
-    def privacy(self):
+    def privacy(self) -> str:
         """The privacy statement."""
         return self._text("privacy.txt")
 
-    def table(self, name):
+    def table(self, name: str) -> Any:
         """A table of the run, NAME.csv: history, coefficients, regret, …. A pandas.DataFrame where there is pandas, else a
         dictionary of arrays."""
         self._text(f"{name}.csv")
         return as_table(read_columns(self.file(f"{name}.csv")))
 
     @functools.cached_property
-    def history(self):
+    def history(self) -> Any:
         """The figures of the recorded rounds: history.csv."""
         return self.table("history")
 
-    def read(self, name):
+    def read(self, name: str) -> npt.NDArray[Any]:
         """A data set of run.h5, as an array: model (records × recorded clients × d), mass, loss, …."""
         found = read_dataset(self.file("run.h5"), name) if os.path.exists(self.file("run.h5")) else None
         if found is None:
@@ -82,13 +88,13 @@ class Run:
         return found
 
     @functools.cached_property
-    def models(self):
+    def models(self) -> npt.NDArray[Any]:
         """The final models: clients × d."""
         self._text("summary.json")  # until a run ends its file has zeros
         return self.read("final_model")
 
     @functools.cached_property
-    def model(self):
+    def model(self) -> npt.NDArray[Any]:
         """The mean of the final models, weighted by their push-sum masses: the model of model.h5, as one vector."""
         if not os.path.exists(self.file("run.h5")) or read_dataset(self.file("run.h5"), "final_model") is None:
             return np.array(self.summary["final_model"], dtype=float)
@@ -98,7 +104,7 @@ class Run:
         here = masses[-1] > 0  # lost clients have no model
         return masses[-1][here] @ self.models[here] / masses[-1][here].sum()
 
-    def predict(self, x, what=None, client=None):
+    def predict(self, x: Any, what: str | None = None, client: int | None = None) -> Any:
         """Predictions for records x (m, features): classes, or numbers of a regression. Two classes are the labels that
         `class_labels` of the command has named, else -1 and 1, with a warning unless these are known to be the labels.
 
@@ -112,7 +118,7 @@ class Run:
             tell_of_classes(self.path, found, read_dataset)
         return found
 
-    def plot(self, name="loss", ax=None):
+    def plot(self, name: str = "loss", ax: Any = None) -> Any:
         """Draws a figure of the history over the rounds, and with it the same on the test set. Returns the matplotlib axes.
         Without matplotlib, and for the pictures of the run (components, convergence, …), returns the path of NAME.svg."""
         history = read_columns(self.file("history.csv")) if os.path.exists(self.file("history.csv")) else {}
@@ -144,7 +150,7 @@ class Run:
                          f"{', '.join(there) or 'no picture'}.")
 
 
-def load(path, model=None):
+def load(path: str | os.PathLike[str], model: Any = None) -> Run:
     """The run of a directory, as `starling.omd` returns it. `model` is its own model, which predicts: an object, or
     plugin:FILE. Needs no MPI."""
     require_object(model)

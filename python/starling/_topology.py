@@ -1,15 +1,21 @@
 """Graphs of clients, to and from NetworkX, matrices and topology files."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import pathlib
 import re
 import tempfile
+from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
 
 from ._call import Offer, run_words
 from ._errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 # A family, perhaps with parameters; anything else is the name of a file.
@@ -36,26 +42,26 @@ class Topology:
     `text` is that of a topology file. The weight of an edge is the share of the sender's value that the receiver gets.
     """
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
 
     def __repr__(self):
         return f"<starling.Topology {self.text.splitlines()[0]}>"
 
     @classmethod
-    def generate(cls, family, clients, weights="sender", **parameters):
+    def generate(cls, family: str, clients: int, weights: str = "sender", **parameters: Any) -> Topology:
         """A graph of a family of `starling topology make`: ring, exponential, random-regular with degree=3 and seed=1, …."""
         words = " ".join(f"{name}={value}" for name, value in parameters.items())
         return cls(f"weights {weights}\ngenerate {family} clients={int(clients)} {words}".rstrip() + "\n")
 
     @classmethod
-    def from_name(cls, name, clients):
+    def from_name(cls, name: str, clients: int) -> Topology:
         """The same from a text, as `random-regular:degree=3,seed=1`."""
         family, _, parameters = name.partition(":")
         return cls.generate(family, clients, **dict(each.partition("=")[::2] for each in parameters.split(",") if each))
 
     @classmethod
-    def from_edges(cls, edges, clients, weights="sender"):
+    def from_edges(cls, edges: Iterable[Any], clients: int, weights: str = "sender") -> Topology:
         """A graph by its edges (from, to) or (from, to, weight), with clients from 0. `weights` is the rule without weights:
         sender (push-sum), receiver or metropolis. Self loops are implied, but with weights they are edges too."""
         edges = [tuple(edge) for edge in edges]
@@ -69,7 +75,7 @@ class Topology:
         return cls("\n".join(lines) + "\n")
 
     @classmethod
-    def from_matrix(cls, matrix):
+    def from_matrix(cls, matrix: Any) -> Topology:
         """A graph by its weights: entry (i, j) is the share of client j's value that client i gets."""
         matrix = np.asarray(matrix, dtype=float)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -77,7 +83,7 @@ class Topology:
         return cls.from_edges([(j, i, matrix[i, j]) for i, j in zip(*np.nonzero(matrix))], len(matrix))
 
     @classmethod
-    def from_networkx(cls, graph, weight="weight", weights="sender"):
+    def from_networkx(cls, graph: Any, weight: str = "weight", weights: str = "sender") -> Topology:
         """A NetworkX graph. Clients are its nodes: in the order of the graph, or by their numbers where these are 0, 1, ….
         Weights are the edges' attribute `weight` if all have one. Each edge of an undirected graph counts both ways."""
         nodes = list(graph.nodes)
@@ -92,11 +98,11 @@ class Topology:
                                if has_weights or u != v], len(nodes), weights)
 
     @classmethod
-    def read(cls, path):
+    def read(cls, path: str | os.PathLike[str]) -> Topology:
         """A topology file (.topo)."""
         return cls(pathlib.Path(path).read_text(encoding="utf-8"))
 
-    def write(self, path):
+    def write(self, path: str | os.PathLike[str]) -> None:
         """Writes a topology file."""
         pathlib.Path(path).write_text(self.text, encoding="utf-8")
 
@@ -104,7 +110,7 @@ class Topology:
         words = [line.split("#")[0].split() for line in self.text.splitlines()]
         return [line for line in words if line]
 
-    def edges(self):
+    def edges(self) -> tuple[int, str, list[tuple[int, int, float | None]]]:
         """(number of clients, rule of the weights, [(from, to, weight or None)]). Raises UsageError for a graph that changes."""
         clients, rule, found = 0, "sender", []
         for word, *rest in self._lines():
@@ -132,7 +138,7 @@ class Topology:
         made = run_words(["topology", "make", family, *parameters, f"--{clients}", f"--weights={rule}"], Offer())
         return cls(made["text"])
 
-    def matrix(self):
+    def matrix(self) -> npt.NDArray[Any]:
         """The weights: entry (i, j) is the share of client j's value that client i gets."""
         clients, rule, edges = self.edges()
         result = np.zeros((clients, clients))
@@ -151,7 +157,7 @@ class Topology:
         link |= np.eye(clients, dtype=bool)
         return link / link.sum(axis=0 if rule == "sender" else 1, keepdims=True)
 
-    def to_networkx(self):
+    def to_networkx(self) -> Any:
         """A networkx.DiGraph with the attribute weight, and with self loops."""
         import networkx
 
@@ -161,7 +167,7 @@ class Topology:
         graph.add_weighted_edges_from((int(j), int(i), float(matrix[i, j])) for i, j in zip(*np.nonzero(matrix)))
         return graph
 
-    def file(self):
+    def file(self) -> str:
         """The path of a file with this graph, in the user's cache: it stays, so that a run can be resumed."""
         path = cache_folder() / f"{hashlib.sha256(self.text.encode()).hexdigest()[:16]}.topo"
         try:

@@ -1,7 +1,10 @@
 """PyTorch modules as own models, with the gradient of each record."""
 
+from __future__ import annotations
+
 import copy
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -180,7 +183,7 @@ class TorchModel(Model):
             add_source(digest, thing)
 
 
-def torch(module, loss, *, classifies=False, keep_start=False):
+def torch(module: Any, loss: Any, *, classifies: bool = False, keep_start: bool = False) -> Model:
     """An own model from a PyTorch module.
 
     `loss(scores, labels)` is asked for one record at a time: scores (1, classes) and a label (1,) if `classifies`, else (1,) and

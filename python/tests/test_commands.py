@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import unittest
@@ -111,6 +112,46 @@ class Functions(PythonCase):
             starling.omd(audit="yes")
         with self.assertRaisesRegex(starling.UsageError, "a set cannot be the value"):
             starling.omd(step={1})
+
+    @unittest.skipIf(shutil.which("mypy") is None, "mypy is not installed")
+    def test_a_program_with_types_is_checked_strictly(self):
+        """As where the package is installed: mypy then checks the program alone, against the types of the package."""
+        site = self.folder / "environment/lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", "environment"], check=True, timeout=harness.PATIENCE)
+        shutil.copytree(pathlib.Path(starling.__file__).parent, site / "starling")
+        program = """
+from typing import Any
+
+import starling
+
+
+class Mine(starling.Model):
+    classifies = True
+
+    def gradients(self, point: Any, x: Any, y: Any) -> tuple[Any, Any]:
+        return x @ point, x
+
+
+def learn(x: Any, y: Any) -> float:
+    run = starling.omd(records=(x, y), clients=3, topology="ring", mechanism="none", class_labels=(0, 1), output="run")
+    right = (run.predict(x, client=1) == y).mean()
+    again = starling.load("run", model=Mine())
+    graph = starling.Topology.from_edges([(0, 1), (1, 0)], 2)
+    starling.fedavg(records=(x, y), clients=2, mechanism="none")
+    print(again.summary["accuracy"], again.models.shape, again.file("model.h5"), graph.matrix(), run.privacy, starling.identity(Mine()))
+    try:
+        starling.topology.check(graph.file())
+    except starling.DataError as error:
+        print(error.code, error.path)
+    return float(right)
+"""
+        self.write("program.py", program)
+        command = ["mypy", "--strict", "--python-executable", "environment/bin/python"]
+        done = subprocess.run([*command, "program.py"], capture_output=True, text=True, timeout=harness.PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.write("program.py", program.replace("client=1", 'client="one"').replace("Topology.from_edges(", "Topology.from_edge("))
+        done = subprocess.run([*command, "program.py"], capture_output=True, text=True, timeout=harness.PATIENCE)
+        self.assertEqual(len([line for line in done.stdout.splitlines() if " error: " in line]), 2, done.stdout)
 
     def test_stubs_are_python_and_have_every_command(self):
         stub = pathlib.Path(starling.__file__).with_name("__init__.pyi").read_text()
