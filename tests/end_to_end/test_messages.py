@@ -75,12 +75,13 @@ class MissingFiles(MessageCase):
             with self.subTest(" ".join(words)):
                 self.refused(USAGE, ["none"], words)
 
+    @fewer
     def test_every_option_that_names_a_file_refuses_what_may_have_no_end(self):
         """A pipe with a name may have no writer, and a device gives bytes for ever: either would be waited for."""
         os.mkfifo(self.folder / "pipe")
         learn = [*RUN, "--source", "d.csv"]
         noisy = ["omd", "--progress", "off", "--source", "d.csv", "--mechanism", "laplace"]
-        for place in ("pipe", "/dev/zero"):
+        for place in ("pipe", "/dev/zero") if SLOW else ("pipe",):
             for words in (
                 [*learn, "--topology", place],
                 [*learn, "--config", place],

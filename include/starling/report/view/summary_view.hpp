@@ -13,6 +13,7 @@
 #include "starling/net/traffic.hpp"
 #include "starling/report/view/json.hpp"
 
+/// @cond
 /// An optional value as JSON: null for none.
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -25,6 +26,7 @@ struct nlohmann::adl_serializer<std::optional<T>> {
     if (!json.is_null()) value = json.template get<T>();
   }
 };
+/// @endcond
 
 namespace starling {
 
