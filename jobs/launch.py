@@ -260,8 +260,9 @@ class Launch:
         attempt = {"words": self.command(), "began": utc(time.time()), "ranks": self.ranks, "from_round": at,
                    "rounds_replayed": max(0, attempts[-1].get("reached", 0) - at) if attempts else 0}
         began = time.monotonic()
+        fresh = not self.run.has_begun()
         attempts.append(attempt)
-        if not self.run.has_begun() and self.run.path.parent.is_dir():
+        if fresh and self.run.path.parent.is_dir():
             self.write(self.story_beside())
         try:
             stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal(),
@@ -270,7 +271,7 @@ class Launch:
             self.forget_story_beside()
             raise UsageError("cannot start '{}': {}. Is it installed, and on PATH?".format(attempt["words"][0], error.strerror))
         try:
-            self.watch(stop)
+            self.watch(stop, fresh)
         finally:
             if stop.child.poll() is None:  # this script has failed, and nobody would watch them
                 stop.child.terminate()
@@ -286,9 +287,10 @@ class Launch:
         self.tell()
         return attempt
 
-    def watch(self, stop):
-        """Waits for the end of the ranks; tells of them meanwhile, and measures the first checkpoint."""
-        fresh, told, had_children = not self.run.has_begun(), False, False
+    def watch(self, stop, fresh):
+        """Waits for the end of the ranks, of a `fresh` run or of one that goes on; tells of them meanwhile, and measures the first
+        checkpoint."""
+        told = had_children = False
         began = alive_at = moved_at = time.monotonic()
         traces = self.run.traces()
         while True:
