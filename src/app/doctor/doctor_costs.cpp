@@ -49,7 +49,7 @@ Topology block_of(const Launch& launch, const Graph& graph) {
     to.clear();
     for (const Arc& arc : graph.links(u, 0).out) to.push_back(arc.peer % clients);
     std::ranges::sort(to);
-    to.erase(std::ranges::unique(to).begin(), to.end());
+    to.erase(std::unique(to.begin(), to.end()), to.end());
     for (const Client v : to) {
       if (v != u) edges.push_back({u, v});
     }

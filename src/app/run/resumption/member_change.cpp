@@ -168,7 +168,7 @@ WholeCheckpoints look_at_checkpoints(Agreement& agreement, const RunDirectory& d
   }
   for (std::vector<Round>& rounds : checkpoints) {  // hosts may have copies
     std::ranges::sort(rounds);
-    rounds.erase(std::ranges::unique(rounds).begin(), rounds.end());
+    rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
   }
   return checkpoints;
 }
