@@ -35,7 +35,7 @@ int read_all(int file, std::string& text, off_t from) {
   return 0;
 }
 
-// What is opened to be read does not wait for the writer of a pipe.
+// O_NONBLOCK: opening a pipe for reading would otherwise wait until somebody opens it for writing.
 Descriptor::Descriptor(const std::string& path, int flags, mode_t mode)
     : file_(::open(path.c_str(), flags | O_CLOEXEC | ((flags & O_ACCMODE) == O_RDONLY ? O_NONBLOCK : 0), mode)) {}
 

@@ -17,7 +17,7 @@ import unittest
 HERE = pathlib.Path(__file__).parent
 FLAGS = pathlib.Path(os.environ["STARLING_FLAGS"])  # the folder that has MODULE.flags of each module
 CASES = sorted(HERE.glob("*.cpp"))
-# Of a module: a header that is out of its sight, and one that is not.
+# Reason: (module, a header that its files cannot include, a header that they can).
 OUT_OF_SIGHT = {
     "models neither add noise nor open secrets": ("model", '"starling/privacy/mechanism.hpp"', '"starling/model/model.hpp"'),
     "privacy cannot send anything": ("privacy", '"starling/net/world.hpp"', '"starling/privacy/mechanism.hpp"'),

@@ -220,8 +220,8 @@ std::string state_text(RunState state, const std::string& so_far, double silence
   }
 }
 
-/// What `read` finds of a run, else nothing: a run that was killed may leave a rank's file half-written, and the
-/// history is worth showing nevertheless.
+/// The result of `read`, or an empty one if a file is damaged: a killed run may leave a file half-written, and its
+/// history can be shown without it.
 template <class Found>
 Found if_readable(Found (*read)(const std::string& run), const std::string& run) {
   try {

@@ -54,16 +54,15 @@ const std::vector<Option>& catalogue() {
       option("help", "[all|OPTION]",
              "the options that most people need; all: every option; OPTION: one, with its values",
              {.common = true, .implied = "common", .about_configuration = true}),
-      option(
-          "intercept", "[yes|no]",
-          "a constant feature of a linear model. Default: yes with --tuning auto, where records are a table's and have "
-          "no --start of their own; else no",
-          {.implied = "yes",
-           .relations = {excludes("model=location", "a point has a coordinate for each feature and no more",
-                                  "Leave --intercept out.")
-                             .only_for("yes|true"),
-                         excludes("model=mlp|cnn", "each layer of a network has its own", "Leave --intercept out.")
-                             .only_for("yes|true")}}),
+      option("intercept", "[yes|no]",
+             "a constant feature of a linear model. Default: yes with --tuning auto on records of a table, but no with "
+             "--features hog, --start FILE or a bounded --domain; else no",
+             {.implied = "yes",
+              .relations = {excludes("model=location", "a point has a coordinate for each feature and no more",
+                                     "Leave --intercept out.")
+                                .only_for("yes|true"),
+                            excludes("model=mlp|cnn", "each layer of a network has its own", "Leave --intercept out.")
+                                .only_for("yes|true")}}),
       flag("json", "print the summary as one JSON object on stdout", {.effect = Option::Effect::none}),
       option("l2", "LAMBDA", "adds (lambda/2)|x|^2 to the loss", {.range = {0, 1e12}, .example = "0.01"}),
       option("lazy", "SHARE", "share of its mass, 0 to below 1, that a client keeps before it splits the rest",

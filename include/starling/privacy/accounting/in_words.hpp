@@ -15,7 +15,7 @@ inline std::string upper(double loss, int digits = 6, double slack = 0) {
   if (std::isinf(loss)) return "unbounded";
   std::string text = fmt::format("{:.{}g}", loss, digits);
   if (std::stod(text) >= loss * (1 - slack)) return text;
-  const double more = 6 * std::pow(10.0, -digits);  // rounding to six digits takes away at most 5e-6 of it
+  const double more = 6 * std::pow(10.0, -digits);  // rounding takes away at most 5·10^-digits of it
   return fmt::format("{:.{}g}", loss * (1 + more), digits);
 }
 

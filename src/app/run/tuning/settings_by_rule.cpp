@@ -48,7 +48,7 @@ void SettingsByRule::choose() {
   if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
     return say_that_no_rule_is_known(why_not);
   }
-  config().model.asked_intercept = takes_intercept();
+  if (may_add_intercept()) config().model.asked_intercept = true;
   const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement_, run_.dataset_);
   config().data.epochs = tuned_passes(config(), most_records);
   config().privacy.passes = config().data.uses_of_unit();
@@ -107,16 +107,15 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
 
 /// Without an intercept scores are 0 where all features are, so that classes of unequal size cost much. Generators are
 /// as they say, and parameters of a start or in a domain have a meaning of their own. What the user gave stands.
-std::optional<bool> SettingsByRule::takes_intercept() const {
+bool SettingsByRule::may_add_intercept() const {
   const TunedConfig& config = this->config();
   const bool of_a_table = !is_synthetic(config.data.source) && config.data.features == ReadSettings::Features::raw;
-  const bool wanted = config.model.kind == ModelChoice::Kind::linear && of_a_table && is_start_word(config.start) &&
-                      command_.why_own_units().empty();
-  return config.given("intercept") || !wanted ? config.model.asked_intercept : true;
+  return !config.given("intercept") && config.model.kind == ModelChoice::Kind::linear && of_a_table &&
+         is_start_word(config.start) && command_.why_own_units().empty();
 }
 
 void SettingsByRule::note_missing_intercept() const {
-  if (!config().learns() || config().tune || config().given("intercept") || !takes_intercept()) return;
+  if (!config().learns() || config().tune || !may_add_intercept()) return;
   run_.notes_.emplace_back(
       "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
 }

@@ -54,7 +54,7 @@ class SettingsByRule {
   void say_that_no_rule_is_known(const std::string& why_not) const;
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records,
                                                        const std::optional<std::int64_t>& fewest_records);
-  [[nodiscard]] std::optional<bool> takes_intercept() const;
+  [[nodiscard]] bool may_add_intercept() const;
   void settle_intercept(TypicalNorms& norms);
   void tell_intercept();
   void choose_features(const std::optional<std::int64_t>& most_records);
