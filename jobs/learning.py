@@ -116,7 +116,7 @@ def price(variant, data, epsilon):
     if epsilon is None and data.explains:  # nothing clips without a mechanism, and the squared loss wants its records clipped
         return ["--mechanism", "gaussian", "--delta", DELTA, "--mu", 1000]
     if epsilon is None:
-        return ["--mechanism", "none", *([] if variant in UNTUNED else ["--tuning", "auto"])]
+        return ["--mechanism", "none", "--tuning", "off" if variant in UNTUNED else "auto"]
     if variant.startswith("laplace"):
         return ["--mechanism", "laplace", "--epsilon", epsilon]
     option = "--total-epsilon" if has_passes(variant) else "--epsilon"

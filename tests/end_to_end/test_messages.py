@@ -183,7 +183,7 @@ class Encodings(MessageCase):
         windows = b"\xef\xbb\xbf" + plain.replace("\n", "\r\n").encode()
         self.binary("plain.csv", plain.encode())
         self.binary("windows.csv", windows)
-        self.binary("w.ini", b"\xef\xbb\xbfstep = 2\r\nbatch = 4\r\n")
+        self.binary("w.ini", b"\xef\xbb\xbfstep = 2\r\nbatch = 4\r\ntuning = off\r\n")
         self.binary("w.topo", b"\xef\xbb\xbfclients 1\r\n")
         models = []
         for words in (["--source", "plain.csv", "--step", "2", "--batch", "4"],

@@ -379,13 +379,21 @@ class Intercept(TestCase):
                          for name, more in (("alone", ["--intercept=no"]), ("beside", [])))
         self.assertEqual(beside, float(f"{math.hypot(alone, 1):.4g}"))
 
-    def test_without_noise_a_note_says_that_there_is_none(self):
-        words = [*self.table("plain.csv"), "--clients", "4", "--mechanism", "none", "--json"]
+    def test_a_model_without_noise_has_one_too(self):
+        words = ["--clients", "4", "--mechanism", "none", *self.table("plain.csv")]
+
+        def learn(command, more, output):
+            result = self.run_alone([command, *more, "--output", output, "--json"], as_they_are=True).summary()
+            notes = [note for note in result.get("notes", []) if "the model has " in note]
+            return len(result["final_model"]), " ".join(notes).partition(" intercept")[0], bits(result["final_model"])
+
         for command in ("omd", "fedavg"):
-            for more, noted in ([], True), (["--intercept", "no"], False), (["--intercept"], False), (["--tuning", "off"], False):
+            for more, expected in (([], (3, "the model has an")), (["--intercept", "no"], (2, "")), (["--intercept"], (3, "")),
+                                   (["--tuning", "off"], (2, "")), (["--loss", "squared"], (2, "the model has no"))):
                 with self.subTest((command, more)):
-                    result = self.run_alone([command, *words, *more, "--output", f"{command}-{len(more)}-{noted}-{'-'.join(more)}"], as_they_are=True)
-                    self.assertEqual("the model has no intercept" in " ".join(result.summary().get("notes", [])), noted, result)
+                    self.assertEqual(learn(command, [*words, *more], f"{command}{''.join(more)}")[:2], expected)
+            again = learn(command, ["--config", str(self.folder / command / "config.ini")], f"{command}-again")
+            self.assertEqual(again[2], learn(command, [*words, "--intercept"], f"{command}-asked")[2])
 
     def test_where_numbers_have_a_meaning_of_their_own_there_is_none(self):
         table = self.table("plain.csv")

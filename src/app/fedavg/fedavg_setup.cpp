@@ -33,7 +33,7 @@ std::string FedAvgRun::why_no_more_rounds() const {
 }
 
 void FedAvgRun::choose_settings() {
-  if (!config_.tunes()) return settings_.note_missing_intercept();
+  if (!config_.tunes()) return settings_.add_intercept();
   all_weights_ = joined(agreement_.all_gather(declare_public(weights_)));
   settings_.choose();
 }

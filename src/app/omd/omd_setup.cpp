@@ -57,7 +57,7 @@ std::string OmdRun::why_own_units() const {
 
 /// The rule may want other exchanges than the graph was made for.
 void OmdRun::choose_settings() {
-  if (!config_.tunes()) return settings_.note_missing_intercept();
+  if (!config_.tunes()) return settings_.add_intercept();
   const int gossip_steps = config_.mixing.gossip_steps;
   settings_.choose();
   agreement_.together([&] {

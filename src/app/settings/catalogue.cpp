@@ -55,8 +55,9 @@ const std::vector<Option>& catalogue() {
              "the options that most people need; all: every option; OPTION: one, with its values",
              {.common = true, .implied = "common", .about_configuration = true}),
       option("intercept", "[yes|no]",
-             "a constant feature of a linear model. Default: yes with --tuning auto on records of a table, but no with "
-             "--features hog, --start FILE or a bounded --domain; else no",
+             "a constant feature of a linear model. Default: yes on records of a table, but no with --tuning off, "
+             "--features "
+             "hog, --start FILE, a bounded --domain or --constraint; else no",
              {.implied = "yes",
               .relations = {excludes("model=location", "a point has a coordinate for each feature and no more",
                                      "Leave --intercept out.")

@@ -114,10 +114,19 @@ bool SettingsByRule::may_add_intercept() const {
          is_start_word(config.start) && command_.why_own_units().empty();
 }
 
-void SettingsByRule::note_missing_intercept() const {
+void SettingsByRule::add_intercept() {
   if (!config().learns() || config().tune || !may_add_intercept()) return;
-  run_.notes_.emplace_back(
-      "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
+  if (!command_.why_not_by_rule().empty()) {
+    run_.notes_.emplace_back(
+        "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
+    return;
+  }
+  run_.agreement_.together([&] {
+    std::vector<std::string> words = run_.words_;
+    words.emplace_back("--intercept=yes");
+    command_.read_again(words);
+  });
+  run_.notes_.emplace_back("the model has an intercept: --intercept no leaves it out");
 }
 
 /// An intercept that nobody asked for is left out beside features that are far smaller than its 1: gradients would be

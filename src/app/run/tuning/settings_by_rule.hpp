@@ -37,8 +37,9 @@ class SettingsByRule {
 
   /// Takes from the rule what the user left open in the words of the command line. **Collective.**
   void choose();
-  /// Notes that a model has no intercept, where the rule would have given it one and nobody has spoken of either.
-  void note_missing_intercept() const;
+  /// Gives the model of a run that is not tuned, since it has no noise, the intercept that the rule would give it.
+  /// **Collective.**
+  void add_intercept();
   /// Chooses the correlation of a client's noise over so many releases, where the configuration wants it. Throws
   /// UsageError. **Collective.**
   void choose_correlation(Round releases);
