@@ -15,6 +15,7 @@
 #include "starling/core/record_error.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/memory_records.hpp"
+#include "starling/files/tell_user.hpp"
 
 namespace starling {
 
@@ -256,13 +257,13 @@ void ScoredSource::look_at_label() {
   looks_at_labels_ = false;
 }
 
-std::string ScoredSource::note_on_classes() const {
-  if (!found_other_label_) return "";
+void ScoredSource::tell_of_classes() const {
+  if (!found_other_label_) return;
   const std::vector<double>& positive = model_.constants.positive;
   const std::string what =
       positive.empty() ? "1 is the label 1, and -1 the label 0 or -1, of the records that the model learned from"
                        : fmt::format("1 is the label {} (--positive), and -1 any other", fmt::join(positive, ", "));
-  return fmt::format("classes are -1 and 1: {}. A model that learns with --class-labels predicts the labels.", what);
+  tell_user("note: classes are -1 and 1: {}. A model that learns with --class-labels predicts the labels.\n", what);
 }
 
 double ScoredSource::label_of_record() const {

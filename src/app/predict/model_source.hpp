@@ -85,9 +85,9 @@ class ScoredSource {
   void score(const std::function<void(const ScoredRecords& records)>& look);
 
   [[nodiscard]] const Loss& loss() const { return *loss_; }
-  /// After `score`: what −1 and 1 stand for, where the model's classes have these numbers and the source's labels have
-  /// others; else empty.
-  [[nodiscard]] std::string note_on_classes() const;
+  /// After `score`: tells the user what −1 and 1 stand for, where the model's classes have these numbers and the
+  /// source's labels have others.
+  void tell_of_classes() const;
   /// Names of the source's columns that are neither features nor named by options.
   [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
 

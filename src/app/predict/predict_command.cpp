@@ -125,11 +125,6 @@ void note_unused(const ScoredSource& source) {
   tell_user("note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
 }
 
-void note_on_classes(const ScoredSource& source) {
-  const std::string note = source.note_on_classes();
-  if (!note.empty()) tell_user("note: {}\n", note);
-}
-
 /// Appends the lines of some records.
 void add_lines(const ScoredRecords& records, std::size_t scores, const PredictionLines& lines, std::string& text) {
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -201,7 +196,7 @@ int predict(const Predict& predict) {
   check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
   file.finish();
   progress.end();
-  note_on_classes(source);
+  source.tell_of_classes();
   tell_of(predict, count);
   return 0;
 }

@@ -121,7 +121,7 @@ Scoring scoring_of(const ScoreChoice& choice) {
     progress.tick(static_cast<std::int64_t>(records.size()));
   });
   progress.end();
-  if (const std::string note = source.note_on_classes(); !note.empty()) tell_user("note: {}\n", note);
+  source.tell_of_classes();
   return scoring;
 }
 

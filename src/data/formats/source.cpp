@@ -132,8 +132,32 @@ const Format& format_by_content(const std::string& path) {
                   path, known_formats()));
 }
 
+/// Tables of other programs, which are not read.
+struct ForeignTable {
+  std::string_view ending;  // of file names
+  std::string_view reader;  // the function of pandas that reads it
+};
+
+constexpr std::array foreign_tables{
+    ForeignTable{".parquet", "read_parquet"}, ForeignTable{".feather", "read_feather"},
+    ForeignTable{".xlsx", "read_excel"},      ForeignTable{".xls", "read_excel"},
+    ForeignTable{".ods", "read_excel"},       ForeignTable{".dta", "read_stata"},
+    ForeignTable{".sav", "read_spss"},        ForeignTable{".sas7bdat", "read_sas"},
+    ForeignTable{".xpt", "read_sas"},         ForeignTable{".pkl", "read_pickle"},
+};
+
+void refuse_foreign_tables(const std::string& path) {
+  for (const auto& [ending, reader] : foreign_tables) {
+    check<DataError>(!path.ends_with(ending),
+                     "{}: tables of the format {} are not read. Make a CSV file of it: python3 -c \"import pandas; "
+                     "pandas.{}('{}').to_csv('{}.csv', index=False)\"",
+                     path, ending.substr(1), reader, path, path.substr(0, path.size() - ending.size()));
+  }
+}
+
 const Format& find_format(const std::string& path, const std::string& name) {
   if (name != "auto") return named_format(name);
+  refuse_foreign_tables(path);
   for (const Format& format : formats) {
     if (has_ending(format, path)) return format;
   }

@@ -68,6 +68,15 @@ TEST(Source, UnknownFormatsListTheKnown) {
             "unknown format 'parquet' (known: auto; " + known + ") give --format one of them");
 }
 
+TEST(Source, TablesOfOtherProgramsAreRefusedWithAWayToConvertThem) {
+  EXPECT_EQ(
+      message_of<DataError>([] { static_cast<void>(open_reader("a/x.parquet", {})); }),
+      "a/x.parquet: tables of the format parquet are not read. Make a CSV file of it: python3 -c \"import pandas; "
+      "pandas.read_parquet('a/x.parquet').to_csv('a/x.csv', index=False)\"");
+  EXPECT_THAT(message_of<DataError>([] { static_cast<void>(open_reader("x.xlsx", {})); }),
+              HasSubstr("pandas.read_excel('x.xlsx').to_csv('x.csv'"));
+}
+
 TEST(Source, APipeIsNotLookedInto) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
