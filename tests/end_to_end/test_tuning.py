@@ -392,6 +392,8 @@ class Intercept(TestCase):
                                    (["--tuning", "off"], (2, "")), (["--loss", "squared"], (2, "the model has no"))):
                 with self.subTest((command, more)):
                     self.assertEqual(learn(command, [*words, *more], f"{command}{''.join(more)}")[:2], expected)
+            no_rule = [*self.table("plain.csv"), "--clients", "4", "--mechanism", "laplace", "--epsilon", "1", "--unit", "component"]
+            self.assertEqual(learn(command, no_rule, f"{command}-no-rule")[:2], (2, "the model has no"))
             again = learn(command, ["--config", str(self.folder / command / "config.ini")], f"{command}-again")
             self.assertEqual(again[2], learn(command, [*words, "--intercept"], f"{command}-asked")[2])
 

@@ -81,6 +81,7 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const
   }
   config().scale_share = 0;
   config().privacy.feature_share = 0;
+  if (may_add_intercept()) note_missing_intercept();
 }
 
 /// Tells the choices and what to expect of them.
@@ -114,13 +115,14 @@ bool SettingsByRule::may_add_intercept() const {
          is_start_word(config.start) && command_.why_own_units().empty();
 }
 
+void SettingsByRule::note_missing_intercept() const {
+  run_.notes_.emplace_back(
+      "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
+}
+
 void SettingsByRule::add_intercept() {
   if (!config().learns() || config().tune || !may_add_intercept()) return;
-  if (!command_.why_not_by_rule().empty()) {
-    run_.notes_.emplace_back(
-        "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
-    return;
-  }
+  if (!command_.why_not_by_rule().empty()) return note_missing_intercept();
   run_.agreement_.together([&] {
     std::vector<std::string> words = run_.words_;
     words.emplace_back("--intercept=yes");

@@ -56,6 +56,7 @@ class SettingsByRule {
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records,
                                                        const std::optional<std::int64_t>& fewest_records);
   [[nodiscard]] bool may_add_intercept() const;
+  void note_missing_intercept() const;
   void settle_intercept(TypicalNorms& norms);
   void tell_intercept();
   void choose_features(const std::optional<std::int64_t>& most_records);
