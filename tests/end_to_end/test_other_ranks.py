@@ -35,6 +35,7 @@ CASES = {
                      "--clients", "4", "--mechanism", "gaussian", "--mu", "1", "--rounds", "125"],
 }
 ROUNDS = 48
+KILLED = (137, -9)  # exit codes of mpirun and of a program after SIGKILL
 # Facts of the ranks and hosts that a run was on, and of time.
 OF_LAYOUT = {"summary": ("time", "command_line", "notes", "output", "ranks", "performance"),
              "traffic": ("rank_messages", "rank_bytes", "evaluation_bytes")}
@@ -106,6 +107,7 @@ class Trial(TestCase):
             result = self.play(words_now, ranks, fault)
             if result.code == 0:
                 break
+            self.assertIn(result.code, KILLED, result)
             self.interruptions += 1
             if (self.folder / "run/run-id").exists():
                 words_now = [words[0], "--resume", "run"]
@@ -134,6 +136,9 @@ class OtherRanks(Trial):
     def test_noise_of_clients_and_of_rank_0_goes_on_where_they_are(self):
         for name in ("renewable, local", "renewable, central"):
             self.go_on(name, [(2, "checkpoint:2"), (1, "checkpoint:3"), (3, None)])
+
+    def test_an_aggregators_path_goes_on_where_rank_0_is(self):
+        self.go_on("infer", [(2, "checkpoint:3"), (1, "checkpoint:2"), (3, None)])
 
     def test_a_crash_amid_the_move_loses_nothing(self):
         self.go_on("omd, files", [(2, "checkpoint:2"), *((1, f"rename:{k}") for k in (0, 1, 2, 3)), (3, "rename:5"), (1, None)])

@@ -23,11 +23,11 @@ IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clien
 }
 
 void IntervalRecorder::persist(Snapshot& snapshot) {
-  snapshot(rounds_);
   if (whose_ == PathsOf::clients) {
+    snapshot(rounds_);
     snapshot.of_clients(paths_, batches_, blocks_);
-  } else {
-    snapshot.of_first_rank(!paths_.empty(), paths_, batches_, blocks_);
+  } else {  // no other rank's recorder observes rounds
+    snapshot.of_first_rank(!paths_.empty(), rounds_, paths_, batches_, blocks_);
   }
   snapshot.of_any_rank(path_);
 }
