@@ -112,6 +112,13 @@ class WarmUp(TestCase):
         self.assertLess(found["auto"]["length"], found["off"]["length"])
         self.assertGreaterEqual(found["off"]["not_settled"], 36)
 
+    def test_a_study_names_hidden_features_once(self):
+        result = self.succeeded(self.run_command(1, ["infer", "--source", "synthetic:linear:p=3,n=3000,correlation=0.999", "--clients", "1",
+                                                     "--mechanism", "gaussian", "--mu", "1", "--noise-key", "seed",
+                                                     "--tuning", "auto", "--replications", "3", "--output", "study", "--json"]))
+        notes = result.summary()["notes"]
+        self.assertEqual(sum("vary by less than noise" in note for note in notes), 1, notes)
+
     def test_refuses_what_does_not_go_with_it(self):
         for more, text in ((["--intervals", "plug-in"], "plug-in"), (["--bias", "remove"], "bias"), (["--start", "x.csv"], "start"),
                            (["--epochs", "2", "--intervals", "none"], "used again")):

@@ -17,6 +17,7 @@ void InferRun::build_protocol() {
   recorded_ = who_is_recorded(layout_->clients(),
                               config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
   engine_ = engine(std::move(dataset_.streams), privacy_->accounts());
+  note_hidden();
   if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
   if (!engine_->note().empty()) notes_.push_back(engine_->note());
   intervals_.emplace(*interval_facts_, *engine_);

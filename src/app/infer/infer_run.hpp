@@ -11,6 +11,7 @@
 #include "warm_up.hpp"
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,7 @@ class InferRun final : public LearningRun {
   ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
 
   void choose_steps();
-  void note_hidden(const std::vector<std::size_t>& hidden);
+  void note_hidden();
   /// **Collective.**
   void choose_correlation();
   /// **Collective.**
@@ -103,6 +104,7 @@ class InferRun final : public LearningRun {
   std::vector<TunedValue> tuned_;
   KeptChoices kept_choices_{tuned_};
   std::optional<WarmUp> warm_up_;                ///< of runs with --warmup-share, once their steps are known
+  std::set<std::size_t> hidden_;                 ///< features that a warm-up could not tell from noise
   std::optional<ColumnCheck> columns_;           ///< once the model is open
   std::optional<IntervalFacts> interval_facts_;  ///< once the ranks agree on the model
   Recorded recorded_;

@@ -256,18 +256,21 @@ std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream
                     std::move(streams),
                     &*start_,
                     privacy_->price_at(0, 0)};
-  if (warm_up_) note_hidden(warm_up_->play(parts, agreement_));
+  if (warm_up_) {
+    const std::vector<std::size_t> hidden = warm_up_->play(parts, agreement_);
+    hidden_.insert(hidden.begin(), hidden.end());
+  }
   parts.mechanism->begin_chains();  // replications share it
   return make_engine(std::move(parts));
 }
 
 /// Says which features the warm-up could not tell from noise, if there are any.
-void InferRun::note_hidden(const std::vector<std::size_t>& hidden) {
-  if (hidden.empty()) return;
-  notes_.push_back(
-      fmt::format("warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
-                  "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
-                  unprotected() ? "rounding" : "noise", quoted_names(hidden, coefficient_names())));
+void InferRun::note_hidden() {
+  if (hidden_.empty()) return;
+  notes_.push_back(fmt::format(
+      "warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
+      "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
+      unprotected() ? "rounding" : "noise", quoted_names({hidden_.begin(), hidden_.end()}, coefficient_names())));
 }
 
 }  // namespace starling

@@ -119,6 +119,7 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
         "{} replications of {} steps, with seeds {} to {}, {}", replications, config_.sgd.steps, config_.data.seed,
         config_.data.seed + static_cast<std::uint64_t>(replications) - 1,
         unprotected() ? std::string("without noise") : fmt::format("at mu = {:.6g} for a record in all", price.most)));
+  note_hidden();
   summary.notes = notes_;
   write_summary(*directory_, summary);
   write_study(directory_->path(), summary.study);
