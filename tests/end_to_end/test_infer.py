@@ -504,6 +504,15 @@ class OwnUnits(InferCase):
         self.assertAlmostEqual(float(row["sd"]) / time.std(), 1, delta=1e-4)
 
 
+class ManyCoefficients(InferCase):
+    def test_a_path_that_has_not_settled_is_found(self):
+        """Steps of 1 are far too short for 141 coefficients, whatever the number of steps."""
+        words = ["--source", "synthetic:linear:p=140,n=4300", *OPEN]
+        summary = self.summary(words, "run")
+        self.assertEqual(summary["settled"], False)
+        self.assertIn("not settled", " ".join(summary["notes"]))
+
+
 class BadInput(InferCase):
     def refused(self, code, words, *patterns):
         """One clear line and nothing else."""

@@ -123,4 +123,22 @@ TEST(Settling, NeedsEnoughBlocks) {
   EXPECT_TRUE(settling_of(Descent{std::vector<double>(8, 10.0), 128}.path(0)));
 }
 
+// However long the path is, and however many coordinates there are.
+TEST(Settling, TellsOfManyCoordinates) {
+  for (const std::size_t d : {100U, 200U}) {
+    for (const std::int64_t steps : {16, 30, 43, 63, 64, 100}) {
+      AddressedRandom random(3, Purpose::experiment, d, static_cast<std::uint64_t>(steps));
+      PathBlocks path(d);
+      Vector theta(d);
+      for (std::int64_t i = 0; i < steps * static_cast<std::int64_t>(d); ++i) {
+        theta[static_cast<std::size_t>(i) % d] = random.normal();
+        path.add(theta);
+      }
+      EXPECT_GE(path.count(), 4 * d) << steps;
+      EXPECT_LT(path.count(), path.most()) << steps;
+      EXPECT_TRUE(settling_of(path)) << steps;
+    }
+  }
+}
+
 }  // namespace starling::settling_test

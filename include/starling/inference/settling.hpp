@@ -2,6 +2,8 @@
 /// (docs/methods/inference.md, "Has the path settled?"). Post-processing of released models: it costs no privacy.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,13 +14,15 @@
 namespace starling {
 
 /// Means of consecutive blocks of a path of d-dimensional models. A block has as many models as any other: four, and
-/// twice as many whenever there would be 512 blocks. So a long path has 256 to 511 blocks.
+/// twice as many whenever there would be 512 blocks. So a long path has 256 to 511 blocks. With d above 64 there are
+/// more blocks, 4d at least.
 class PathBlocks {
  public:
-  static constexpr std::size_t most = 512;
   static constexpr std::int64_t shortest = 4;
 
   explicit PathBlocks(std::size_t dimension) : block_(dimension) {}
+  /// Number of blocks that is never reached: 512, or 8d with d rounded up to a power of two.
+  [[nodiscard]] std::size_t most() const { return std::max<std::size_t>(512, 8 * std::bit_ceil(dimension())); }
   /// Adds a model, d entries. O(d).
   void add(View theta);
   [[nodiscard]] std::size_t dimension() const { return block_.size(); }
