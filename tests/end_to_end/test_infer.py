@@ -238,6 +238,31 @@ class UnequalStreams(InferCase):
                 self.assertEqual(each["estimate"], other["estimate"])
                 self.assertLess(other["low"], other["high"])
 
+    @fewer
+    def test_a_client_of_few_records_has_no_intervals(self):
+        """The others have theirs, and the records of all count, whoever has the most."""
+        for client, count in enumerate((50, 400, 120, 300)):
+            self.csv(f"{client}.csv", linear_rows(count, 20 + client), "a,b,c,y")
+        path = self.write("ring.topo", topology(4, [], everywhere=RING_OF_4))
+        words = ["--source", "{client}.csv", "--topology", path, "--clients", "4", *OPEN, "--joint"]
+        found = {ranks: self.summary(words, f"run-{ranks}", ranks) for ranks in layouts((1, 4, 2))}
+        for summary in found.values():
+            self.assertEqual((summary["interval_records"], "joint" in summary), (870, False))
+            for own in summary["per_client"]:
+                for each in own["intervals"]:
+                    self.assertEqual((each["low"] is None, each["excludes_zero"] is None), (own["client"] == 0, own["client"] == 0))
+            self.assertIn("no intervals of 1 of 4 clients, the first of them client 0, after 50 steps that count", " ".join(summary["notes"]))
+            self.assertEqual(bits(summary["per_client"]), bits(found[1]["per_client"]))
+
+    def test_few_steps_that_a_budget_allows_give_no_intervals(self):
+        words = ["--source", self.csv("data.csv", linear_rows(300, 5), "a,b,c,y"), *NOISY, "--tuning", "off", "--intervals",
+                 "random-scaling,plug-in", "--budget"]
+        few = self.summary([*words, "80"], "few")
+        self.assertEqual({(each["method"], each["low"]) for each in few["intervals"]}, {("random-scaling", None), ("plug-in", None)})
+        self.assertIn("fewer than 30 steps for each coefficient, 120 in all, mean nothing", " ".join(few["notes"]))
+        more = self.summary([*words, "2000"], "more")
+        self.assertTrue(all(each["low"] < each["high"] for each in of_method(more["intervals"], "random-scaling")))
+
 
 class Results(InferCase):
     WORDS = [*NOISY, "--joint", "--levels", "0.95,0.5"]

@@ -14,6 +14,9 @@
 
 namespace starling {
 
+/// Steps for each coefficient without which asymptotic intervals mean nothing.
+inline constexpr Round least_steps_each = 30;
+
 /// The party that adds noise to plug-in matrices: each client, or rank 0 to their sum.
 enum class PlugInTrust { local, central };
 /// Whether the curvature bias of averages stays or is removed.

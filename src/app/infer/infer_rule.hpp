@@ -13,9 +13,6 @@
 
 namespace starling {
 
-/// Steps for each coefficient without which asymptotic intervals mean nothing.
-inline constexpr Round least_steps_each = 30;
-
 /// Public facts of a run on which the rule depends.
 struct InferRuleFacts {
   const InferConfig& config;

@@ -138,6 +138,10 @@ double IntervalResults::records_after(Round steps) const {
   return total;
 }
 
+Round IntervalResults::steps_taken() const {
+  return of_clients() ? engine_.view().done() : config_.burn_in + recorder_.counted(0);
+}
+
 Released<Columns> IntervalResults::estimates() {
   if (engine_.paths() > 0) recorder_.finish(engine_.view());
   Columns models(facts_.dimension, static_cast<std::size_t>(facts_.layout.count(facts_.agreement.rank())));
@@ -164,7 +168,8 @@ void IntervalResults::summarise(Summary& summary, std::vector<std::string>& note
     summary.settling = settling(summary.intervals);
     note_unsettled(summary.settling, config_.data, notes);
   }
-  if (engine_.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder_.counted(0));
+  if (config_.intervals_text != "none") note_short_paths(notes);
+  if (engine_.paths() > 0) summary.interval_records = records_after(steps_taken());
   if (config_.joint && first_rank()) summary.joint = joint_test();
 }
 
@@ -202,8 +207,27 @@ std::vector<IntervalsAt> IntervalResults::all_along() {
   return path;
 }
 
+/// Names the paths without intervals on rank 0. **Collective.**
+void IntervalResults::note_short_paths(std::vector<std::string>& notes) const {
+  Vector counted;
+  for (std::size_t k = 0; k < engine_.paths(); ++k) counted.push_back(static_cast<double>(recorder_.counted(k)));
+  const Vector all = joined(facts_.agreement.gather(declare_public(std::move(counted))));
+  const auto is_short = [this](double steps) { return steps < static_cast<double>(least_counted()); };
+  const auto first = std::ranges::find_if(all, is_short);
+  if (first == all.end()) return;
+  const std::string of_whom = of_clients()
+                                  ? fmt::format(" of {} of {} clients, the first of them client {}",
+                                                std::ranges::count_if(all, is_short), all.size(), first - all.begin())
+                                  : "";
+  notes.push_back(
+      fmt::format("no intervals{}, after {} steps that count: intervals from fewer than {} steps for each coefficient, "
+                  "{} in all, mean nothing",
+                  of_whom, *first, least_steps_each, least_counted()));
+}
+
 /// Rank 0's joint test of all slopes.
 std::optional<JointTest> IntervalResults::joint_test() const {
+  if (is_too_short(0)) return std::nullopt;
   JointTest test;
   test.level = config_.levels.front();
   std::vector<std::size_t> tested(facts_.dimension - (config_.intercept ? 1 : 0));
@@ -217,7 +241,7 @@ std::optional<JointTest> IntervalResults::joint_test() const {
 }
 
 std::optional<ParameterSpread> IntervalResults::spread_of_parameters() const {
-  if (of_clients() || config_.bias == BiasChoice::remove) return std::nullopt;
+  if (of_clients() || config_.bias == BiasChoice::remove || is_too_short(0)) return std::nullopt;
   const std::optional<Settling> settling = recorder_.settling(0);
   if (settling && !settling->settled()) return std::nullopt;
   if (plug_in_ && plug_in_->undetermined.empty()) return ParameterSpread{"plug-in", plug_in_->covariance};

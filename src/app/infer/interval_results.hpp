@@ -103,6 +103,14 @@ class IntervalResults {
   [[nodiscard]] bool of_clients() const { return facts_.config.decentralized(); }
   [[nodiscard]] bool first_rank() const { return facts_.agreement.rank() == 0; }
   [[nodiscard]] double records_after(Round steps) const;
+  /// Steps of the run so far. Rounds in which nobody participates are no steps of an aggregator.
+  [[nodiscard]] Round steps_taken() const;
+  /// Number of counted models, of a path of this rank, that intervals need.
+  [[nodiscard]] Round least_counted() const { return least_steps_each * static_cast<Round>(facts_.dimension); }
+  [[nodiscard]] bool is_too_short(std::size_t k) const { return recorder_.counted(k) < least_counted(); }
+  /// The spreads of a path of this rank; infinite if the path is too short.
+  [[nodiscard]] std::vector<MethodSpread> spreads_of(const IntervalRecorder& recorder, std::size_t k) const;
+  void note_short_paths(std::vector<std::string>& notes) const;
   [[nodiscard]] std::vector<IntervalsAt> path() const;
   [[nodiscard]] std::vector<Interval> intervals(std::vector<std::string>& notes);
   [[nodiscard]] std::vector<MethodSpread> spreads_of_aggregator(std::vector<std::string>& notes);

@@ -55,6 +55,11 @@ void note_undetermined(const PlugIn& result, const IntervalFacts& facts, std::ve
       facts.config.privacy.protects() ? "by noise alone" : "by roundings alone"));
 }
 
+/// An infinite spread gives an interval without ends.
+void make_infinite(std::vector<MethodSpread>& spreads) {
+  for (MethodSpread& each : spreads) std::ranges::fill(each.spread.spread, std::numeric_limits<double>::infinity());
+}
+
 /// The estimates less this bias.
 void take_off(const BiasEstimate& bias, std::vector<MethodSpread>& spreads) {
   for (MethodSpread& each : spreads) {
@@ -87,6 +92,12 @@ std::vector<std::pair<Round, MethodSpread>> PlugInPath::spreads(std::size_t batc
   return result;
 }
 
+std::vector<MethodSpread> IntervalResults::spreads_of(const IntervalRecorder& recorder, std::size_t k) const {
+  std::vector<MethodSpread> spreads = recorder.spreads(k);
+  if (is_too_short(k)) make_infinite(spreads);
+  return spreads;
+}
+
 /// Rank 0's plug-in spreads, if they are asked for. A coordinate that the data do not determine has an infinite spread.
 /// **Collective.**
 std::vector<MethodSpread> IntervalResults::plug_in_spreads(std::vector<std::string>& notes) {
@@ -104,7 +115,9 @@ std::vector<MethodSpread> IntervalResults::plug_in_spreads(std::vector<std::stri
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
   note_undetermined(result, facts_, notes);
   plug_in_ = result;
-  return {{"plug-in", result.spread}};
+  std::vector<MethodSpread> spreads{{"plug-in", result.spread}};
+  if (is_too_short(0)) make_infinite(spreads);
+  return spreads;
 }
 
 /// Takes the curvature bias off the estimates, or says how large it is. Rank 0's.
@@ -131,7 +144,7 @@ void IntervalResults::treat_bias(std::vector<MethodSpread>& spreads, std::vector
 std::vector<MethodSpread> IntervalResults::spreads_of_aggregator(std::vector<std::string>& notes) {
   const std::vector<MethodSpread> plug_in = plug_in_spreads(notes);
   if (!first_rank()) return {};
-  std::vector<MethodSpread> spreads = recorder_.spreads(0);
+  std::vector<MethodSpread> spreads = spreads_of(recorder_, 0);
   spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
   treat_bias(spreads, notes);
   if (config_.batch_means && recorder_.counted(0) < config_.sgd.steps - config_.burn_in) {
@@ -148,7 +161,7 @@ std::vector<Interval> IntervalResults::intervals_of_clients(const IntervalRecord
   if (config_.batch_means) methods.emplace_back("batch-means");
   Vector numbers;
   for (std::size_t k = 0; k < engine_.paths(); ++k) {
-    append(recorder.spreads(k), methods, recorder.estimate(k, engine_.view()), numbers);
+    append(spreads_of(recorder, k), methods, recorder.estimate(k, engine_.view()), numbers);
   }
   const std::vector<Vector> of_ranks = facts_.agreement.gather(declare_public(std::move(numbers)));
   std::vector<std::vector<MethodSpread>> by_client;
@@ -178,11 +191,12 @@ std::vector<Interval> IntervalResults::intervals(std::vector<std::string>& notes
 /// covariance. Rank 0's.
 std::vector<MethodSpread> IntervalResults::own_spreads_of_aggregator() const {
   const AffineMap& map = to_own_units_.value();
-  std::vector<MethodSpread> spreads = own_recorder_->spreads(0);
+  std::vector<MethodSpread> spreads = spreads_of(*own_recorder_, 0);
   if (plug_in_) {
     Spread own{own_recorder_->estimate(0, engine_.view()),
                map.deviations(plug_in_->covariance, plug_in_->spread.spread)};
     spreads.push_back({"plug-in", std::move(own)});
+    if (is_too_short(0)) make_infinite(spreads);
   }
   const std::optional<BiasEstimate> bias = engine_.bias();
   if (config_.bias == BiasChoice::remove && bias) {
