@@ -407,6 +407,14 @@ class Results(InferCase):
         self.check_path(summary, 4)
         self.check_report(summary)
 
+    def test_squares_have_no_curvature_bias(self):
+        """Features of 1e-8 leave slopes far from where they belong, but not for a curvature that changes with the model."""
+        generator = random.Random(7)
+        lines = [f"{generator.gauss(0, 1e-8)!r},{generator.gauss(1, 0.5)!r}" for _ in range(500)]
+        words = ["--source", self.csv("tiny.csv", lines, "a,y"), *OPEN, "--loss", "squared", "--intervals", "random-scaling,plug-in"]
+        summary = self.summary(words, "run")
+        self.assertNotIn("curvature bias", " ".join(summary["notes"]))
+
     def test_what_it_costs(self):
         """Plug-in costs sqrt(3) mu, the path nothing beyond the steps; the ledger agrees, of those too with many records."""
         for name, words, price in (("path", [], 2), ("local", ["--intervals", "plug-in", "--trust", "local"], 2 * math.sqrt(3)),

@@ -53,9 +53,10 @@ struct InferConfig : LearningConfig, TuningChoices {
   std::optional<int> batch_means;
   bool one_price = true;  ///< whether all clients and rounds have the same
 
-  /// Whether each step's curvature is released with its direction.
+  /// Whether the curvature bias is estimated from each step's curvature, which is released with its direction. The
+  /// squared loss has none: its curvature is the same for all models.
   [[nodiscard]] bool curvature_by_step() const {
-    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price);
+    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price && loss != "squared");
   }
   /// Whether releases of directions stand alone, each record in one of them, so that their noise can be correlated.
   [[nodiscard]] bool may_correlate() const {
