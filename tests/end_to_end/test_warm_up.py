@@ -56,6 +56,18 @@ class WarmUp(TestCase):
                     self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
                     self.assertEqual(run["privacy"]["mu"], 2)
 
+    @needs_h5py
+    def test_the_model_of_the_warm_up_is_the_start(self):
+        ring = self.write("t.topo", topology(4, [(1, [(0, 1), (1, 2), (2, 3), (3, 0)])]))
+        for name, more in (("root", []), ("ring", ["--topology", ring])):
+            with self.subTest(name):
+                self.summary_of(1, [*self.words, "--warmup-share", "0.1", "--rounds", "300", "--record-every", "10", *more], name)
+                with h5py.File(self.folder / name / "run.h5") as file:
+                    rounds, models = file["rounds"][()], file["model"][()]
+                for model in models[rounds <= 30]:
+                    self.assertEqual(model.tolist(), models[0].tolist())
+                self.assertNotEqual(models[rounds == 40].tolist(), models[0].tolist())
+
     def test_a_source_without_end(self):
         result = self.run_command(1, [*self.words[:2], "synthetic:linear", *self.words[3:], "--tuning", "auto", "--rounds", 300, "--json"])
         self.assertEqual(result.code, 0, result)

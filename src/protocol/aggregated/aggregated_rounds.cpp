@@ -33,9 +33,13 @@ void AggregatedRounds::completed() {
   watch_.lap(shares_.observing);
 }
 
-void AggregatedRounds::begin(const std::vector<Observer*>& observers) {
+void AggregatedRounds::begin(const std::vector<Observer*>& observers, Round first) {
   observers_ = ObserverList(observers, ObserverList::Calls::when_due);
   if (done_ == 0) observers_.notify(*this);
+  if (done_ < first) {
+    done_ = first;
+    observers_.notify(*this);
+  }
 }
 
 }  // namespace starling

@@ -37,8 +37,7 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
 
 // Xie et al., Algorithm 1, with several clients (docs/methods/inference.md, "Estimator").
 void LdpSgd::run(const std::vector<Observer*>& observers) {
-  begin(observers);
-  done_ = std::max(done_, settings_.first_round);
+  begin(observers, settings_.first_round);
   while (goes_on(settings_.steps)) {
     root_.sum(length_, contribution_, sum_);     // 1. Σ_k ĝ_k, ĝ_k = mean of Ψ(θ_{i−1}, z) + noise
     if (root_.aggregates()) step(sum_.value());  // 2. θ_i = θ_{i−1} − γ_i · mean_k ĝ_k

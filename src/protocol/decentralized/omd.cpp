@@ -63,7 +63,10 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
   using Calls = ObserverList::Calls;
   ObserverList observing(observers, mixer_.has_all_in_step() ? Calls::when_due : Calls::every_round);
   if (played_rounds_ == 0) observing.notify(*this);  // a resumed run has shown its state before
-  if (played_rounds_ < settings_.first_round) leave_out(settings_.first_round);
+  if (played_rounds_ < settings_.first_round) {
+    leave_out(settings_.first_round);
+    observing.notify(*this);  // starts are the models of the rounds before
+  }
   while (begin_round()) {
     const Round t = played_rounds_;
     Stopwatch watch = Stopwatch::of_round(t);

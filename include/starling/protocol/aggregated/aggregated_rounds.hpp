@@ -38,8 +38,9 @@ class AggregatedRounds : public CentralRounds {
   virtual void leave_out(Round end);
 
  protected:
-  /// Starts the run for these observers. Shows them the start, unless the run is resumed.
-  void begin(const std::vector<Observer*>& observers);
+  /// Starts the run for these observers. Shows them the start, unless the run is resumed. No round before `first` is
+  /// played, and the start is the model of these rounds.
+  void begin(const std::vector<Observer*>& observers, Round first = 0);
   /// Ends the round, and calls the observers.
   void completed();
 
