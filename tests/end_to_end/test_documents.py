@@ -4,6 +4,7 @@ Nothing in the repository cites what is outside of it.
 """
 
 import fnmatch
+import os
 import re
 import shutil
 import subprocess
@@ -168,6 +169,18 @@ class Documents(unittest.TestCase):
                             wrong.append(f"{page.name}: {file[0]} lacks: {line[1:]}")
         self.assertGreater(seen, 20)
         self.assertEqual(wrong, [])
+
+    def test_diffs_of_how_to_pages_only_add_lines(self):
+        """A diff that removes a line of a list fits no longer once somebody has added another member to the list."""
+        removed = [f"{page.name}: {line}" for page in sorted((SOURCE / "docs" / "how-to").glob("add-*.md"))
+                   for diff in re.findall(r"^```diff\n(.*?)^```", page.read_text(), re.DOTALL | re.M)
+                   for line in diff.splitlines() if line.startswith("-") and not line.startswith("--- ")]
+        self.assertEqual(removed, [])
+
+    def test_tools_that_pages_call_by_their_path_may_be_executed(self):
+        called = {name for page in PAGES for name in re.findall(r"(?:^|`)(tools/\w+\.py) ", page.read_text(), re.M)}
+        self.assertGreater(len(called), 1)
+        self.assertEqual([name for name in sorted(called) if not os.access(SOURCE / name, os.X_OK)], [])
 
     @unittest.skipUnless(shutil.which("clang-format"), "needs clang-format")
     def test_new_files_of_how_to_pages_are_formatted(self):
