@@ -16,6 +16,10 @@
 #include "starling/report/view/summary_view.hpp"
 #include "starling/report/view/table_text.hpp"
 
+namespace starling {
+RecordedFigure small_masses_figure();  // a row of figure_table
+}  // namespace starling
+
 namespace starling::figure_test {
 
 using testing_support::world;
@@ -99,8 +103,9 @@ class Growing final : public testing_support::FakeView {
   Client first_;
 };
 
+/// A figure of the table and the example's: others that somebody adds have rows and panels of their own.
 FigureTable with_example() {
-  FigureTable table = figure_table();
+  FigureTable table{small_masses_figure()};
   table.push_back(largest_coordinate_figure());
   return table;
 }
@@ -155,13 +160,16 @@ TEST(RecordedFigure, OfOneFileIsInTheSummaryTheTableAndThePictures) {
 }
 
 TEST(RecordedFigure, IsLeftOutWhereItDoesNotApply) {
-  const Summary mixing = played(figure_table(), Mixing::push_sum);
-  const Summary aggregated = played(figure_table(), std::nullopt);
+  const FigureTable table{small_masses_figure()};
+  const Summary mixing = played(table, Mixing::push_sum);
+  const Summary aggregated = played(table, std::nullopt);
+  const Summary of_all_figures = played(figure_table(), Mixing::push_sum);
   if (world().rank() != 0) return;
+  EXPECT_TRUE(json_of(of_all_figures).contains("small_masses"));
   EXPECT_TRUE(json_of(mixing).contains("small_masses"));
   EXPECT_FALSE(json_of(aggregated).contains("small_masses"));
-  EXPECT_EQ(figure_rows(SummaryView(json_of(aggregated), "summary.json")), "");
-  EXPECT_TRUE(figure_panels(SummaryView(json_of(mixing), "summary.json")).empty());
+  EXPECT_EQ(figure_rows(SummaryView(json_of(aggregated), "summary.json"), table), "");
+  EXPECT_TRUE(figure_panels(SummaryView(json_of(mixing), "summary.json"), table).empty());
 }
 
 TEST(RecordedFigure, NotesGoToTheRun) {
