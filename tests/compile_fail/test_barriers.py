@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """What must not compile does not, and for the right reason; what must not be included is not to be found.
 
-Each file of this folder compiles as it is, and has a line that must not compile where STARLING_MUST_FAIL is defined. The line
-"// Expected: regex" says what the compiler has to complain of. All files are compiled as one translation unit, once as they are
-and once with STARLING_MUST_FAIL: their headers are read twice, and not twice for each file. An error belongs to the file whose
-name stands in it or in the notes on where a template is instantiated.
+barriers.cpp is compiled as it is, and with STARLING_MUST_FAIL. An error belongs to the case whose lines stand in it or in the notes on
+where a template is instantiated.
 """
 
 import os
@@ -16,7 +14,6 @@ import unittest
 
 HERE = pathlib.Path(__file__).parent
 FLAGS = pathlib.Path(os.environ["STARLING_FLAGS"])  # the folder that has MODULE.flags of each module
-CASES = sorted(HERE.glob("*.cpp"))
 # Reason: (module, a header that its files cannot include, a header that they can).
 OUT_OF_SIGHT = {
     "models neither add noise nor open secrets": ("model", '"starling/privacy/mechanism.hpp"', '"starling/model/model.hpp"'),
@@ -36,16 +33,23 @@ def errors_of(module, text, *options):
     return done.stderr if done.returncode else None
 
 
-def errors_by_case(text):
+def cases(text):
+    """{case: (its first line, what the compiler has to complain of)}, in their order."""
+    found = re.finditer(r"^// (\w+): .*\n// Expected: (.*)$", text, re.MULTILINE)
+    return {match[1]: (text.count("\n", 0, match.start()) + 1, match[2]) for match in found}
+
+
+def errors_by_case(text, first_lines):
     """{case: its errors, each with the notes after it}. Of an error in a header, GCC names the case in a line before it, Clang in one
     after it."""
-    found = {case.stem: "" for case in CASES}
+    found = dict.fromkeys(first_lines, "")
     before, *parts = re.split(r"^(?=.*error: )", text, flags=re.MULTILINE)
     for part in parts:
         error, _, notes = part.partition("\n")
         places = (error, *re.findall(r"^.*required from here", before, re.MULTILINE)[-1:], notes)
-        name = next((match[1] for place in places if (match := re.search(r"/(\w+)\.cpp:\d+", place))), None)
-        if name in found:
+        line = next((int(match[1]) for place in places if (match := re.search(r"/barriers\.cpp:(\d+)", place))), 0)
+        name = next((name for name, first in reversed(first_lines.items()) if first <= line), None)
+        if name:
             found[name] += part
         before = part
     return found
@@ -53,15 +57,16 @@ def errors_by_case(text):
 
 class Barriers(unittest.TestCase):
     def test_what_must_not_compile_does_not(self):
-        includes = sorted({line for case in CASES for line in case.read_text().splitlines() if line.startswith("#include")})
-        text = "\n".join([*includes, *(f'namespace {case.stem} {{\n#include "{case}"\n}}' for case in CASES), ""])
-        self.assertIsNone(errors_of("report", text), "as they are, the files do not compile, so that a failure proves nothing")
-        found = errors_by_case(errors_of("report", text, "-DSTARLING_MUST_FAIL") or "")
-        for case in CASES:
-            with self.subTest(case.stem):
-                (expected,) = re.findall(r"^// Expected: (.*)$", case.read_text(), re.MULTILINE)
-                self.assertTrue(found[case.stem], "compiles with STARLING_MUST_FAIL: a barrier is down")
-                self.assertRegex(found[case.stem], expected)
+        path = HERE / "barriers.cpp"
+        text = path.read_text()
+        self.assertEqual(text.count("// Expected: "), len(cases(text)))
+        include = f'#include "{path}"\n'
+        self.assertIsNone(errors_of("report", include), "the file does not compile as it is, so that a failure proves nothing")
+        found = errors_by_case(errors_of("report", include, "-DSTARLING_MUST_FAIL") or "", {name: line for name, (line, _) in cases(text).items()})
+        for name, (_, expected) in cases(text).items():
+            with self.subTest(name):
+                self.assertTrue(found[name], "compiles with STARLING_MUST_FAIL: a barrier is down")
+                self.assertRegex(found[name], expected)
 
     def test_what_is_out_of_sight_is_not_found(self):
         for why, (module, hidden, seen) in OUT_OF_SIGHT.items():
