@@ -8,7 +8,7 @@
 
 namespace starling::snapshot_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 enum class Colour { red, green };
 
@@ -117,10 +117,9 @@ TEST(Snapshot, SaysWhatItMisses) {
   Snapshot writing;
   writing.part("one");
   Snapshot reading(writing.content());
-  EXPECT_NE(message_of<DataError>([&] { reading.part("two"); }).find("part 'one' where 'two' was expected"),
-            std::string::npos);
+  EXPECT_ERROR(DataError, "part 'one' where 'two' was expected", reading.part("two"));
   Snapshot again(writing.content());
-  EXPECT_NE(message_of<DataError>([&] { again.require_end(); }).find("20 bytes are left"), std::string::npos);
+  EXPECT_ERROR(DataError, "20 bytes are left", again.require_end());
 }
 
 }  // namespace starling::snapshot_test

@@ -7,7 +7,7 @@
 
 namespace starling::round_values_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 /// The schedule that a file of this text stands for.
 std::string in_file(const testing_support::TemporaryFolder& folder, const std::string& text) {
@@ -18,7 +18,7 @@ RoundValues parse(const std::string& text, Round rounds = 101) {
   return RoundValues::parse(text, "--epsilon", rounds, 0.01, 10);
 }
 std::string refusal(const std::string& text) {
-  return message_of<UsageError>([&] { static_cast<void>(parse(text)); });
+  return message_of<UsageError>([&] { return parse(text); });
 }
 
 TEST(RoundValues, ANumberHoldsInAllRounds) {
@@ -64,7 +64,7 @@ TEST(RoundValues, BadLinesAreNamed) {
         std::pair{"0,1\n0,1\n", ":2: round 0"}, std::pair{"1,1\n", ":1: round 1"}, std::pair{"-1,1\n", ":1: -1"},
         std::pair{"round,value\n", "holds no numbers"}}) {
     const std::string message = refusal(in_file(folder, text));
-    EXPECT_NE(message.find(part), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr(part));
   }
 }
 
@@ -75,7 +75,7 @@ TEST(RoundValues, RefusesWhatIsNoSchedule) {
         std::pair{"schedule:from=1,to=2,shape=bent", "unknown shape 'bent'"},
         std::pair{"schedule:a.csv,from=1", "exclude each other"},
         std::pair{"schedule:nowhere.csv", "cannot read 'nowhere.csv'"}}) {
-    EXPECT_NE(refusal(text).find(part), std::string::npos) << refusal(text);
+    EXPECT_THAT(refusal(text), HasSubstr(part));
   }
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <fcntl.h>
 #include <filesystem>
-#include <gmock/gmock.h>
 #include <string>
 #include <sys/stat.h>
 #include <thread>
@@ -20,9 +19,6 @@ namespace starling::text_test {
 
 using namespace std::string_literals;
 using namespace testing_support;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST(Text, SoundLinesHaveNoFault) {
   for (const std::string& line : {""s, "a,b"s, "\ta\v\f"s, "\x01\x7F"s, "Jos\xC3\xA9"s, "\xE2\x82\xAC"s,
@@ -78,14 +74,13 @@ TEST(Text, LinesOfATextAreWithoutTheirEnds) {
                          "a\r\n\r\nb\r",
                          "x"),
               ElementsAre("a", "", "b"));
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(text_lines("a\nb\xE9\n", "x.ini")); }),
-              HasSubstr("x.ini:2: byte 2 is not UTF-8"));
+  EXPECT_ERROR(UsageError, "x.ini:2: byte 2 is not UTF-8", text_lines("a\nb\xE9\n", "x.ini"));
 }
 
 TEST(Text, FilesThatCannotBeReadAreUsageErrors) {
   const TemporaryFolder folder;
   EXPECT_THAT(read_lines(folder.write("x", "a\r\nb"), "--start"), ElementsAre("a", "b"));
-  EXPECT_EQ(message_of<UsageError>([&] { static_cast<void>(read_lines(folder / "none", "--start 'none'")); }),
+  EXPECT_EQ(message_of<UsageError>([&] { return read_lines(folder / "none", "--start 'none'"); }),
             "cannot read --start 'none': No such file or directory. Check the path and its permissions");
 }
 
@@ -112,7 +107,7 @@ TEST(WholeFile, IsNoStreamWithoutEnd) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   const auto refusal = [](const std::string& path) {
-    return message_of<DataError>([&] { static_cast<void>(read_whole_file(path)); });
+    return message_of<DataError>([&] { return read_whole_file(path); });
   };
   EXPECT_THAT(refusal(folder / "pipe"), HasSubstr("it is a named pipe, where a file is wanted. Name a file."));
   EXPECT_THAT(refusal("/dev/zero"), HasSubstr("it is no regular file, and gives more than 64 MB."));
@@ -140,7 +135,7 @@ TEST(ReplacedFile, TakesText) {
   std::filesystem::create_directory(folder / "sub");
   std::filesystem::create_symlink(folder / "nothing", folder / "link");
   const auto refusal = [](const std::string& path) {
-    return message_of<UsageError>([&] { static_cast<void>(replaced_file(path)); });
+    return message_of<UsageError>([&] { return replaced_file(path); });
   };
   EXPECT_THAT(refusal(folder / "sub"), HasSubstr("it is a folder. Name a file."));
   EXPECT_THAT(refusal(folder / "link"), HasSubstr("it is a link to nothing. Name a file."));

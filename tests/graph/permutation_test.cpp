@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include <gtest/gtest.h>
-
 namespace starling::permutation_test {
 
 using namespace testing_support;

@@ -44,8 +44,7 @@ const Vector& scores() {
 
 class AnyCurvedLoss : public testing::TestWithParam<LossExample> {
  protected:
-  std::unique_ptr<CurvedLoss> loss_ =
-      make_curved_loss(GetParam().spec, loss_table().with(testing_support::pseudo_huber_row()));
+  std::unique_ptr<CurvedLoss> loss_ = make_curved_loss(GetParam().spec, loss_table().with(pseudo_huber_row()));
 
   [[nodiscard]] Vector labels() const {
     Vector result;
@@ -76,8 +75,7 @@ class AnyCurvedLoss : public testing::TestWithParam<LossExample> {
 TEST(CurvedLosses, OthersAreRefusedWithTheirNames) {
   const std::string curved = losses_that([](const Loss& loss) { return loss.curved() != nullptr; }).names();
   for (const LossExample& example : loss_examples()) {
-    const std::string message =
-        testing_support::message_of<UsageError>([&] { static_cast<void>(make_curved_loss(example.spec)); });
+    const std::string message = message_of<UsageError>([&] { return make_curved_loss(example.spec); });
     EXPECT_EQ(message, has_curvature(example)
                            ? ""
                            : fmt::format("loss '{}' (it has no curvature, which a second-order method needs) take one "
@@ -159,6 +157,6 @@ TEST_P(AnyCurvedLoss, MostSlopeIsTheLeastUpperBound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyCurvedLoss, testing::ValuesIn(curved_examples()),
-                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+                         [](const auto& row) { return test_name(row.param.spec); });
 
 }  // namespace starling::curved_losses_test

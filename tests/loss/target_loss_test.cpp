@@ -1,15 +1,13 @@
 #include "starling/loss/target_loss.hpp"
 
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"
 #include "starling/loss/loss.hpp"
 
 namespace starling::target_loss_test {
 
-using testing::HasSubstr;
-using testing_support::message_of;
+using namespace testing_support;
 
 /// Against central differences.
 void expect_derivative(const TargetLoss& loss, Vector outputs, const Vector& targets) {
@@ -64,21 +62,16 @@ TEST(TargetLoss, NamesTheOutputsOfAnOpenHead) {
 
 // An output that is its own loss would fall for ever.
 TEST(TargetLoss, IsBoundedBelow) {
-  EXPECT_THAT(message_of<UsageError>([] { check_target_loss("linear"); }), HasSubstr("unknown loss 'linear'"));
+  EXPECT_ERROR(UsageError, "unknown loss 'linear'", check_target_loss("linear"));
   for (const char* text : {"mse", "softmax", "huber:2"}) EXPECT_NO_THROW(check_target_loss(text)) << text;
 }
 
 TEST(TargetLoss, RefusesWhatDoesNotGoTogether) {
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("mse", 3, 2)); }),
-              HasSubstr("end --head with 2"));
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("softmax", 2, 2)); }),
-              HasSubstr("use --loss mse"));
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("softmax", 1, 1)); }),
-              HasSubstr("number of classes"));
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("logistic", 2, 1)); }),
-              HasSubstr("end --head with 1"));
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("hooge", 1, 1)); }),
-              HasSubstr("known: mse, logistic, dwd"));
+  EXPECT_ERROR(UsageError, "end --head with 2", make_target_loss("mse", 3, 2));
+  EXPECT_ERROR(UsageError, "use --loss mse", make_target_loss("softmax", 2, 2));
+  EXPECT_ERROR(UsageError, "number of classes", make_target_loss("softmax", 1, 1));
+  EXPECT_ERROR(UsageError, "end --head with 1", make_target_loss("logistic", 2, 1));
+  EXPECT_ERROR(UsageError, "known: mse, logistic, dwd", make_target_loss("hooge", 1, 1));
 }
 
 }  // namespace starling::target_loss_test

@@ -49,7 +49,7 @@ TEST_P(AnyDomain, ViolationSeesPointsOutside) {
 TEST_P(AnyDomain, ProjectsIntoItselfAndOnce) {
   for (const std::size_t d : dimensions) {
     for (const double size : {0.5, 3.0, 1e4, 1e9}) {
-      const Vector once = projected(testing_support::random_normal(d, size, random_));
+      const Vector once = projected(random_normal(d, size, random_));
       EXPECT_LE(domain_->violation(once), 1e-9) << size;
       EXPECT_LE(squared_distance(projected(once), once), 1e-24 * (1 + dot(once, once))) << size;
     }
@@ -61,7 +61,7 @@ TEST_P(AnyDomain, ProjectsOntoTheNearestPoint) {
   for (const std::size_t d : dimensions) {
     for (const double size : {0.5, 3.0, 30.0}) {
       for (int trial = 0; trial < 20; ++trial) {
-        const Vector x = testing_support::random_normal(d, size, random_);
+        const Vector x = random_normal(d, size, random_);
         const Vector p = projected(x);
         for (int other = 0; other < 40; ++other) {
           const Vector y = GetParam().point(d, random_);
@@ -80,7 +80,7 @@ TEST_P(AnyDomain, ProjectsOntoTheNearestPoint) {
 TEST_P(AnyDomain, SupportIsTheLargestProduct) {
   for (const std::size_t d : dimensions) {
     for (int trial = 0; trial < 50; ++trial) {
-      const Vector g = testing_support::random_normal(d, 1, random_);
+      const Vector g = random_normal(d, 1, random_);
       const double support = domain_->support(g);
       if (GetParam().spec == "free") {
         EXPECT_TRUE(std::isinf(support));
@@ -151,7 +151,7 @@ TEST_P(AnyDomain, HasItsCentreInside) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyDomain, testing::ValuesIn(domain_examples()),
-                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+                         [](const auto& row) { return test_name(row.param.spec); });
 
 Vector projection(const char* spec, Vector x) {
   domain_table().make(spec)->project(x);

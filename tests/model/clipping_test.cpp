@@ -19,8 +19,8 @@ class AnyClippedModel : public testing::TestWithParam<LinearCase> {
   AddressedRandom random_{51, Purpose::experiment, 0, 0};
   std::unique_ptr<Loss> loss_ = loss_table().make(GetParam().loss.spec);
   LinearModel model_{*loss_, features, GetParam().intercept};
-  TwinBatch batch_ = testing_support::random_records(*loss_, GetParam().loss, features, records, random_);
-  Vector parameters_ = testing_support::random_parameters(model_.dimension(), random_);
+  TwinBatch batch_ = random_records(*loss_, GetParam().loss, features, records, random_);
+  Vector parameters_ = random_parameters(model_.dimension(), random_);
 
   Vector gradient(const Batch& batch, const Clip& clip) {
     Vector result;
@@ -81,8 +81,8 @@ TEST_P(AnyClippedModel, ASumIsTheSumOfItsRecords) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, AnyClippedModel, testing::ValuesIn(testing_support::linear_cases()),
-                         [](const auto& row) { return testing_support::case_name(row.param); });
+INSTANTIATE_TEST_SUITE_P(Table, AnyClippedModel, testing::ValuesIn(linear_cases()),
+                         [](const auto& row) { return case_name(row.param); });
 
 /// Whether one record of two features counts under the squared loss with zero weights: its slope is −label.
 bool is_in_range(const Clip& clip, const Vector& row, double label) {

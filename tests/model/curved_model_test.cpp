@@ -22,7 +22,7 @@ const std::vector<Clip> clips{{}, {ClipKind::l1, 0.4}, {ClipKind::l2, 0.4}, {Cli
 
 std::vector<LossExample> curved_examples() {
   std::vector<LossExample> examples;
-  for (const LossExample& example : testing_support::loss_examples()) {
+  for (const LossExample& example : loss_examples()) {
     if (dynamic_cast<CurvedLoss*>(loss_table().make(example.spec).get()) != nullptr) examples.push_back(example);
   }
   return examples;
@@ -72,8 +72,8 @@ class AnyCurvedModel : public testing::TestWithParam<LossExample> {
  protected:
   AddressedRandom random_{52, Purpose::experiment, 0, 0};
   std::unique_ptr<CurvedLoss> loss_ = make_curved_loss(GetParam().spec);
-  TwinBatch batch_ = testing_support::random_records(*loss_, GetParam(), features, records, random_);
-  Vector parameters_ = testing_support::random_parameters(3 * order, random_);
+  TwinBatch batch_ = random_records(*loss_, GetParam(), features, records, random_);
+  Vector parameters_ = random_parameters(3 * order, random_);
 
   [[nodiscard]] View theta() const { return View(parameters_).first(order); }
   [[nodiscard]] double slope(double score, double label) const {
@@ -261,15 +261,14 @@ TEST_P(AnyCurvedModel, AnEmptyBatchIsZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyCurvedModel, testing::ValuesIn(curved_examples()),
-                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+                         [](const auto& row) { return test_name(row.param.spec); });
 
 // What a Newton step rests on: the Gram product with curvatures is the Jacobian of the gradient.
 TEST(CurvedModels, GramIsTheDerivativeOfTheGradient) {
   const auto loss = make_curved_loss("logistic");
   AddressedRandom random(53, Purpose::experiment, 0, 0);
-  const TwinBatch batch =
-      testing_support::random_records(*loss, testing_support::loss_examples()[0], features, records, random);
-  const Vector parameters = testing_support::random_parameters(order, random);
+  const TwinBatch batch = random_records(*loss, loss_examples()[0], features, records, random);
+  const Vector parameters = random_parameters(order, random);
   CurvedModel model(*loss, features, 1, 1.2);
   Vector triangle;
   model.gram(parameters, batch.sparse, Weight::curvature, triangle);

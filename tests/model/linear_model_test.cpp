@@ -18,8 +18,8 @@ class AnyLinearModel : public testing::TestWithParam<LinearCase> {
   AddressedRandom random_{50, Purpose::experiment, 0, 0};
   std::unique_ptr<Loss> loss_ = loss_table().make(GetParam().loss.spec);
   LinearModel model_{*loss_, features, GetParam().intercept};
-  TwinBatch batch_ = testing_support::random_records(*loss_, GetParam().loss, features, records, random_);
-  Vector parameters_ = testing_support::random_parameters(model_.dimension(), random_);
+  TwinBatch batch_ = random_records(*loss_, GetParam().loss, features, records, random_);
+  Vector parameters_ = random_parameters(model_.dimension(), random_);
 
   /// The plain path: record after record, by the kernels alone.
   [[nodiscard]] Score evaluate_plainly(View parameters, const Batch& batch, const Clip& clip, std::size_t size,
@@ -63,8 +63,7 @@ class AnyLinearModel : public testing::TestWithParam<LinearCase> {
 };
 
 TEST(LinearModels, AreTestedWithEveryLoss) {
-  EXPECT_EQ(testing_support::rows_without_example(), "")
-      << "give these losses an example spec in tests/loss/examples.hpp";
+  EXPECT_EQ(rows_without_example(), "") << "give these losses an example spec in tests/loss/examples.hpp";
 }
 
 TEST_P(AnyLinearModel, HasAWeightPerScoreAndFeature) {
@@ -152,9 +151,8 @@ TEST_P(AnyLinearModel, AnEmptyBatchHasTheZeroGradient) {
 TEST_P(AnyLinearModel, IsThePlainPathToTheBit) {
   for (const std::size_t size : {1U, 2U, 5U, 6U, 9U, 123U, 1500U, 2500U}) {
     LinearModel model(*loss_, size, GetParam().intercept);
-    const Vector parameters = testing_support::random_parameters(model.dimension(), random_);
-    const TwinBatch batch =
-        testing_support::random_records(*loss_, GetParam().loss, size, size < 10 ? 150 : 20, random_);
+    const Vector parameters = random_parameters(model.dimension(), random_);
+    const TwinBatch batch = random_records(*loss_, GetParam().loss, size, size < 10 ? 150 : 20, random_);
     for (const Clip clip : {Clip{}, Clip{ClipKind::l1, 0.4}, Clip{ClipKind::l2, 0.4}, Clip{ClipKind::component, 0.2}}) {
       for (const Batch* rows : {&batch.dense, &batch.sparse}) {
         Vector gradient;
@@ -189,7 +187,7 @@ TEST_P(AnyLinearModel, EvaluatesARecordAlikeWhereverItStands) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, AnyLinearModel, testing::ValuesIn(testing_support::linear_cases()),
-                         [](const auto& row) { return testing_support::case_name(row.param); });
+INSTANTIATE_TEST_SUITE_P(Table, AnyLinearModel, testing::ValuesIn(linear_cases()),
+                         [](const auto& row) { return case_name(row.param); });
 
 }  // namespace starling::linear_model_test

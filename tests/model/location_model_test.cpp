@@ -29,8 +29,8 @@ class AnyLocationModel : public testing::TestWithParam<LossExample> {
   AddressedRandom random_{52, Purpose::experiment, 0, 0};
   std::unique_ptr<Loss> loss_ = loss_table().make(GetParam().spec);
   LocationModel model_{*loss_, features};
-  TwinBatch batch_ = testing_support::random_records(*loss_, GetParam(), features, records, random_);
-  Vector x_ = testing_support::random_parameters(features, random_);
+  TwinBatch batch_ = random_records(*loss_, GetParam(), features, records, random_);
+  Vector x_ = random_parameters(features, random_);
 
   Vector gradient(const Batch& batch, const Clip& clip) {
     Vector result(3, 9.0);  // what was there must not matter
@@ -152,7 +152,7 @@ TEST_P(AnyLocationModel, ClipsAtExtremeDistances) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyLocationModel, testing::ValuesIn(scoring_losses()),
-                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+                         [](const auto& row) { return test_name(row.param.spec); });
 
 // ½‖x − z‖² has the gradient x − z to the bit, ‖x − z‖ the unit vector.
 TEST(LocationModel, HasItsKnownGradients) {

@@ -29,7 +29,7 @@ void PrintTo(const MallowsCase& c, std::ostream* out) {
 
 std::vector<MallowsCase> mallows_cases() {
   std::vector<MallowsCase> cases;
-  for (const LossExample& example : testing_support::loss_examples()) {
+  for (const LossExample& example : loss_examples()) {
     if (dynamic_cast<CurvedLoss*>(loss_table().make(example.spec).get()) == nullptr) continue;
     for (const bool intercept : {false, true}) {
       for (const RowWeights weights : {RowWeights::mallows, RowWeights::none}) {
@@ -42,8 +42,8 @@ std::vector<MallowsCase> mallows_cases() {
 
 std::string case_name(const testing::TestParamInfo<MallowsCase>& info) {
   const MallowsCase& c = info.param;
-  return testing_support::test_name(c.loss.spec + (c.intercept ? "_intercept" : "") +
-                                    (c.weights == RowWeights::none ? "_unweighted" : ""));
+  return test_name(c.loss.spec + (c.intercept ? "_intercept" : "") +
+                   (c.weights == RowWeights::none ? "_unweighted" : ""));
 }
 
 /// Frobenius norm of a symmetric matrix that is given by its packed triangle.
@@ -63,8 +63,8 @@ class AnyMallowsModel : public testing::TestWithParam<MallowsCase> {
   AddressedRandom random_{54, Purpose::experiment, 0, 0};
   std::unique_ptr<CurvedLoss> loss_ = make_curved_loss(GetParam().loss.spec);
   MallowsModel model_{*loss_, features, GetParam().intercept, GetParam().weights};
-  TwinBatch batch_ = testing_support::random_records(*loss_, GetParam().loss, features, records, random_);
-  Vector parameters_ = testing_support::random_parameters(model_.dimension(), random_);
+  TwinBatch batch_ = random_records(*loss_, GetParam().loss, features, records, random_);
+  Vector parameters_ = random_parameters(model_.dimension(), random_);
 
   /// x̄ of a dense row.
   [[nodiscard]] Vector extended(const Row& dense) const {
@@ -357,10 +357,10 @@ TEST(MallowsModels, WithoutWeightsAreLinearModelsToTheBit) {
   const auto loss = make_curved_loss("squared");
   AddressedRandom random(55, Purpose::experiment, 0, 0);
   const LossExample example{"squared", {-1, 2}, {}, ""};
-  const TwinBatch batch = testing_support::random_records(*loss, example, features, records, random);
+  const TwinBatch batch = random_records(*loss, example, features, records, random);
   MallowsModel model(*loss, features, true, RowWeights::none);
   LinearModel linear(*loss, features, true);
-  const Vector parameters = testing_support::random_parameters(features + 1, random);
+  const Vector parameters = random_parameters(features + 1, random);
   for (const Clip& clip : {Clip{}, Clip{ClipKind::l1, 0.4}, Clip{ClipKind::l2, 0.4}, Clip{ClipKind::component, 0.2}}) {
     Vector ours;
     Vector theirs;

@@ -1,12 +1,10 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 
 #include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::cause_test {
 
-using testing::HasSubstr;
 using namespace testing_support;
 
 void round(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
@@ -16,7 +14,7 @@ void round(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
 }
 
 std::string waits_in_vain(Neighbours& neighbours, Neighbours::Plan& plan, Round t) {
-  return testing_support::message_of<FailureError>([&] { round(neighbours, plan, t); });
+  return message_of<FailureError>([&] { round(neighbours, plan, t); });
 }
 
 // Rank 1 is silent, rank 2 waits for it, and rank 0, a round ahead, for rank 2. Rank 0 loses its patience first, but it
@@ -30,11 +28,11 @@ TEST(Cause, OfASilenceIsNamedByTheRankNextToIt) {
     world().set_watchdog(0.3);
     round(neighbours, plan, 6);
     const std::string message = waits_in_vain(neighbours, plan, 7);
-    EXPECT_THAT(message, testing::AllOf(HasSubstr("round 8"), HasSubstr("rank 2")));
+    EXPECT_THAT(message, AllOf(HasSubstr("round 8"), HasSubstr("rank 2")));
     EXPECT_FALSE(world().announce(ExitCode::failure, message));
   } else if (me == 2) {
     const std::string message = waits_in_vain(neighbours, plan, 6);
-    EXPECT_THAT(message, testing::AllOf(HasSubstr("round 7"), HasSubstr("rank 1")));
+    EXPECT_THAT(message, AllOf(HasSubstr("round 7"), HasSubstr("rank 1")));
     EXPECT_TRUE(world().announce(ExitCode::failure, message));
   } else {
     EXPECT_THAT(heard(2), testing::UnorderedElementsAre(HasSubstr("rank 0: round 8"), HasSubstr("rank 2: round 7")));

@@ -9,6 +9,8 @@
 
 namespace starling::metrics_policy_test {
 
+using namespace testing_support;
+
 using Sharing = MetricsPolicy::Sharing;
 
 TEST(MetricsPolicy, SharesOnlyWhereToldTo) {
@@ -33,13 +35,13 @@ TEST(MetricsPolicy, NamesWhatItLetsOutAndNothingElse) {
 }
 
 TEST(SharedFigureTable, StandsInTheDocumentationRowByRow) {
-  std::ifstream file(testing_support::source_folder() + "/docs/privacy.md");
+  std::ifstream file(source_folder() + "/docs/privacy.md");
   std::ostringstream text;
   text << file.rdbuf();
   ASSERT_FALSE(text.str().empty());
   for (const SharedFigureRow& row : shared_figure_table()) {
     const std::string line = fmt::format("| {} | {} |", row.what, row.whom);
-    EXPECT_NE(text.str().find(line), std::string::npos) << "docs/privacy.md lacks\n" << line;
+    EXPECT_THAT(text.str(), HasSubstr(line)) << "docs/privacy.md lacks\n" << line;
   }
 }
 

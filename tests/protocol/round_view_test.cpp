@@ -38,7 +38,7 @@ class Seldom final : public Observer {
 class RoundViews : public testing::TestWithParam<Geometry> {};
 
 TEST_P(RoundViews, ShowOneModelAsTheyShowAll) {
-  const auto graph = read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo");
+  const auto graph = read_graph(source_folder() + "/topologies/unbalanced-5.topo");
   const std::vector<Vector> minimisers{{.8, .1, .1}, {.1, .2, .7}, {.7, .2, .1}, {.2, .1, .7}, {.1, .4, .5}};
   const std::vector<Vector> start(5, Vector(3, 1.0 / 3));
   RunSettings settings;
@@ -69,7 +69,7 @@ std::vector<Round> rounds_seen(const Schedule& schedule) {
 }
 
 TEST(ObserverList, CallsObserversThatAreDue) {
-  const auto graph = read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo");
+  const auto graph = read_graph(source_folder() + "/topologies/unbalanced-5.topo");
   EXPECT_EQ(rounds_seen(*graph), (std::vector<Round>{0, 7, 14, 21, 28}));
 }
 
@@ -77,8 +77,8 @@ TEST(ObserverList, CallsObserversThatAreDue) {
 TEST(ObserverList, CallsAfterEachRoundWhereClientsStayAway) {
   Departures departures(5);
   departures[4] = 20;
-  const AttendedSchedule schedule(read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo"),
-                                  nullptr, departures, MissingWeight::sender_keeps);
+  const AttendedSchedule schedule(read_graph(source_folder() + "/topologies/unbalanced-5.topo"), nullptr, departures,
+                                  MissingWeight::sender_keeps);
   std::vector<Round> all(31);
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(rounds_seen(schedule), all);
@@ -87,8 +87,6 @@ TEST(ObserverList, CallsAfterEachRoundWhereClientsStayAway) {
 INSTANTIATE_TEST_SUITE_P(Geometries, RoundViews,
                          testing::Values(Geometry{"euclidean", "free"}, Geometry{"euclidean", "ball:0.9"},
                                          Geometry{"entropic", "simplex"}, Geometry{"entropic-signed", "l1ball:2"}),
-                         [](const auto& row) {
-                           return testing_support::test_name(row.param.mirror + "_" + row.param.domain);
-                         });
+                         [](const auto& row) { return test_name(row.param.mirror + "_" + row.param.domain); });
 
 }  // namespace starling::round_view_test

@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <fstream>
-#include <gmock/gmock.h>
 #include <limits>
 #include <sstream>
 
@@ -20,8 +19,6 @@
 namespace starling::model_recorder_test {
 
 using hdf5::File;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using namespace testing_support;
 
 constexpr std::size_t d = 2;
@@ -128,7 +125,7 @@ TEST(ModelRecorder, KeepsFiguresOfAllWhereTheyAreFew) {
   }
   EXPECT_THAT(run.numbers("/model").first, ElementsAre(rounds + 1, 3, d));
   EXPECT_THAT(run.metrics(), HasSubstr("\n3,19,1,114,0,0\n"));  // 2 · 19 · 3
-  EXPECT_THAT(run.metrics(), testing::Not(HasSubstr("median")));
+  EXPECT_THAT(run.metrics(), Not(HasSubstr("median")));
 }
 
 TEST(ModelRecorder, KeepsThoseOfSomeWhereTheyAreVeryMany) {
@@ -202,8 +199,8 @@ TEST(ModelRecorder, LeavesMetricsOfPrivateRecordsWithTheirOwner) {
   EXPECT_THAT(rows, HasSubstr("\n2,mean,2100,"));
   EXPECT_THAT(rows, HasSubstr("\n2,least,,4,0,\n"));      // client 1's: 2 · 1 · 2
   EXPECT_THAT(rows, HasSubstr("\n2,most,,8396,0.5,\n"));  // client 2099's
-  EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,1,")));
-  EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,0,"))) << "it has had no record";
+  EXPECT_THAT(rows, Not(HasSubstr("\n2,1,")));
+  EXPECT_THAT(rows, Not(HasSubstr("\n2,0,"))) << "it has had no record";
 }
 
 TEST(ModelRecorder, WritesNoModelWhereNobodyIsRecorded) {

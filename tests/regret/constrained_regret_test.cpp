@@ -82,7 +82,7 @@ TEST(ConstrainedRegret, SaysWhereNoModelKeepsTheConstraint) {
   const auto all = with_pass({"squared", "ball:1"}, data, 0,
                              [&](const EvaluationPass& pass) { return constrained_regrets(pass, set, std::nullopt); });
   EXPECT_FALSE(all[0].comparator.reached());
-  EXPECT_NE(remark_on(all[0]).find("violates"), std::string::npos) << remark_on(all[0]);
+  EXPECT_THAT(remark_on(all[0]), HasSubstr("violates"));
 }
 
 }  // namespace starling::constrained_regret_test

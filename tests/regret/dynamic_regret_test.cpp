@@ -137,7 +137,7 @@ TEST(DynamicRegret, SaysWhereARoundHasNoBestModel) {
   const DynamicRegret falling = regret_of({"linear", "free"}, {{{{1, 0}, 1}, {{0, 1}, 1}}}, 0);
   EXPECT_FALSE(falling.exists());
   ASSERT_EQ(remarks_on(falling).size(), 1U);
-  EXPECT_NE(remarks_on(falling)[0].find("fall without end"), std::string::npos);
+  EXPECT_THAT(remarks_on(falling)[0], HasSubstr("fall without end"));
   const DynamicRegret separable = regret_of({"logistic", "free"}, {{{{1}, 1}, {{1}, -1}}}, 0);
   EXPECT_TRUE(separable.exists());
   EXPECT_EQ(separable.not_attained, 2);
@@ -150,7 +150,7 @@ TEST(DynamicRegret, SaysWhereSeveralModelsAreBest) {
   EXPECT_EQ(regret.undetermined, regret.tried_twice);
   EXPECT_EQ(regret.tried_twice, 2);
   ASSERT_EQ(remarks_on(regret).size(), 1U);
-  EXPECT_NE(remarks_on(regret)[0].find("several models are best"), std::string::npos);
+  EXPECT_THAT(remarks_on(regret)[0], HasSubstr("several models are best"));
   // From the centre, 0, the search goes straight to the nearest: (1, 1) and (1, −1).
   EXPECT_NEAR(regret.path_length, 2, 1e-5);
 }

@@ -10,6 +10,8 @@
 
 namespace starling::growth_test {
 
+using namespace testing_support;
+
 TEST(GrowthMarks, RiseByThirtyPercentToTheLast) {
   EXPECT_EQ(growth_marks(20), (std::vector<Round>{1, 2, 3, 4, 6, 8, 11, 15, 20}));
   EXPECT_EQ(growth_marks(1), (std::vector<Round>{1}));
@@ -111,8 +113,7 @@ TEST(RegretCurve, IsReadAsItWasWritten) {
   EXPECT_NEAR(read->fixed_growth->exponent, 0.5, 1e-8);
   static_cast<void>(
       folder.write("regret.csv", "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted\n1,x,,,,\n"));
-  EXPECT_NE(testing_support::message_of<DataError>([&] { static_cast<void>(read_regret_curve(path)); }).find("line 2"),
-            std::string::npos);
+  EXPECT_ERROR(DataError, "line 2", read_regret_curve(path));
 }
 
 }  // namespace starling::growth_test

@@ -114,7 +114,7 @@ TEST(StaticRegret, SeparableDataOnFreeEndWithAClearRemark) {
   const std::vector<std::vector<Row1>> data{{{{1, 0}, 1}, {{-1, 0.5}, -1}}, {{{2, 0.3}, 1}}};
   const StaticRegret regret = regret_of({"logistic", "free"}, data, 1);
   EXPECT_EQ(regret.comparator.ending, Minimum::Ending::not_attained);
-  EXPECT_NE(remark_on(regret).find("separable"), std::string::npos) << remark_on(regret);
+  EXPECT_THAT(remark_on(regret), HasSubstr("separable"));
 }
 
 TEST(StaticRegret, RefusesPrivateMetrics) {

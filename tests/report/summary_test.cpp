@@ -10,10 +10,12 @@
 
 namespace starling::summary_test {
 
+using namespace testing_support;
+
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 Summary example() {
-  Summary summary = testing_support::stopped_run(3);
+  Summary summary = stopped_run(3);
   summary.ranks = 2;
   summary.dimension = 2;
   summary.progressive = Score{60, 90, 120};
@@ -29,7 +31,7 @@ Summary example() {
 }
 
 Summary aggregated_example() {
-  return testing_support::aggregated(example(), {{0, 1, 40, 800}, {0, 2, 40, 800}, {1, 0, 40, 1600}, {2, 0, 40, 1600}});
+  return aggregated(example(), {{0, 1, 40, 800}, {0, 2, 40, 800}, {1, 0, 40, 1600}, {2, 0, 40, 1600}});
 }
 
 nlohmann::json parsed(const Summary& summary) {
@@ -58,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Interface, SummaryKey,
                                          "privacy/statement", "traffic/messages", "traffic/bytes", "traffic/edges",
                                          "traffic/evaluation_bytes", "time/wall", "time/rounds_per_second",
                                          "time/shares", "final_model", "withheld"),
-                         [](const auto& row) { return testing_support::test_name(row.param); });
+                         [](const auto& row) { return test_name(row.param); });
 
 TEST(SummaryJson, HoldsTheFigures) {
   const nlohmann::json json = parsed(example());
@@ -87,7 +89,7 @@ TEST(SummaryJson, HoldsTheFigures) {
 
 TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   EXPECT_TRUE(at(parsed(example()), "regret").is_null());
-  EXPECT_EQ(to_table(example()).find("static regret"), std::string::npos);
+  EXPECT_THAT(to_table(example()), Not(HasSubstr("static regret")));
   Summary summary = example();
   StaticRegret regret;
   regret.played = 70;
@@ -110,22 +112,20 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   EXPECT_EQ(at(json, "regret/certificate/kind"), "gap");
   EXPECT_EQ(at(json, "regret/certificate/value"), 1e-10);
   EXPECT_EQ(at(json, "regret/certificate/reached"), true);
-  EXPECT_NE(to_table(summary).find("10, 0.0833333 per client-round (120 of them), grows as t^0.500"),
-            std::string::npos);
+  EXPECT_THAT(to_table(summary), HasSubstr("10, 0.0833333 per client-round (120 of them), grows as t^0.500"));
   EXPECT_EQ(at(json, "regret/exponent/static/value"), 0.5);
   EXPECT_EQ(at(json, "regret/exponent/static/standard_error"), 0.02);
   EXPECT_TRUE(at(json, "regret/exponent/dynamic").is_null());
   EXPECT_EQ(at(json, "regret/per_client/1/static"), 2);
-  EXPECT_NE(to_table(summary).find("from 2 to 8 by client"), std::string::npos);
+  EXPECT_THAT(to_table(summary), HasSubstr("from 2 to 8 by client"));
   EXPECT_TRUE(at(json, "regret/dynamic").is_null());
   EXPECT_EQ(remark_on(regret), "");
 
   summary.regret->fixed->comparator.ending = Minimum::Ending::unbounded;
   EXPECT_TRUE(at(parsed(summary), "regret/static").is_null());
-  EXPECT_NE(to_table(summary).find("none: no model is best"), std::string::npos);
+  EXPECT_THAT(to_table(summary), HasSubstr("none: no model is best"));
   summary.regret->fixed->comparator.ending = Minimum::Ending::gave_up;
-  EXPECT_NE(remark_on(*summary.regret->fixed).find("by up to 1.2e-08"), std::string::npos)
-      << remark_on(*summary.regret->fixed);
+  EXPECT_THAT(remark_on(*summary.regret->fixed), HasSubstr("by up to 1.2e-08"));
 }
 
 TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
@@ -149,12 +149,12 @@ TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
   EXPECT_EQ(at(json, "regret/dynamic_certificate/reached"), true);
   EXPECT_TRUE(at(json, "regret/static").is_null());
   const std::string table = to_table(summary);
-  EXPECT_NE(table.find("60, 0.5 per client-round (120 of them)"), std::string::npos) << table;
-  EXPECT_NE(table.find("4 over 40 rounds, 0.1 per round"), std::string::npos) << table;
-  EXPECT_EQ(table.find("static regret"), std::string::npos);
+  EXPECT_THAT(table, HasSubstr("60, 0.5 per client-round (120 of them)"));
+  EXPECT_THAT(table, HasSubstr("4 over 40 rounds, 0.1 per round"));
+  EXPECT_THAT(table, Not(HasSubstr("static regret")));
   summary.regret->moving->unbounded = 3;
   EXPECT_TRUE(at(parsed(summary), "regret/dynamic").is_null());
-  EXPECT_NE(to_table(summary).find("none: see the note"), std::string::npos);
+  EXPECT_THAT(to_table(summary), HasSubstr("none: see the note"));
 }
 
 // JSON has no infinity.
@@ -210,7 +210,7 @@ TEST(SummaryJson, HoldsFiguresByClass) {
   EXPECT_EQ(at(json, "metrics/confusion"),
             nlohmann::json::parse(R"({"classes": [-1, 1], "counts": [[1, 1], [1, 2]]})"));
   Summary never = aggregated_example();
-  never.test_metrics = testing_support::metrics_of_margins({{1, -1}});
+  never.test_metrics = metrics_of_margins({{1, -1}});
   EXPECT_TRUE(at(parsed(never), "metrics/precision").is_null());
   EXPECT_FALSE(parsed(example()).contains("intervals"));
   EXPECT_FALSE(at(parsed(example()), "metrics").contains("precision"));
@@ -300,7 +300,7 @@ std::string unwrapped(const std::string& text) {
 
 void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
-    EXPECT_NE(unwrapped(text).find(unwrapped(part)), std::string::npos) << part << "\nin\n" << text;
+    EXPECT_THAT(unwrapped(text), HasSubstr(unwrapped(part))) << part << "\nin\n" << text;
   }
 }
 
@@ -337,7 +337,7 @@ TEST(SummaryTable, NamesTheUnitOfWhichOneIsInEveryBatch) {
 TEST(SummaryTable, HasTheWholeStatementWhereItIsWanted) {
   const std::string whole = "Privacy. " + statement(example().privacy);
   expect_parts(to_table(example(), true), {in_short(example().privacy)[0], whole});
-  EXPECT_EQ(to_table(example()).find(whole), std::string::npos);
+  EXPECT_THAT(to_table(example()), Not(HasSubstr(whole)));
 }
 
 TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
@@ -346,7 +346,7 @@ TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
   summary.withheld = {"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"};
   const std::string text = to_table(summary);
   expect_parts(text, {"withheld: in private/, for each owner", "withheld: in private/ (name a public --test set"});
-  EXPECT_EQ(text.find("0.5000"), std::string::npos);
+  EXPECT_THAT(text, Not(HasSubstr("0.5000")));
 }
 
 TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
@@ -360,14 +360,14 @@ TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
 // A finite loss under a key that anybody can compute must not stand alone.
 TEST(SummaryTable, WarnsOfAPublicNoiseKey) {
   Summary summary = example();
-  EXPECT_EQ(to_table(summary).find("but see below"), std::string::npos);
+  EXPECT_THAT(to_table(summary), Not(HasSubstr("but see below")));
   summary.privacy.noise_key = NoiseKeyPolicy::seed;
   expect_parts(to_table(summary), {"2, but see below"});
 }
 
 TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
   Summary summary = example();
-  EXPECT_EQ(to_table(summary).find("step debt"), std::string::npos);
+  EXPECT_THAT(to_table(summary), Not(HasSubstr("step debt")));
   summary.largest_debt = 1.5;
   expect_parts(to_table(summary), {"step debt", "1.5 of the first round's steps not yet repaid"});
 }
@@ -380,7 +380,7 @@ TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
                       "coefficients x1 0.5 +- 0.1 [0.25, 0.75] at 95 % (model) intercept -2",
                       "messages 160 to and from the aggregator, client 0",
                       "per round 80 bytes up from all clients, 20 bytes down in one broadcast"});
-  for (const char* part : {"consensus", "mass"}) EXPECT_EQ(text.find(part), std::string::npos) << part;
+  for (const char* part : {"consensus", "mass"}) EXPECT_THAT(text, Not(HasSubstr(part))) << part;
   summary.intervals.assign(14, summary.intervals[0]);
   expect_parts(to_table(summary), {"... 2 more, in summary.json and coefficients.csv"});
 }
@@ -389,7 +389,7 @@ TEST(SummaryTable, CutsLongListsOfEdges) {
   Summary summary = example();
   summary.edges.assign(15, {7, 8, 1, 2});
   expect_parts(to_table(summary, true), {"per edge", "7 -> 8", "... 3 more edges"});
-  EXPECT_EQ(to_table(summary).find("7 -> 8"), std::string::npos);
+  EXPECT_THAT(to_table(summary), Not(HasSubstr("7 -> 8")));
 }
 
 // Mixing alone has no losses and no privacy to speak of.
@@ -397,8 +397,7 @@ TEST(SummaryTable, SaysNothingOfLearningWhereThereIsNone) {
   Summary summary = example();
   summary.learned = false;
   const std::string text = to_table(summary);
-  for (const char* part : {"loss", "accuracy", "epsilon", "Privacy."})
-    EXPECT_EQ(text.find(part), std::string::npos) << part;
+  for (const char* part : {"loss", "accuracy", "epsilon", "Privacy."}) EXPECT_THAT(text, Not(HasSubstr(part))) << part;
 }
 
 }  // namespace starling::summary_test

@@ -4,13 +4,26 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <gmock/gmock.h>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "starling/core/record_error.hpp"
 
+/// The expression, which may have commas, throws an E whose message has this part.
+#define EXPECT_ERROR(E, part, ...)                                                                 \
+  EXPECT_THAT(::starling::testing_support::message_of<E>([&] { static_cast<void>(__VA_ARGS__); }), \
+              ::testing::HasSubstr(part))
+
 namespace starling::testing_support {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 /// A folder that is gone when the test ends.
 class TemporaryFolder {

@@ -2,7 +2,6 @@
 #include "app/doctor/doctor_text.hpp"
 #include "support/testing.hpp"
 #include <functional>
-#include <gmock/gmock.h>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -12,8 +11,7 @@
 
 namespace starling::doctor_test {
 
-using testing::HasSubstr;
-using testing_support::message_of;
+using namespace testing_support;
 
 /// Two hosts of four CPUs with two bound ranks each, and nothing to complain of.
 LaunchFacts healthy() {
@@ -145,7 +143,7 @@ std::vector<Ailment> ailments() {
 
 TEST(DoctorChecks, AHealthyLaunchHasNoComplaint) {
   const LaunchFacts facts = healthy();
-  EXPECT_THAT(complaints(facts), testing::IsEmpty());
+  EXPECT_THAT(complaints(facts), IsEmpty());
   EXPECT_EQ(verdict_of(examine(facts)), Verdict::ok);
   EXPECT_EQ(found(facts, "edges").value,
             "4 between ranks: median 20 us, slowest 21 us (rank 3 on beta to rank 0 on alpha)");
@@ -156,7 +154,7 @@ TEST(DoctorChecks, EachAilmentIsToldByItsOwnCheckAlone) {
   for (const Ailment& ailment : ailments()) {
     LaunchFacts facts = healthy();
     ailment.cause(facts);
-    EXPECT_THAT(complaints(facts), testing::ElementsAre(ailment.complaint));
+    EXPECT_THAT(complaints(facts), ElementsAre(ailment.complaint));
     const std::string name = ailment.complaint.substr(0, ailment.complaint.find(':'));
     EXPECT_THAT(found(facts, name).value, HasSubstr(ailment.value)) << ailment.complaint;
     EXPECT_THAT(found(facts, name).advice, HasSubstr(ailment.advice)) << ailment.complaint;
@@ -229,7 +227,7 @@ TEST(DoctorConfig, ReadsWhatItPrintsAndRefusesTheRest) {
       parse_doctor_config({"--topology", "g.topo", "--clients", "8", "--dimension", "7", "--pings", "3"}).text;
   EXPECT_EQ(parse_doctor_config({"--config", folder.write("doctor.ini", text)}).text, text);
   const auto refusal = [](std::vector<std::string> words) {
-    return message_of<UsageError>([&] { static_cast<void>(parse_doctor_config(words)); });
+    return message_of<UsageError>([&] { return parse_doctor_config(words); });
   };
   EXPECT_THAT(refusal({"--clients", "8", "--clients-per-rank", "2"}), HasSubstr("exclude each other"));
   EXPECT_THAT(refusal({"--dimension", "0"}), HasSubstr("--dimension"));
@@ -241,13 +239,13 @@ TEST(DiskTrial, FindsWhatIsDamaged) {
   const std::string path = folder / "trial.h5";
   write_trial(path);
   EXPECT_NO_THROW(read_trial(path));
-  EXPECT_THAT(message_of<FailureError>([&] { write_trial(path); }), HasSubstr("cannot open")) << "it exists";
-  EXPECT_THAT(message_of<FailureError>([&] { read_trial(folder / "none.h5"); }), HasSubstr("cannot open"));
+  EXPECT_ERROR(FailureError, "cannot open", write_trial(path)) << "it exists";
+  EXPECT_ERROR(FailureError, "cannot open", read_trial(folder / "none.h5"));
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(-64, std::ios::end);
   file.write("damaged", 7);
   file.close();
-  EXPECT_THAT(message_of<FailureError>([&] { read_trial(path); }), HasSubstr("does not hold what was written"));
+  EXPECT_ERROR(FailureError, "does not hold what was written", read_trial(path));
 }
 
 }  // namespace starling::doctor_test

@@ -28,7 +28,7 @@ using namespace testing_support;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 Summary example() {
-  Summary summary = testing_support::stopped_run(2);
+  Summary summary = stopped_run(2);
   summary.ranks = 1;
   summary.dimension = 3;
   summary.progressive = Score{1.0 / 3, 90, 120};
@@ -41,7 +41,7 @@ Summary example() {
 }
 
 Summary aggregated_example() {
-  return testing_support::aggregated(example(), {{0, 1, 40, 800}, {1, 0, 40, 1600}});
+  return aggregated(example(), {{0, 1, 40, 800}, {1, 0, 40, 1600}});
 }
 
 /// One of inference whose clients have their own intervals, and one that studied replications.
@@ -183,13 +183,12 @@ std::vector<std::pair<const char*, Summary>> summaries() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Summaries, FinishedRun, testing::ValuesIn(summaries()),
-                         [](const auto& row) { return testing_support::test_name(row.param.first); });
+                         [](const auto& row) { return test_name(row.param.first); });
 
 TEST(Report, AddsTheCurve) {
   const SomeRun run(example());
   const std::string text = RunReport(run.path()).text();
-  EXPECT_NE(text.find("40         0.250000          87.50 %        1.000e-04                2\n"), std::string::npos)
-      << text;
+  EXPECT_THAT(text, HasSubstr("40         0.250000          87.50 %        1.000e-04                2\n"));
 }
 
 TEST(Report, ShowsSummariesThatDoNotTellTheirTask) {
@@ -208,7 +207,7 @@ TEST(UnfinishedRun, IsStartingBeforeAnythingIsRecorded) {
   const SomeRun run;
   const RunReport report(run.path());
   EXPECT_EQ(report.state(), RunState::starting);
-  EXPECT_NE(report.text().find("nothing is recorded yet"), std::string::npos);
+  EXPECT_THAT(report.text(), HasSubstr("nothing is recorded yet"));
   EXPECT_NE(report.draw(run.path(), {true, true, false}), "");
   EXPECT_FALSE(fs::exists(run.path() + "/loss.svg"));
 }
@@ -225,12 +224,11 @@ TEST(UnfinishedRun, IsRunningAsLongAsItsHistoryIsHeld) {
     history.flush();
     const RunReport report(run.path());
     EXPECT_EQ(report.state(), RunState::running);
-    EXPECT_NE(report.text().find("running: round 64 of 1000"), std::string::npos) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr("running: round 64 of 1000"));
   }
   const RunReport report(run.path());
   EXPECT_EQ(report.state(), RunState::silent);
-  EXPECT_NE(report.text().find("round 64 of 1000 at the last record; has not written for"), std::string::npos)
-      << report.text();
+  EXPECT_THAT(report.text(), HasSubstr("round 64 of 1000 at the last record; has not written for"));
 }
 
 TEST(UnfinishedRun, SaysWhatItKnowsUnderTheKeysOfTheSummary) {
@@ -273,8 +271,8 @@ TEST(UnfinishedRun, ShowsItsHistoryEvenIfARanksFileIsCut) {
   run.write("history.csv", history_text);
   fs::resize_file(run.path() + "/clients/0.h5", 300);
   const RunReport report(run.path());
-  EXPECT_NE(report.text().find("round 40 of 1000"), std::string::npos) << report.text();
-  EXPECT_EQ(report.draw(run.path(), {true, true, false}).find("no pictures: cannot"), std::string::npos);
+  EXPECT_THAT(report.text(), HasSubstr("round 40 of 1000"));
+  EXPECT_THAT(report.draw(run.path(), {true, true, false}), Not(HasSubstr("no pictures: cannot")));
 }
 
 TEST(Report, DrawsIntervalsOnTheirWay) {
@@ -296,7 +294,7 @@ TEST(Report, ShowsAStudyOfReplications) {
   EXPECT_EQ(report.text(), to_table(studied_example()) + files_row(run.path()));
   EXPECT_TRUE(report.draw(run.path(), {true, true, false}).starts_with("no pictures: a study"));
   EXPECT_FALSE(Comparison({report, report}, {}).text().empty());
-  EXPECT_EQ(report.text().find("\n  messages "), std::string::npos);
+  EXPECT_THAT(report.text(), Not(HasSubstr("\n  messages ")));
 }
 
 TEST(Report, SaysWhereItCannotDraw) {
@@ -323,7 +321,7 @@ TEST(Convergence, IsTheDistanceToTheTarget) {
   const Convergence convergence = convergence_to(models, Vector{0, 0}, "zero");
   EXPECT_EQ(convergence.distances[0], (Vector{0, 5}));
   EXPECT_EQ(convergence_so_far(models).distances[1], (Vector{0, 0}));
-  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(convergence_to(models, Vector{1}, "")); }), "");
+  EXPECT_NE(message_of<DataError>([&] { return convergence_to(models, Vector{1}, ""); }), "");
 }
 
 TEST(CurveTable, TakesLinesFromTheFirstToTheLast) {
@@ -338,7 +336,7 @@ TEST(CurveTable, TakesLinesFromTheFirstToTheLast) {
   ASSERT_EQ(found.size(), 13U);
   EXPECT_EQ(found[1].substr(0, 12), "           0");
   EXPECT_EQ(found[12].substr(0, 12), "          99");
-  EXPECT_EQ(found[0].find("accuracy"), std::string::npos);  // unknown everywhere
+  EXPECT_THAT(found[0], Not(HasSubstr("accuracy")));  // unknown everywhere
 }
 
 // Comparisons.
@@ -350,8 +348,8 @@ TEST(Comparison, ShowsSettingsThatDifferAndFiguresSideBySide) {
   const SomeRun other(summary);
   other.write("config.ini", "mechanism = laplace\nepsilon = 2\nbatch = 4\noutput = elsewhere\n");
   const std::string text = Comparison({RunReport(one.path()), RunReport(other.path())}, {}).text();
-  EXPECT_EQ(text.find("mechanism"), std::string::npos) << text;
-  EXPECT_EQ(text.find("elsewhere"), std::string::npos) << text;
+  EXPECT_THAT(text, Not(HasSubstr("mechanism")));
+  EXPECT_THAT(text, Not(HasSubstr("elsewhere")));
   const auto row = [&](const std::string& name) {
     const auto at = text.find("\n  " + name + " ");
     EXPECT_NE(at, std::string::npos) << name << " in\n" << text;
@@ -365,7 +363,7 @@ TEST(Comparison, ShowsSettingsThatDifferAndFiguresSideBySide) {
   EXPECT_EQ(row("batch"), std::pair(std::string("-"), std::string("4")));
   EXPECT_EQ(row("loss, mean"), std::pair(std::string("0.002778"), std::string("withheld")));
   EXPECT_EQ(row("client epsilon"), std::pair(std::string("60"), std::string("60")));
-  EXPECT_EQ(text.find("nan"), std::string::npos);
+  EXPECT_THAT(text, Not(HasSubstr("nan")));
 }
 
 TEST(Comparison, CallsInfiniteLossesUnbounded) {
@@ -374,7 +372,7 @@ TEST(Comparison, CallsInfiniteLossesUnbounded) {
   summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
   const SomeRun run(summary);
   const std::string text = Comparison({RunReport(run.path()), RunReport(run.path())}, {}).text();
-  EXPECT_NE(text.find("unbounded"), std::string::npos) << text;
+  EXPECT_THAT(text, HasSubstr("unbounded"));
 }
 
 TEST(Comparison, MakesOneLineOfRunsThatDifferBySeedsAlone) {
@@ -396,9 +394,9 @@ TEST(Comparison, MakesOneLineOfRunsThatDifferBySeedsAlone) {
   const std::string csv = comparison.table(TableFormat::csv);
   EXPECT_EQ(csv, fmt::format("run,n,epsilon,loss.mean,loss.mean sd,loss.mean n\n{},3,2,2,1,3\n{},1,4,7,,1\n",
                              one->path(), other->path()));
-  EXPECT_NE(comparison.table(TableFormat::text).find("2.000000 ± 1.000000"), std::string::npos);
-  EXPECT_NE(comparison.table(TableFormat::latex).find("3 & 2 & 2.000000 $\\pm$ 1.000000 \\\\\n"), std::string::npos);
-  EXPECT_NE(comparison.table(TableFormat::markdown).find(" | 3 | 2 | 2.000000 ± 1.000000 |\n"), std::string::npos);
+  EXPECT_THAT(comparison.table(TableFormat::text), HasSubstr("2.000000 ± 1.000000"));
+  EXPECT_THAT(comparison.table(TableFormat::latex), HasSubstr("3 & 2 & 2.000000 $\\pm$ 1.000000 \\\\\n"));
+  EXPECT_THAT(comparison.table(TableFormat::markdown), HasSubstr(" | 3 | 2 | 2.000000 ± 1.000000 |\n"));
 }
 
 TEST(Comparison, NamesWhatIsNearAnUnknownKey) {
@@ -407,8 +405,8 @@ TEST(Comparison, NamesWhatIsNearAnUnknownKey) {
   const auto message = [&](const ComparisonRequest& request) {
     return message_of<UsageError>([&] { Comparison{runs, request}; });
   };
-  EXPECT_NE(message({{"epsilom"}, {}}).find("Near: epsilon"), std::string::npos);
-  EXPECT_NE(message({{}, {"accurracy"}}).find("Near: accuracy"), std::string::npos);
+  EXPECT_THAT(message({{"epsilom"}, {}}), HasSubstr("Near: epsilon"));
+  EXPECT_THAT(message({{}, {"accurracy"}}), HasSubstr("Near: accuracy"));
   EXPECT_NE(message({{}, {"nothing.like.it"}}), "");
   EXPECT_EQ(value_of(ComparedRun(runs.front()), "mechanism.epsilon"), "1/2");
 }
@@ -425,9 +423,9 @@ TEST(Comparison, DrawsSmallMultiplesOfManyLines) {
   const std::string problem = Comparison(reports, {{"epsilon", "batch"}, {}}).draw(folder / ".", {});
   std::ifstream file(folder / "compare.gp");
   const std::string script(std::istreambuf_iterator<char>(file), {});
-  EXPECT_NE(script.find("layout 5,3"), std::string::npos) << problem;  // four values, and the key
-  EXPECT_NE(script.find("'epsilon 3'"), std::string::npos);
-  EXPECT_NE(script.find("title 'batch 4'"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("layout 5,3")) << problem;  // four values, and the key
+  EXPECT_THAT(script, HasSubstr("'epsilon 3'"));
+  EXPECT_THAT(script, HasSubstr("title 'batch 4'"));
   EXPECT_EQ(fs::exists(folder / "compare.svg"), problem.empty()) << problem;
 }
 
@@ -436,9 +434,9 @@ TEST(Comparison, DrawsSmallMultiplesOfManyLines) {
 TEST(BadRun, IsNoDirectory) {
   const TemporaryFolder folder;
   const auto message = [&](const std::string& path) { return message_of<UsageError>([&] { RunReport{path}; }); };
-  EXPECT_NE(message(folder / "none").find("no such directory"), std::string::npos);
-  EXPECT_NE(message(folder.write("file", "x")).find("it is a file"), std::string::npos);
-  EXPECT_NE(message(folder / ".").find("neither config.ini nor summary.json"), std::string::npos);
+  EXPECT_THAT(message(folder / "none"), HasSubstr("no such directory"));
+  EXPECT_THAT(message(folder.write("file", "x")), HasSubstr("it is a file"));
+  EXPECT_THAT(message(folder / "."), HasSubstr("neither config.ini nor summary.json"));
 }
 
 TEST(BadRun, LacksItsFiles) {
@@ -446,7 +444,7 @@ TEST(BadRun, LacksItsFiles) {
     const SomeRun run(example());
     fs::remove(run.path() + "/" + name);
     const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
-    EXPECT_NE(message.find(name), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr(name));
   }
 }
 
@@ -455,11 +453,8 @@ TEST(BadRun, LacksTheFileOfARank) {
   const SomeRun run(example());
   fs::remove(run.path() + "/clients/0.h5");
   std::ostringstream out;
-  EXPECT_NE(message_of<DataError>([&] { RunReport(run.path()).write_models(out); }).find("missing"), std::string::npos);
-  EXPECT_NE(message_of<DataError>([&] {
-              static_cast<void>(RunReport(run.path()).draw(run.path(), {true, true, false}));
-            }),
-            "");
+  EXPECT_ERROR(DataError, "missing", RunReport(run.path()).write_models(out));
+  EXPECT_NE(message_of<DataError>([&] { return RunReport(run.path()).draw(run.path(), {true, true, false}); }), "");
   EXPECT_EQ(out.str(), "");
   EXPECT_FALSE(fs::exists(run.path() + "/pictures.gp"));
 }
@@ -474,7 +469,7 @@ TEST(BadRun, HasDamagedIntervals) {
   const SomeRun run(inferred_example(1));
   run.write("intervals.csv", "steps,records,name,estimate,low,high,level,method\n10,20,age,1.5\n");
   const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
-  EXPECT_NE(message.find("intervals.csv"), std::string::npos) << message;
+  EXPECT_THAT(message, HasSubstr("intervals.csv"));
 }
 
 class WrongSummary : public testing::TestWithParam<std::pair<const char*, const char*>> {};
@@ -489,8 +484,8 @@ TEST_P(WrongSummary, NamesFileAndKey) {
   json[nlohmann::ordered_json::json_pointer(pointer)] = nlohmann::ordered_json::parse(value);
   run.write("summary.json", json.dump());
   const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
-  EXPECT_NE(message.find("summary.json"), std::string::npos) << message;
-  EXPECT_NE(message.find(path), std::string::npos) << message;
+  EXPECT_THAT(message, HasSubstr("summary.json"));
+  EXPECT_THAT(message, HasSubstr(path));
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, WrongSummary,
@@ -504,16 +499,14 @@ INSTANTIATE_TEST_SUITE_P(Keys, WrongSummary,
                                          std::pair{"traffic.messages", "{}"}, std::pair{"privacy.private", "1"},
                                          std::pair{"privacy.in_short", "{}"}, std::pair{"time.wall", "\"\""},
                                          std::pair{"notes", "\"a\""}, std::pair{"final_model", "[1, null, 2]"}),
-                         [](const auto& row) {
-                           return testing_support::test_name(std::to_string(row.index) + row.param.first);
-                         });
+                         [](const auto& row) { return test_name(std::to_string(row.index) + row.param.first); });
 
 TEST(WrongSummary, MayHaveAnotherDimension) {
   const SomeRun run(example());
   Summary summary = example();
   summary.final_model.pop_back();
   run.write("summary.json", to_json(summary));
-  EXPECT_NE(message_of<DataError>([&] { RunReport{run.path()}; }).find("dimension"), std::string::npos);
+  EXPECT_ERROR(DataError, "dimension", RunReport{run.path()});
 }
 
 /// Pieces that matter to a reader of JSON.

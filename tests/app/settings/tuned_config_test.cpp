@@ -27,7 +27,7 @@ TunedConfig parsed(const std::string& command, const Words& words) {
 }
 
 std::string refusal(const std::string& command, const Words& words) {
-  return message_of<UsageError>([&] { static_cast<void>(parsed(command, words)); });
+  return message_of<UsageError>([&] { return parsed(command, words); });
 }
 
 class TunedConfigOf : public testing::TestWithParam<std::string> {};

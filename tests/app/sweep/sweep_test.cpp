@@ -6,15 +6,12 @@
 #include "app/sweep/sweep_spec.hpp"
 #include "support/testing.hpp"
 #include <filesystem>
-#include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"
 
 namespace starling::sweep_test {
 
-using testing::ElementsAre;
 using testing::EndsWith;
-using testing::HasSubstr;
 using namespace testing_support;
 
 constexpr const char* head = "[sweep]\ncommand = omd\nranks = 2\n[options]\nsource = synthetic:drift\nrounds = 10\n";
@@ -69,7 +66,7 @@ TEST_F(SweepFile, IsRefusedWithThePlace) {
            {good + "mechanism = none\nstep = 1 | -1\n", "run step--1"},
            {good + "lazy = 0.1, 0.2\n", "| separates"},
            {good + "async = maybe\n", "Give true or false"}}) {
-    EXPECT_THAT(message_of<UsageError>([&, t = text] { static_cast<void>(read(t)); }), HasSubstr(why)) << text;
+    EXPECT_THAT(message_of<UsageError>([&, t = text] { return read(t); }), HasSubstr(why)) << text;
   }
 }
 
@@ -110,8 +107,7 @@ TEST(SweepRunState, IsToldByTheDirectory) {
   folder.write("r/run-id", "id\ndigest\nfinished\n");
   EXPECT_EQ(state_of(output, run), SweepState::finished);
   const SweepRun other{"r", {}, "step = 2\n"};
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(state_of(output, other)); }),
-              HasSubstr("here step = 2, there step = 1"));
+  EXPECT_ERROR(UsageError, "here step = 2, there step = 1", state_of(output, other));
   EXPECT_EQ(put_aside(output, run), output + "/r.broken-1");
   EXPECT_EQ(state_of(output, run), SweepState::missing);
 }

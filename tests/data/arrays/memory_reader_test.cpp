@@ -78,9 +78,9 @@ TEST_F(MemoryReaders, RefuseWhatIsNotFiniteAndKeepTheValueFromOthers) {
     read_all("memory:mine");
     FAIL() << "no error";
   } catch (const RecordError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("memory:mine: record 2: column 1 (from 0) of X"));
-    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("inf")));
-    EXPECT_THAT(error.shown(), testing::HasSubstr("inf"));
+    EXPECT_THAT(error.what(), HasSubstr("memory:mine: record 2: column 1 (from 0) of X"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("inf")));
+    EXPECT_THAT(error.shown(), HasSubstr("inf"));
   }
 }
 

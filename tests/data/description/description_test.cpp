@@ -10,8 +10,6 @@
 namespace starling::description_test {
 
 using namespace testing_support;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 
 constexpr auto ignore_ticks = [] {};
@@ -175,8 +173,8 @@ TEST(Describe, JoinsFilesAndRefusesThoseThatDiffer) {
 
 TEST(Describe, RefusesSourcesWithoutRecordsOrFeatures) {
   const TemporaryFolder folder;
-  EXPECT_THAT(message_of<DataError>([&] { describe({folder.write("a.csv", "a,y\n")}); }), HasSubstr("no records"));
-  EXPECT_THAT(message_of<DataError>([&] { describe({folder.write("a.svm", "1\n0\n")}); }), HasSubstr("feature"));
+  EXPECT_ERROR(DataError, "no records", describe({folder.write("a.csv", "a,y\n")}));
+  EXPECT_ERROR(DataError, "feature", describe({folder.write("a.svm", "1\n0\n")}));
   expect_all_in(message_of<DataError>([&] { describe({folder.write("b.csv", "1,1\nnan,1\n")}); }), {"b.csv: row 2"});
 }
 

@@ -70,7 +70,7 @@ TEST_F(Encode, ComposesWithTheOtherReadingOptions) {
 
 TEST_F(Encode, MarksLeadBack) {
   const std::string source = folder_.write("x.csv", "age,smoker,y\n30,yes,2.5\n40,no,3\n");
-  EXPECT_EQ(testing_support::expect_marks_lead_back(source, with(smoker_)), 2U);
+  EXPECT_EQ(expect_marks_lead_back(source, with(smoker_)), 2U);
 }
 
 TEST_F(Encode, RefusesCategoriesNeverSeen) {
@@ -104,8 +104,7 @@ TEST_F(Encode, RefusesTablesThatDoNotFit) {
       {"nothing", "column,category,value\n", {"codes.csv", "no category"}},
       {"empty", "", {"codes.csv", "column, category and value"}},
   };
-  testing_support::expect_refused(
-      faults, [&](const std::string& codes) { read("age,smoker,y\n30,yes,2.5\n40,no,3\n", with(codes)); });
+  expect_refused(faults, [&](const std::string& codes) { read("age,smoker,y\n30,yes,2.5\n40,no,3\n", with(codes)); });
   DataSettings nowhere;
   nowhere.encode = folder_ / "nowhere.csv";
   expect_all_in(message_of<UsageError>([&] { read("a,y\n1,2\n", nowhere); }), {"nowhere.csv"});

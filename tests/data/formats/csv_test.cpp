@@ -7,8 +7,6 @@
 namespace starling::csv_test {
 
 using namespace testing_support;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class Csv : public testing::Test {
  protected:
@@ -276,8 +274,7 @@ TEST_F(CsvColumns, AHeaderIsToldFromTheColumnsOfNumbers) {
   settings_.header = Header::yes;
   EXPECT_EQ(read_columns("name,10,11,12\nx,1,2,0.5\ny,-3,4e2,1\n"), two_rows);
   settings_.header = Header::no;
-  EXPECT_THAT(message_of<DataError>([&] { read_columns("name,a,b,y\nx,1,2,0.5\n"); }),
-              HasSubstr("row 1: column 1 (from 0) is 'a' (not a number)"));
+  EXPECT_ERROR(DataError, "row 1: column 1 (from 0) is 'a' (not a number)", read_columns("name,a,b,y\nx,1,2,0.5\n"));
   settings_.id = "name";
   EXPECT_THAT(error("name,a,b,y\nx,1,2,0.5\n"), HasSubstr("no column 'name' (there is no header"));
 }
@@ -359,7 +356,7 @@ TEST_F(Csv, ADimensionMustBeTheFiles) {
   DataSettings settings;
   settings.dimension = 3;
   const std::string path = folder_.write("x.csv", "1,2,3\n");
-  EXPECT_THAT(message_of<UsageError>([&] { read_all(path, settings); }), HasSubstr("2 features (--dimension says 3"));
+  EXPECT_ERROR(UsageError, "2 features (--dimension says 3", read_all(path, settings));
   settings.dimension = 2;
   EXPECT_EQ(read_all(path, settings).size(), 1U);
 }
@@ -370,9 +367,9 @@ TEST_F(Csv, ADecimalCommaDelimitsNothing) {
   const auto all = [&](const std::string& text) { return read_all(folder_.write("x.csv", text), settings); };
   EXPECT_EQ(all("1;2,0;0,5\n-3;+4e2;1\n"), two_rows);
   EXPECT_EQ(all("1 2,0 0,5\n-3 4e2 1\n"), two_rows);
-  EXPECT_THAT(message_of<DataError>([&] { all("a;y\n1.5;1\n"); }), HasSubstr("a number with a point"));
+  EXPECT_ERROR(DataError, "a number with a point", all("a;y\n1.5;1\n"));
   settings.delimiter = ",";
-  EXPECT_THAT(message_of<UsageError>([&] { all("1,2,3\n"); }), HasSubstr("a comma cannot be both"));
+  EXPECT_ERROR(UsageError, "a comma cannot be both", all("1,2,3\n"));
 }
 
 }  // namespace starling::csv_test

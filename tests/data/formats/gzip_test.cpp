@@ -8,7 +8,6 @@
 namespace starling::gzip_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 /// Enough rows for several reads, of digits that do not compress to nothing.
 std::string many_rows() {

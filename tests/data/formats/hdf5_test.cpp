@@ -17,8 +17,6 @@ using namespace testing_support;
 using hdf5::File;
 using hdf5::Handle;
 using hdf5::Sizes;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// How a dataset is stored.
 struct Storage {
@@ -348,7 +346,7 @@ TEST_F(Hdf5, NamesAreUtf8) {
     write_numbers(file, "y", {1}, count_up(1), {});
     write_texts(file, {"caf\xC3\xA9", "caf\xE9"});
   }
-  EXPECT_THAT(message_of<DataError>([&] { read_all(folder_ / "n.h5"); }), HasSubstr("name 1 (from 0) is not UTF-8"));
+  EXPECT_ERROR(DataError, "name 1 (from 0) is not UTF-8", read_all(folder_ / "n.h5"));
 }
 
 TEST_F(Hdf5, FilesThatAreNoneAreTold) {

@@ -8,7 +8,6 @@
 namespace starling::idx_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 using namespace std::string_literals;
 
 class Idx : public testing::Test {
@@ -99,20 +98,18 @@ TEST_F(Idx, HoldsLabelsToo) {
   const Plains expected{{{1, 2}, {}, 5}, {{3, 4}, {}, 0}};
   EXPECT_EQ(read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2}, "\5\0"s))), expected);
   EXPECT_EQ(read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2, 1}, "\5\0"s))), expected);
-  EXPECT_THAT(message_of<DataError>([&] {
-                read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2, 2}, "\5\0\1\2"s)));
-              }),
-              HasSubstr("y-ubyte: 2 values per record (the second file of a pair has one"));
+  EXPECT_ERROR(DataError, "y-ubyte: 2 values per record (the second file of a pair has one",
+               read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2, 2}, "\5\0\1\2"s))));
 }
 
 TEST_F(Idx, ThereAreNoColumnsToChoose) {
   DataSettings settings;
   settings.drop = {"0"};
   const std::string source = pair(folder_.write("x-ubyte", idx_bytes(2, 2)), 2);
-  EXPECT_THAT(message_of<UsageError>([&] { read_all(source, settings); }), HasSubstr("x-ubyte: --drop (an IDX file"));
+  EXPECT_ERROR(UsageError, "x-ubyte: --drop (an IDX file", read_all(source, settings));
   settings = {};
   settings.dimension = 3;
-  EXPECT_THAT(message_of<UsageError>([&] { read_all(source, settings); }), HasSubstr("2 features (--dimension says 3"));
+  EXPECT_ERROR(UsageError, "2 features (--dimension says 3", read_all(source, settings));
 }
 
 TEST_F(Idx, WhatIsWrongIsTold) {
@@ -144,8 +141,7 @@ TEST_F(Idx, AFileMustBeAsLongAsItsHeaderSays) {
   const auto reader = open_reader(pair(write_gzipped(folder_, "x.idx.gz", content + "a"), 2), {});
   Record record;
   EXPECT_TRUE(reader->next(record));
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(reader->next(record)); }), HasSubstr("left over"))
-      << "also where nobody reads beyond the last record";
+  EXPECT_ERROR(DataError, "left over", reader->next(record)) << "also where nobody reads beyond the last record";
 }
 
 TEST_F(Idx, ValuesMustBeFinite) {

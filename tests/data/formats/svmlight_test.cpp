@@ -6,7 +6,6 @@
 namespace starling::svmlight_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 class Svmlight : public testing::Test {
  protected:
@@ -49,8 +48,7 @@ TEST_F(Svmlight, FeaturesAreTheLargestIndexOrTheDimension) {
 TEST_F(Svmlight, AnIndexBeyondTheDimensionIsRefused) {
   settings_.dimension = 3;
   EXPECT_EQ(read("1 3:1\n").size(), 1U);
-  EXPECT_THAT(message_of<DataError>([&] { read("1 3:1\n1 2:1 4:1\n"); }),
-              HasSubstr("x.svm: row 2: index 4 (--dimension is 3)"));
+  EXPECT_ERROR(DataError, "x.svm: row 2: index 4 (--dimension is 3)", read("1 3:1\n1 2:1 4:1\n"));
 }
 
 TEST_F(Svmlight, MarksLeadBack) {
@@ -79,7 +77,7 @@ TEST_P(SvmlightFault, IsToldToOthersWithoutItsText) {
   } catch (const RecordError& error) {
     const std::string message = std::string(error.what()).substr((folder_ / "x.svm").size());
     EXPECT_EQ(message.find('\''), std::string::npos) << message;
-    EXPECT_THAT(message, testing::Not(testing::ContainsRegex("index -?[0-9]"))) << message;
+    EXPECT_THAT(message, Not(testing::ContainsRegex("index -?[0-9]"))) << message;
   }
 }
 

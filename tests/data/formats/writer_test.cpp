@@ -16,8 +16,6 @@
 namespace starling::writer_test {
 
 using namespace testing_support;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Numbers that are easily spoilt on their way through text.
 Vector delicate() {
@@ -297,8 +295,7 @@ TEST_P(AnyFile, TakesTheNameOfAnotherOnlyIfItMay) {
 TEST_P(AnyFile, SaysThatTheFolderIsMissing) {
   const TemporaryFolder folder;
   const std::string path = folder / "nowhere/" + GetParam();
-  expect_all_in(message_of<FailureError>([&] { static_cast<void>(open_writer(path, settings_for(1))); }),
-                {path, "No such file"});
+  expect_all_in(message_of<FailureError>([&] { return open_writer(path, settings_for(1)); }), {path, "No such file"});
 }
 
 /// The process may write files of this size at most, as on a disk that is full.
@@ -338,8 +335,7 @@ TEST_P(AnyFile, FailsCleanlyWhenTheDiskIsFull) {
 
 TEST(Writer, TellsTheFormatsByTheirEndings) {
   for (const char* name : {"a.txt", "a", "a.h5.gz", "h5"}) {
-    expect_all_in(message_of<UsageError>([name] { static_cast<void>(writes_nonzeros(name)); }),
-                  {name, ".h5", ".csv.gz", ".svm"});
+    expect_all_in(message_of<UsageError>([name] { return writes_nonzeros(name); }), {name, ".h5", ".csv.gz", ".svm"});
   }
   EXPECT_TRUE(writes_nonzeros("a.svm.gz"));
   EXPECT_FALSE(writes_nonzeros("a.hdf5"));

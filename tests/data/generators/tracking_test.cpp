@@ -1,5 +1,4 @@
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 #include <string>
 
 #include "starling/core/check.hpp"
@@ -9,7 +8,6 @@
 namespace starling::tracking_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 std::unique_ptr<Generator> tracking(const std::string& parameters, Client clients, std::uint64_t seed = 1) {
   return make_generator("synthetic:tracking" + (parameters.empty() ? "" : ":" + parameters), {clients, seed});
@@ -116,7 +114,7 @@ TEST(Tracking, DependsOnTheSeedAndHasDefaults) {
 
 TEST(Tracking, RefusesWhatItCannotDraw) {
   const auto error = [](const std::string& parameters) {
-    return message_of<UsageError>([&] { static_cast<void>(tracking(parameters, 3)); });
+    return message_of<UsageError>([&] { return tracking(parameters, 3); });
   };
   EXPECT_THAT(error("d=1"), HasSubstr("d=1 (it must lie between 2 and"));
   EXPECT_THAT(error("path=2.5"), HasSubstr("path=2.5 (it must lie between 0 and 2)"));

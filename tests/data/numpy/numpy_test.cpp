@@ -41,7 +41,7 @@ class Npy : public testing::Test {
 TEST_F(Npy, ReadsBothOrders) {
   EXPECT_EQ(read(npy(header_of("<f8", "(2, 3)"), bytes_of(six_))), rows_);
   EXPECT_EQ(read(npy(header_of("<f8", "(2, 3)", "True"), bytes_of<double>({1, 4, 2, 5, 3, 6}))), rows_);
-  EXPECT_EQ(testing_support::expect_marks_lead_back(folder_ / "x.npy", {}), 2U);
+  EXPECT_EQ(expect_marks_lead_back(folder_ / "x.npy", {}), 2U);
 }
 
 TEST_F(Npy, ReadsAllTypes) {
@@ -104,7 +104,7 @@ TEST_F(Npy, RefusesDamage) {
       {"length", npy(header_of("<f8", "(2, 3)"), values).substr(0, 60), {"it ends inside its header"}},
       {"empty", "", {"no .npy file"}},
   };
-  testing_support::expect_refused(faults, [&](const std::string& content) { read(content); });
+  expect_refused(faults, [&](const std::string& content) { read(content); });
 }
 
 }  // namespace starling::numpy_test

@@ -57,10 +57,10 @@ TEST_F(DescribedPictures, AreTheSameFromEveryFormat) {
     for (const double pixel : picture.values) pixels += static_cast<char>(pixel);
     labels += fmt::format("{}\n", picture.label);
   }
-  const std::string pair = folder_.write("a-ubyte", testing_support::idx_file(0x08, {7, 4, 4}, pixels)) + "," +
-                           folder_.write("labels.csv", labels);
+  const std::string pair =
+      folder_.write("a-ubyte", idx_file(0x08, {7, 4, 4}, pixels)) + "," + folder_.write("labels.csv", labels);
   EXPECT_EQ(read_all(pair, hog_), expected());
-  EXPECT_EQ(testing_support::expect_marks_lead_back(pair, hog_), 7U);
+  EXPECT_EQ(expect_marks_lead_back(pair, hog_), 7U);
   DataSettings settings = hog_;
   settings.dimension = 16;
   const std::string sparse = folder_.write("a.svm", sparse_);
@@ -95,7 +95,7 @@ TEST_F(DescribedPictures, ComposeWithTheOtherReadingOptions) {
 }
 
 TEST_F(DescribedPictures, MarksLeadBack) {
-  EXPECT_EQ(testing_support::expect_marks_lead_back(folder_.write("a.csv", text_), hog_), 7U);
+  EXPECT_EQ(expect_marks_lead_back(folder_.write("a.csv", text_), hog_), 7U);
 }
 
 // Kept in memory or read again, dealt to one client or several: the records of a data set are described once each.
@@ -109,14 +109,13 @@ TEST_F(DescribedPictures, ReachClientsAndTestSets) {
     const Dataset dataset = open_dataset(settings, 1, 0, 1);
     EXPECT_EQ(dataset.shape.features, GradientHistogram::features);
     EXPECT_FALSE(dataset.shape.sparse);
-    EXPECT_EQ(testing_support::serve(*dataset.streams[0], 2), std::vector<Plains>(2, expected()));
+    EXPECT_EQ(serve(*dataset.streams[0], 2), std::vector<Plains>(2, expected()));
   }
   const DataShape shape = open_dataset(settings, 1, 0, 1).shape;
-  EXPECT_EQ(testing_support::plain(read_test_set(settings.source, settings, shape)), expected());
+  EXPECT_EQ(plain(read_test_set(settings.source, settings, shape)), expected());
   settings.dimension = 16;
-  EXPECT_EQ(testing_support::plain(read_test_set(folder_.write("t.svm", sparse_), settings, shape)), expected());
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(read_test_set("synthetic:drift:n=5", hog_, shape)); }),
-              testing::HasSubstr("--features"));
+  EXPECT_EQ(plain(read_test_set(folder_.write("t.svm", sparse_), settings, shape)), expected());
+  EXPECT_ERROR(UsageError, "--features", read_test_set("synthetic:drift:n=5", hog_, shape));
 }
 
 TEST_F(DescribedPictures, MayBeDealtByLabel) {
@@ -126,7 +125,7 @@ TEST_F(DescribedPictures, MayBeDealtByLabel) {
   settings.batch = 7;
   Plains all;
   for (const Client u : {0, 1}) {
-    const Plains own = testing_support::serve(*open_dataset(settings, 2, u, 1).streams[0], 1)[0];
+    const Plains own = serve(*open_dataset(settings, 2, u, 1).streams[0], 1)[0];
     all.insert(all.end(), own.begin(), own.end());
   }
   Plains sorted = expected();
@@ -151,8 +150,7 @@ TEST_F(DescribedPictures, RefuseWhatDoesNotFit) {
   expect_all_in(refused(folder_.write("a.csv", text_), settings), {"--standardise", "--features hog"});
   settings = hog_;
   settings.source = "synthetic:drift:n=5";
-  expect_all_in(message_of<UsageError>([&] { static_cast<void>(open_dataset(settings, 1, 0, 1)); }),
-                {"--features", "generator"});
+  expect_all_in(message_of<UsageError>([&] { return open_dataset(settings, 1, 0, 1); }), {"--features", "generator"});
   // Pictures of another size have other features, though as many.
   settings = hog_;
   settings.source = folder_.write("small.csv", text_);
@@ -160,7 +158,7 @@ TEST_F(DescribedPictures, RefuseWhatDoesNotFit) {
   for (int j = 0; j < 25; ++j) large += fmt::format("{},", j);
   const std::string other = folder_.write("large.csv", large + "1\n");
   const DataShape shape = open_dataset(settings, 1, 0, 1).shape;
-  expect_all_in(message_of<DataError>([&] { static_cast<void>(read_test_set(other, settings, shape)); }),
+  expect_all_in(message_of<DataError>([&] { return read_test_set(other, settings, shape); }),
                 {"4x4 around", "5x5 around"});
   std::string huge;
   for (int j = 0; j < 16; ++j) huge += j % 2 == 0 ? "1e308," : "-1e308,";

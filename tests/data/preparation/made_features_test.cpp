@@ -95,7 +95,7 @@ TEST_F(MadeFeatures, CategoriesBecomeFeatures) {
   const std::string text = "a,c,y\n1,red,yes\n2,blue,no\n";
   EXPECT_EQ(read(text, settings), (Plains{Plain{{1, 0, 1}, {}, 1}, Plain{{2, 1, 0}, {}, 0}}));
   EXPECT_EQ(names(text, settings), (std::vector<std::string>{"a", "c=blue", "c=red"}));
-  EXPECT_EQ(testing_support::expect_marks_lead_back(folder_ / "x.csv", settings), 2U);
+  EXPECT_EQ(expect_marks_lead_back(folder_ / "x.csv", settings), 2U);
 }
 
 TEST_F(MadeFeatures, AStarTakesOtherTextsButNothingMissing) {
@@ -170,7 +170,7 @@ TEST_F(MadeFeatures, RefuseTablesOfConstantsThatDoNotFit) {
       {"no header", "a,2\nb,1\n", {"m.csv", "feature and value"}},
       {"empty", "", {"m.csv"}},
   };
-  testing_support::expect_refused(faults, [&](const std::string& table) {
+  expect_refused(faults, [&](const std::string& table) {
     DataSettings settings = with(Missing::constant);
     settings.missing_constants = folder_.write("m.csv", table);
     read(gaps_, settings);

@@ -24,7 +24,7 @@ class Ranges : public testing::Test {
 TEST_F(Ranges, MapToMinusOneAndOneAndClip) {
   EXPECT_EQ(read_all(named_, with("feature,low,high\nb,0,20\n0,1,5\n")),
             (Plains{Plain{{-1, 0}, {}, 1}, Plain{{0, 1}, {}, 0}, Plain{{1, -1}, {}, 2}}));
-  EXPECT_EQ(testing_support::expect_marks_lead_back(named_, with("feature,low,high\nb,0,20\na,1,5\n")), 3U);
+  EXPECT_EQ(expect_marks_lead_back(named_, with("feature,low,high\nb,0,20\na,1,5\n")), 3U);
 }
 
 TEST_F(Ranges, NeverGoBeyondOne) {
@@ -69,7 +69,7 @@ TEST_F(Ranges, RefuseTablesThatDoNotFit) {
       {"of standardise", "feature,mean,sd\na,2,3\nb,1,3\n", {"ranges.csv", "feature, low and high", "--ranges"}},
       {"empty", "", {"ranges.csv"}},
   };
-  testing_support::expect_refused(faults, [&](const std::string& ranges) { read_all(named_, with(ranges)); });
+  expect_refused(faults, [&](const std::string& ranges) { read_all(named_, with(ranges)); });
   expect_all_in(message_of<DataError>([&] { read_all(many, with("feature,low,high\nf0,0,1\n")); }),
                 {"'f1', 'f2'", "'f20' and 9 more"});
   DataSettings nowhere;

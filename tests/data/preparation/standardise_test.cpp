@@ -40,13 +40,11 @@ TEST_F(Standardise, TakesConstantsWithoutAFile) {
   EXPECT_EQ(read_all(plain_, values("values:2/2,2e1/2")), expected);
   EXPECT_TRUE(constants_files(values("values:2/2,20/2")).empty());
   for (const char* wrong : {"values:", "values:2/2", "values:2/2,20/2,1/1"}) {
-    EXPECT_NE(message_of<DataError>([&] { read_all(named_, values(wrong)); }).find("pairs"), std::string::npos)
-        << wrong;
+    EXPECT_ERROR(DataError, "pairs", read_all(named_, values(wrong))) << wrong;
   }
   for (const char* wrong :
        {"values:2,20/2", "values:2/0,20/2", "values:2/-1,20/2", "values:a/1,20/2", "values:2/2,,"}) {
-    EXPECT_NE(message_of<UsageError>([&] { read_all(named_, values(wrong)); }).find("MEAN/SD"), std::string::npos)
-        << wrong;
+    EXPECT_ERROR(UsageError, "MEAN/SD", read_all(named_, values(wrong))) << wrong;
   }
 }
 
@@ -105,7 +103,7 @@ TEST_F(Standardise, LeavesClassesAlone) {
 }
 
 TEST_F(Standardise, MarksLeadBack) {
-  EXPECT_EQ(testing_support::expect_marks_lead_back(named_, with("feature,mean,sd\nb,20,2\na,2,2\n")), 2U);
+  EXPECT_EQ(expect_marks_lead_back(named_, with("feature,mean,sd\nb,20,2\na,2,2\n")), 2U);
 }
 
 TEST_F(Standardise, RefusesTablesThatDoNotFit) {
@@ -128,7 +126,7 @@ TEST_F(Standardise, RefusesTablesThatDoNotFit) {
       {"tiny", "feature,mean,sd\na,0,1e-320\nb,1,1\n", {"named.csv: row 2", "feature 'a'", "double precision"}},
       {"empty", "", {"constants.csv"}},
   };
-  testing_support::expect_refused(faults, [&](const std::string& constants) { read_all(named_, with(constants)); });
+  expect_refused(faults, [&](const std::string& constants) { read_all(named_, with(constants)); });
   DataSettings nowhere;
   nowhere.standardise = folder_ / "nowhere.csv";
   expect_all_in(message_of<UsageError>([&] { read_all(named_, nowhere); }), {"nowhere.csv"});

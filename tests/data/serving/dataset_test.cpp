@@ -12,7 +12,6 @@
 namespace starling::dataset_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 std::string csv_of(int count) {
   std::string text = "a,b,y\n";
@@ -191,28 +190,24 @@ TEST_F(PerClient, EachClientReadsItsOwnFileAndNoOther) {
     const Dataset data = open_dataset(settings_, 3, 0, 3);
     EXPECT_EQ(data.shape.rounds, 5);
     EXPECT_EQ(data.shape.features, 2U);
-    EXPECT_THAT(sizes(serve(*data.streams[0], 5)), testing::ElementsAre(2, 2, 1, 0, 0));
-    EXPECT_THAT(sizes(serve(*data.streams[2], 2)), testing::ElementsAre(1, 0));
+    EXPECT_THAT(sizes(serve(*data.streams[0], 5)), ElementsAre(2, 2, 1, 0, 0));
+    EXPECT_THAT(sizes(serve(*data.streams[2], 2)), ElementsAre(1, 0));
     std::filesystem::remove(folder_ / "part-1.csv");
     EXPECT_EQ(open_dataset(settings_, 3, 1, 2).shape.rounds, 5) << "client 0 lives elsewhere";
-    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 1)); }),
-                HasSubstr("part-1.csv"));
+    EXPECT_ERROR(UsageError, "part-1.csv", open_dataset(settings_, 3, 0, 1));
     static_cast<void>(folder_.write("part-1.csv", csv_of(5)));
   }
 }
 
 TEST_F(PerClient, FilesOfDifferentWidthAreRefused) {
   static_cast<void>(folder_.write("part-3.csv", "1,2,3,4\n"));
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 3)); }),
-              HasSubstr("have 2 features and another's 3"));
+  EXPECT_ERROR(DataError, "have 2 features and another's 3", open_dataset(settings_, 3, 0, 3));
 }
 
 TEST_F(PerClient, NothingIsDealtOut) {
   settings_.partition = "iid";
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 3)); }),
-              HasSubstr("has a file of its own"));
-  EXPECT_THAT(message_of<UsageError>([&] { check_saves_partition(settings_, folder_ / "p.csv"); }),
-              HasSubstr("not dealt out"));
+  EXPECT_ERROR(UsageError, "has a file of its own", open_dataset(settings_, 3, 0, 3));
+  EXPECT_ERROR(UsageError, "not dealt out", check_saves_partition(settings_, folder_ / "p.csv"));
 }
 
 TEST(Shapes, AreJoinedOverRanks) {
@@ -238,8 +233,8 @@ TEST(Shapes, AreJoinedOverRanks) {
     EXPECT_EQ(DataShape::parse(shape.text()).clients, shape.clients);
   }
   EXPECT_EQ(named.joined(named).names, named.names);
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(named.joined(renamed)); }),
-              testing::AllOf(HasSubstr("feature 0"), HasSubstr("'a'"), HasSubstr("'d'")));
+  EXPECT_THAT(message_of<DataError>([&] { return named.joined(renamed); }),
+              AllOf(HasSubstr("feature 0"), HasSubstr("'a'"), HasSubstr("'d'")));
   renamed.names.clear();
   EXPECT_EQ(renamed.joined(named).names, named.names) << "without names there is nothing to compare";
 }
@@ -269,8 +264,8 @@ TEST(SavedPartitions, ReplaceNothing) {
   const TemporaryFolder folder;
   DataSettings settings;
   settings.source = folder.write("x.csv", csv_of(60));
-  EXPECT_THAT(message_of<UsageError>([&] { check_saves_partition(settings, settings.source); }), HasSubstr("exists"));
-  EXPECT_THAT(message_of<FailureError>([&] { save_partition(settings, 4, settings.source); }), HasSubstr("x.csv"));
+  EXPECT_ERROR(UsageError, "exists", check_saves_partition(settings, settings.source));
+  EXPECT_ERROR(FailureError, "x.csv", save_partition(settings, 4, settings.source));
   EXPECT_EQ(open_dataset(settings, 1, 0, 1).streams[0]->records(), 60) << "it is still the source";
   EXPECT_FALSE(std::filesystem::exists(settings.source + ".part"));
 }
@@ -294,10 +289,10 @@ class Datasets : public testing::Test {
     return settings;
   }
   static std::string error(const DataSettings& settings, Client clients = 1) {
-    return message_of<DataError>([&] { static_cast<void>(open_dataset(settings, clients, 0, clients)); });
+    return message_of<DataError>([&] { return open_dataset(settings, clients, 0, clients); });
   }
   static std::string usage(const DataSettings& settings) {
-    return message_of<UsageError>([&] { static_cast<void>(open_dataset(settings, 1, 0, 1)); });
+    return message_of<UsageError>([&] { return open_dataset(settings, 1, 0, 1); });
   }
   TemporaryFolder folder_;
 };
@@ -320,7 +315,7 @@ TEST_F(Datasets, LabelsThatDoNotFitNameTheirRowOnEveryRank) {
   };
   const std::string expected = settings.source + ": row 3: label 3 (this loss needs -1 or 1) map it";
   EXPECT_EQ(error(settings), expected);
-  EXPECT_EQ(message_of<DataError>([&] { static_cast<void>(open_dataset(settings, 2, 0, 1)); }), expected);
+  EXPECT_EQ(message_of<DataError>([&] { return open_dataset(settings, 2, 0, 1); }), expected);
   settings.source = "synthetic:drift";
   settings.label_map = [](double) -> double { throw DataError("label (unfit) map it"); };
   EXPECT_EQ(error(settings), "synthetic:drift: label (unfit) map it");
@@ -328,10 +323,8 @@ TEST_F(Datasets, LabelsThatDoNotFitNameTheirRowOnEveryRank) {
 
 TEST_F(Datasets, FaultsInOthersRowsAreFoundToo) {
   const DataSettings settings = file("x.csv", "a,y\n1,1\n2,nan\n");
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(open_dataset(settings, 2, 0, 1)); }),
-              HasSubstr("x.csv: row 3: column 'y' is 'nan'"));
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(open_dataset(settings, 2, 0, 0)); }),
-              HasSubstr("x.csv: row 3: column 'y' is 'nan'"));
+  EXPECT_ERROR(DataError, "x.csv: row 3: column 'y' is 'nan'", open_dataset(settings, 2, 0, 1));
+  EXPECT_ERROR(DataError, "x.csv: row 3: column 'y' is 'nan'", open_dataset(settings, 2, 0, 0));
 }
 
 TEST_F(Datasets, NothingToLearnFromIsAnError) {

@@ -2,7 +2,6 @@
 
 #include "support/testing.hpp"
 #include <algorithm>
-#include <gmock/gmock.h>
 #include <map>
 #include <string>
 
@@ -12,7 +11,6 @@
 namespace starling::partition_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 Vector some_labels(std::size_t size, std::uint64_t classes = 3) {
   AddressedRandom random(7, Purpose::experiment, 0, 0);
@@ -189,18 +187,14 @@ TEST(Dirichlet, AClassIsCutAtItsShares) {
 }
 
 TEST(Dirichlet, RefusesWhatItCannotUse) {
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(partition_table().make("dirichlet")); }),
-              HasSubstr("lacks 'alpha'"));
+  EXPECT_ERROR(UsageError, "lacks 'alpha'", partition_table().make("dirichlet"));
   for (const std::string alpha : {"0", "-1", "nan", "inf"}) {
-    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(partition_table().make("dirichlet:" + alpha)); }),
-                HasSubstr("it must lie between"));
+    EXPECT_ERROR(UsageError, "it must lie between", partition_table().make("dirichlet:" + alpha));
   }
   Vector continuous(20'000);
   for (std::size_t i = 0; i < continuous.size(); ++i) continuous[i] = static_cast<double>(i);
-  EXPECT_THAT(message_of<UsageError>([&] {
-                static_cast<void>(partition_table().make("dirichlet:1")->assign(found_of(continuous), 2, 1));
-              }),
-              HasSubstr("distinct labels (it is meant for classes)"));
+  EXPECT_ERROR(UsageError, "distinct labels (it is meant for classes)",
+               partition_table().make("dirichlet:1")->assign(found_of(continuous), 2, 1));
 }
 
 TEST(RoundRobin, GoesThroughTheSourceAtOnePace) {
@@ -223,10 +217,8 @@ TEST(Shards, EveryClientHasFewClassesAndEqualSize) {
 }
 
 TEST(Shards, MoreShardsThanRecordsAreRefused) {
-  EXPECT_THAT(message_of<UsageError>([] {
-                static_cast<void>(partition_table().make("shards:4")->assign(found_of(some_labels(11)), 3, 1));
-              }),
-              HasSubstr("11 records are fewer than shards"));
+  EXPECT_ERROR(UsageError, "11 records are fewer than shards",
+               partition_table().make("shards:4")->assign(found_of(some_labels(11)), 3, 1));
 }
 
 TEST(ByColumn, ValuesAreClientsOrNeighbouringValuesAre) {
@@ -236,8 +228,7 @@ TEST(ByColumn, ValuesAreClientsOrNeighbouringValuesAre) {
   found.keys = {2, 0, 1, 1, 2, 0};
   EXPECT_EQ(partition->assign(found, 3, 1), (std::vector<Client>{2, 0, 1, 1, 2, 0}));
   EXPECT_EQ(partition->assign(found, 2, 1), (std::vector<Client>{1, 0, 0, 0, 1, 0}));
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(partition->assign(found, 4, 1)); }),
-              HasSubstr("'site' has 3 values for 4 clients"));
+  EXPECT_ERROR(UsageError, "'site' has 3 values for 4 clients", partition->assign(found, 4, 1));
 }
 
 class PartitionFile : public testing::Test {
@@ -245,7 +236,7 @@ class PartitionFile : public testing::Test {
   [[nodiscard]] std::string error(const std::string& text) const {
     const std::string path = folder_.write("p.csv", text);
     return message_of<DataError>(
-        [&] { static_cast<void>(partition_table().make("file:" + path)->assign(found_of(some_labels(3)), 2, 1)); });
+        [&] { return partition_table().make("file:" + path)->assign(found_of(some_labels(3)), 2, 1); });
   }
   TemporaryFolder folder_;
 };
@@ -269,7 +260,7 @@ TEST_F(PartitionFile, FaultsAreNamed) {
 }
 
 TEST(PartitionTable, UnknownNamesListTheKnown) {
-  EXPECT_EQ(message_of<UsageError>([] { static_cast<void>(partition_table().make("sorted")); }),
+  EXPECT_EQ(message_of<UsageError>([] { return partition_table().make("sorted"); }),
             "unknown partition 'sorted' (known: contiguous, round-robin, iid, shards, dirichlet, column, file). Choose "
             "one of them.");
 }

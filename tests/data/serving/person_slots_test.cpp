@@ -5,6 +5,8 @@
 
 namespace starling::person_slots_test {
 
+using namespace testing_support;
+
 using Labels = std::vector<std::vector<double>>;  ///< by person of a batch
 
 Labels labels_of(const Batch& batch) {
@@ -77,7 +79,7 @@ TEST(PersonUses, KeepHashesUnderAKeyOfTheirOwn) {
   Snapshot kept;
   one.persist(kept);
   static_cast<void>(kept.content().map([](const std::string& bytes) {
-    EXPECT_EQ(bytes.find("anna"), std::string::npos);
+    EXPECT_THAT(bytes, Not(HasSubstr("anna")));
     return 0;
   }));
 }

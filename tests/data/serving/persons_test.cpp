@@ -9,7 +9,6 @@
 namespace starling::persons_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 /// The records of a batch, person by person.
 std::vector<Plains> persons_of(const Secret<Batch>& secret) {
@@ -148,7 +147,7 @@ TEST_F(PersonStreams, Faults) {
     settings.partition = partition;
     settings.person = column;
     if (!source.empty()) settings.source = source;
-    return testing_support::message_of<UsageError>([&] { static_cast<void>(open_dataset(settings, 2, 0, 2)); });
+    return message_of<UsageError>([&] { return open_dataset(settings, 2, 0, 2); });
   };
   EXPECT_THAT(message("contiguous", "nobody", ""), HasSubstr("--person"));
   EXPECT_THAT(message("column:b", "who", ""), HasSubstr("column:who"));

@@ -14,8 +14,6 @@
 namespace starling::stream_test {
 
 using namespace testing_support;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Records 0 … count − 1, whose label is their number.
 std::string numbered_csv(int count) {
@@ -214,9 +212,9 @@ TEST_F(Streams, DoNotShareAGzippedFile) {
   read.memory = 0;
   read.readers = 5;
   EXPECT_THAT(labels(serve(*open_dataset(read, 5, 0, 5).streams[4], 1)[0]), ElementsAre(16, 17, 18));
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(read, 6, 0, 6)); }),
-              testing::AllOf(HasSubstr("x.csv.gz': 6 clients of a rank"), HasSubstr("for 5 at most"),
-                             HasSubstr("raise --memory")));
+  EXPECT_THAT(
+      message_of<UsageError>([&] { return open_dataset(read, 6, 0, 6); }),
+      AllOf(HasSubstr("x.csv.gz': 6 clients of a rank"), HasSubstr("for 5 at most"), HasSubstr("raise --memory")));
   EXPECT_EQ(open_dataset(read, 6, 0, 5).streams.size(), 5U) << "another rank has the sixth";
   read.memory = std::size_t{1} << 20;
   EXPECT_EQ(open_dataset(read, 6, 0, 6).streams.size(), 6U);
@@ -228,8 +226,7 @@ TEST_F(Streams, RoundsGoForwardAndMayBeLeftOut) {
   auto resumed = open_dataset(settings(9, 2, 1), 1, 0, 1);
   EXPECT_EQ(peek(resumed.streams[0]->next(3)), batches[3]);
   EXPECT_EQ(peek(resumed.streams[0]->next(4)), batches[4]);
-  EXPECT_THAT(message_of<FailureError>([&] { static_cast<void>(resumed.streams[0]->next(4)); }),
-              HasSubstr("round 4 was asked for after round 4"));
+  EXPECT_ERROR(FailureError, "round 4 was asked for after round 4", resumed.streams[0]->next(4));
 }
 
 /// What the stream says after each of the rounds 0 … rounds − 1.
@@ -267,9 +264,9 @@ TEST_F(Streams, WithoutEndNeverEnd) {
 void expect_no_allocation(Stream& stream) {
   Round t = 0;
   for (; t < 50; ++t) static_cast<void>(stream.next(t));
-  const long before = testing_support::allocations();
+  const long before = allocations();
   for (; t < 150; ++t) static_cast<void>(stream.next(t));
-  EXPECT_EQ(testing_support::allocations() - before, 0);
+  EXPECT_EQ(allocations() - before, 0);
 }
 
 TEST_F(Streams, NothingIsAllocatedAfterTheFirstPass) {

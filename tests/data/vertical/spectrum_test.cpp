@@ -3,7 +3,6 @@
 #include "data/reading.hpp"
 #include <algorithm>
 #include <cmath>
-#include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,6 @@
 namespace starling::spectrum_test {
 
 using namespace testing_support;
-using testing::HasSubstr;
 
 constexpr double side = 500;
 
@@ -390,7 +388,7 @@ TEST(Spectrum, OptionsThatSpeakOfTablesAreRefused) {
   const auto refusal = [](void (*change)(VerticalSettings&)) {
     VerticalSettings settings = settings_of();
     change(settings);
-    return message_of<UsageError>([&] { static_cast<void>(open_vertical(settings, 2, 0, 2, true)); });
+    return message_of<UsageError>([&] { return open_vertical(settings, 2, 0, 2, true); });
   };
   EXPECT_THAT(refusal([](VerticalSettings& settings) { settings.columns = "0-9/10"; }), HasSubstr("its own columns"));
   EXPECT_THAT(refusal([](VerticalSettings& settings) { settings.label_source = "a.csv"; }),
@@ -403,11 +401,10 @@ TEST(Spectrum, ItIsForVerticalLearningAlone) {
   DataSettings settings;
   for (const std::string source : {"synthetic:spectrum", "synthetic:spectrum:v=5"}) {
     settings.source = source;
-    const std::string message = message_of<UsageError>([&] { static_cast<void>(open_dataset(settings, 1, 0, 1)); });
+    const std::string message = message_of<UsageError>([&] { return open_dataset(settings, 1, 0, 1); });
     EXPECT_THAT(message, HasSubstr("is for `starling vertical` alone"));
   }
-  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(spectrum_scene("synthetic:drift", 1, 1, 1, 1)); }),
-              HasSubstr("'synthetic:drift' is no spectrum"));
+  EXPECT_ERROR(UsageError, "'synthetic:drift' is no spectrum", spectrum_scene("synthetic:drift", 1, 1, 1, 1));
   EXPECT_FALSE(is_spectrum("synthetic:spectrums"));
 }
 

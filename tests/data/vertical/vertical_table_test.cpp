@@ -15,8 +15,6 @@
 namespace starling::vertical_table_test {
 
 using namespace testing_support;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using Groups = std::vector<std::vector<std::size_t>>;
 
 /// The data of two parties on one rank, in round 0.
@@ -27,12 +25,11 @@ VerticalDataset loaded(const VerticalSettings& settings) {
 }
 
 std::string refusal(const VerticalSettings& settings, std::size_t parties, bool targets_known = true) {
-  return message_of<UsageError>(
-      [&] { static_cast<void>(open_vertical(settings, parties, 0, parties, targets_known)); });
+  return message_of<UsageError>([&] { return open_vertical(settings, parties, 0, parties, targets_known); });
 }
 
 std::string fault(const VerticalSettings& settings, std::size_t parties, bool targets_known = true) {
-  return message_of<DataError>([&] { static_cast<void>(open_vertical(settings, parties, 0, parties, targets_known)); });
+  return message_of<DataError>([&] { return open_vertical(settings, parties, 0, parties, targets_known); });
 }
 
 // ---- Groups of columns
@@ -50,7 +47,7 @@ TEST(ColumnGroups, ThatAreWrongAreRefused) {
   const std::vector<std::string> names{"age", "bmi", "bmi"};
   const auto refused = [&](const std::string& text, std::size_t parties, bool named = false) {
     return message_of<UsageError>(
-        [&] { static_cast<void>(parse_column_groups(text, parties, 3, named ? names : std::vector<std::string>{})); });
+        [&] { return parse_column_groups(text, parties, 3, named ? names : std::vector<std::string>{}); });
   };
   EXPECT_THAT(refused("0/1", 3), HasSubstr("'0/1': 2 groups of columns for 3 parties"));
   EXPECT_THAT(refused("0/1|2", 2), HasSubstr("3 groups of columns for 2 parties"));
@@ -149,7 +146,7 @@ TEST_F(OneTable, EndsWithAShortRoundAndThenGivesNothing) {
   EXPECT_TRUE(opened(data.stream->inputs(0)).empty());
   EXPECT_TRUE(opened(data.stream->targets()).empty());
   EXPECT_EQ(data.stream->participations(), 1);
-  EXPECT_THAT(message_of<FailureError>([&] { data.stream->load(3); }), HasSubstr("streams go forward only"));
+  EXPECT_ERROR(FailureError, "streams go forward only", data.stream->load(3));
 }
 
 TEST_F(OneTable, IsServedAgainInEachEpoch) {
@@ -259,8 +256,7 @@ TEST_F(OneTable, SettingsOutOfRangeAreRefused) {
   settings_.epochs = 0;
   EXPECT_THAT(refusal(settings_, 2), HasSubstr("epochs=0"));
   settings_.epochs = 1;
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_vertical(settings_, 2, 1, 2, true)); }),
-              HasSubstr("no such block of parties"));
+  EXPECT_ERROR(UsageError, "no such block of parties", open_vertical(settings_, 2, 1, 2, true));
 }
 
 // ---- A file for each party
@@ -300,13 +296,13 @@ TEST_F(PartyFiles, OfRanksWithoutLabelsAreAlignedByTheIdsOfOneThatHasThem) {
   const auto centre = open_vertical(settings_, 2, 0, 0, true);
   const auto host = open_vertical(settings_, 2, 1, 1, false);
   EXPECT_TRUE(host.ids.empty());
-  EXPECT_THAT(message_of<FailureError>([&] { host.stream->load(0); }), HasSubstr("before records were aligned"));
+  EXPECT_ERROR(FailureError, "before records were aligned", host.stream->load(0));
   for (const auto* data : {&centre, &host}) data->stream->align(centre.ids);
   for (const auto* data : {&centre, &host}) data->stream->load(0);
   EXPECT_THAT(opened(host.stream->inputs(0)), ElementsAre(71, 72, 81, 82));
   EXPECT_TRUE(opened(host.stream->targets()).empty());
   EXPECT_THAT(opened(centre.stream->targets()), ElementsAre(1, 0));
-  EXPECT_THAT(message_of<FailureError>([&] { host.stream->align(centre.ids); }), HasSubstr("before the first round"));
+  EXPECT_ERROR(FailureError, "before the first round", host.stream->align(centre.ids));
 }
 
 TEST_F(PartyFiles, CountForARankThatHasReadNone) {
@@ -458,8 +454,8 @@ TEST_F(PartyFiles, HaveConstantsOfTheirOwn) {
 
 TEST_F(PartyFiles, SayHowEachHasConstantsOfItsOwn) {
   settings_.standardise = folder_.write("sd.csv", "feature,mean,sd\na,80,10\nb,81,1\nc,0,2\n");
-  EXPECT_THAT(message_of<Error>([&] { static_cast<void>(open_vertical(settings_, 2, 0, 2, true)); }),
-              HasSubstr("{client} in the name after --standardise stands for the party's number, from 1"));
+  EXPECT_ERROR(Error, "{client} in the name after --standardise stands for the party's number, from 1",
+               open_vertical(settings_, 2, 0, 2, true));
 }
 
 TEST_F(PartyFiles, OfDifferentLengthsAreAnError) {
@@ -469,10 +465,8 @@ TEST_F(PartyFiles, OfDifferentLengthsAreAnError) {
                                     "both\\) give files of the same records"));
   const auto centre = open_vertical(settings_, 2, 0, 0, true);
   const auto host = open_vertical(settings_, 2, 1, 1, false);
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(centre.shape.joined(host.shape)); }),
-              HasSubstr("host.csv: 2 (each record needs both)"));
-  EXPECT_THAT(message_of<DataError>([&] { host.stream->align(centre.ids); }),
-              HasSubstr("host.csv: 2 records and 3 labels"));
+  EXPECT_ERROR(DataError, "host.csv: 2 (each record needs both)", centre.shape.joined(host.shape));
+  EXPECT_ERROR(DataError, "host.csv: 2 records and 3 labels", host.stream->align(centre.ids));
 }
 
 TEST_F(PartyFiles, WithoutIdsOfDifferentLengthsAreAnErrorToo) {
@@ -593,17 +587,14 @@ TEST(VerticalShape, GoesThroughTextAsItIs) {
                                  "1 -1 -1 1 3 2\x1f"
                                  "file\x1f"
                                  "one"}) {
-    EXPECT_THAT(message_of<FailureError>([&] { static_cast<void>(VerticalShape::parse(text)); }),
-                HasSubstr("is no shape of vertical data"))
-        << text;
+    EXPECT_ERROR(FailureError, "is no shape of vertical data", VerticalShape::parse(text)) << text;
   }
 }
 
 TEST(VerticalShape, OfTwoRanksThatContradictEachOtherIsAnError) {
   const VerticalShape one{{2, 0}, 1, 5, 5, "a.csv", {{}, {}}};
   const VerticalShape other{{3, 1}, 1, 5, 5, "b.csv", {{}, {}}};
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(one.joined(other)); }),
-              HasSubstr("party 1 (from 1) has 2 columns on one rank and 3 on another"));
+  EXPECT_ERROR(DataError, "party 1 (from 1) has 2 columns on one rank and 3 on another", one.joined(other));
   const VerticalShape nothing{{0, 0}, 1, {}, {}, "", {{}, {}}};
   EXPECT_EQ(nothing.joined(one).text(), one.text());
   EXPECT_EQ(one.joined(nothing).text(), one.text());

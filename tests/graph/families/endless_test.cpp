@@ -6,11 +6,11 @@
 #include <ostream>
 #include <set>
 
-#include <gtest/gtest.h>
-
 #include "starling/graph/analysis/analysis.hpp"
 
 namespace starling::endless_test {
+
+using namespace testing_support;
 
 struct Case {
   std::string spec;
@@ -82,7 +82,7 @@ TEST_P(Endless, SenderSumsAreOneWithEqualShares) {
 TEST_P(Endless, SaysRightlyWhetherReceiverSumsAreOne) {
   const auto graph = make();
   const bool one = analyse(GraphSample(*graph)).receiver_sums.is_one();
-  const std::string complaint = testing_support::message_of<UsageError>([&] { graph->require_receiver_sums(); });
+  const std::string complaint = message_of<UsageError>([&] { graph->require_receiver_sums(); });
   EXPECT_TRUE(one || !complaint.empty()) << "of sums that are not one, nothing was said";
 }
 
@@ -90,9 +90,9 @@ TEST_P(Endless, FollowsOtherRulesOnlyWhereBothEndsKnowTheWeights) {
   const auto sender = make();
   for (const WeightRule rule : {WeightRule::receiver, WeightRule::metropolis}) {
     std::unique_ptr<Graph> graph;
-    const std::string refusal = testing_support::message_of<UsageError>([&] { graph = make(rule); });
+    const std::string refusal = message_of<UsageError>([&] { graph = make(rule); });
     if (!graph) {
-      EXPECT_NE(refusal.find(name_of(rule)), std::string::npos) << refusal;
+      EXPECT_THAT(refusal, HasSubstr(name_of(rule)));
       continue;
     }
     EXPECT_NO_THROW(graph->require_receiver_sums());
@@ -143,7 +143,7 @@ TEST_P(Endless, RefusesClientsAndRoundsThatAreNone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Endless, testing::ValuesIn(all_cases()), [](const auto& instance) {
-  return testing_support::test_name(instance.param.spec + "_" + std::to_string(instance.param.clients));
+  return test_name(instance.param.spec + "_" + std::to_string(instance.param.clients));
 });
 
 std::vector<std::vector<Client>> receivers(const Schedule& graph, Round t) {
@@ -256,9 +256,9 @@ TEST(EndlessFamilies, RefuseWhatTheyCannotMake) {
       {"random-regular:degree=0,rounds=endless", 9, "degree=0"},
   };
   for (const auto& [spec, n, part] : table) {
-    const std::string message = testing_support::message_of<UsageError>(
-        [&, &text = spec, &clients = n] { static_cast<void>(make_graph(text, clients, WeightRule::sender)); });
-    EXPECT_NE(message.find(part), std::string::npos) << spec << ": " << message;
+    const std::string message = message_of<UsageError>(
+        [&, &text = spec, &clients = n] { return make_graph(text, clients, WeightRule::sender); });
+    EXPECT_THAT(message, HasSubstr(part)) << spec << ": " << message;
   }
   EXPECT_FALSE(make_graph("erdos-renyi:p=0,rounds=endless", 9, WeightRule::sender)->ever_connects());
 }

@@ -11,11 +11,11 @@
 #include <set>
 #include <tuple>
 
-#include <gtest/gtest.h>
-
 #include "starling/graph/analysis/analysis.hpp"
 
 namespace starling::families_test {
+
+using namespace testing_support;
 
 /// The table of families, and the family of the how-to page.
 const TopologyTable& tested_families() {
@@ -35,7 +35,7 @@ struct Case {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& row : tested_families().rows()) {
-    for (const Client n : testing_support::taken(row.name, {1, 2, 3, 4, 5, 8, 12, 17, 32})) {
+    for (const Client n : taken(row.name, {1, 2, 3, 4, 5, 8, 12, 17, 32})) {
       cases.push_back({row.name, n});
     }
   }
@@ -126,7 +126,7 @@ TEST_P(Family, RefusesExplicitWeights) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Family, testing::ValuesIn(all_cases()), [](const auto& instance) {
-  return testing_support::test_name(instance.param.family + "_" + std::to_string(instance.param.clients));
+  return test_name(instance.param.family + "_" + std::to_string(instance.param.clients));
 });
 
 std::size_t edges_of(const std::string& spec, Client n) {
@@ -162,8 +162,7 @@ TEST(Families, ErdosRenyiFollowsItsProbabilityAndSeed) {
 }
 
 std::string refusal(const std::string& spec, Client n) {
-  return testing_support::message_of<UsageError>(
-      [&] { static_cast<void>(topology_table().make(spec, n, WeightRule::sender)); });
+  return message_of<UsageError>([&] { return topology_table().make(spec, n, WeightRule::sender); });
 }
 
 std::vector<Client> receivers(const Topology& topology, Client u, Round t = 0) {
@@ -284,13 +283,13 @@ TEST(Families, RefuseWhatTheyCannotMake) {
   };
   for (const auto& [spec, n, part] : table) {
     const std::string message = refusal(spec, n);
-    EXPECT_NE(message.find(part), std::string::npos) << spec << ": " << message;
+    EXPECT_THAT(message, HasSubstr(part)) << spec << ": " << message;
   }
 }
 
 // Every line of the rule and of its row is in the page, as an added line of its example.
 TEST(Families, TheHowToPageAddsTheFamilyThatIsTested) {
-  const std::filesystem::path source = testing_support::source_folder();
+  const std::filesystem::path source = source_folder();
   const auto text_of = [](const std::filesystem::path& path) {
     std::ifstream file(path);
     return std::string(std::istreambuf_iterator<char>(file), {});
@@ -302,7 +301,7 @@ TEST(Families, TheHowToPageAddsTheFamilyThatIsTested) {
   ASSERT_LT(begin, end);
   std::istringstream lines(code.substr(begin, end - begin));
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_NE(page.find("\n+" + line + "\n"), std::string::npos) << "the page lacks: " << line;
+    EXPECT_THAT(page, HasSubstr("\n+" + line + "\n")) << "the page lacks: " << line;
   }
   const TopologyTable::Row row = chords_row();
   for (const std::string& text : {row.name, row.help, row.parameters[0].key, row.parameters[0].help}) {

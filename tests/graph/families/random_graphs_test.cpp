@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include <gtest/gtest.h>
-
 #include "starling/graph/graph.hpp"
 
 namespace starling::random_graphs_test {

@@ -2,8 +2,6 @@
 #include "support/mutations.hpp"
 #include <algorithm>
 
-#include <gtest/gtest.h>
-
 #include "starling/graph/analysis/analysis.hpp"
 
 namespace starling::parser_mutation_test {

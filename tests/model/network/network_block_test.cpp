@@ -2,7 +2,6 @@
 
 #include "support/testing.hpp"
 #include <cmath>
-#include <gmock/gmock.h>
 #include <limits>
 
 #include "starling/core/check.hpp"
@@ -10,8 +9,7 @@
 
 namespace starling::network_block_test {
 
-using testing::HasSubstr;
-using testing_support::message_of;
+using namespace testing_support;
 
 constexpr std::size_t inputs = 5;
 constexpr std::size_t outputs = 3;
@@ -145,10 +143,8 @@ TEST(NetworkBlock, OfFloatsRefusesClipsThatFloatsCannotKeep) {
   const auto block = make_network_block(perceptron({inputs, outputs}), Precision::single);
   static_cast<void>(block->forward(block->initial(1, 0), random_numbers(inputs, 1)));
   Vector gradient;
-  EXPECT_THAT(message_of<UsageError>([&] {
-                block->gradient(random_numbers(outputs, 2), {ClipKind::l2, 1e-12}, gradient);
-              }),
-              HasSubstr("--precision double"));
+  EXPECT_ERROR(UsageError, "--precision double",
+               block->gradient(random_numbers(outputs, 2), {ClipKind::l2, 1e-12}, gradient));
 }
 
 }  // namespace starling::network_block_test

@@ -37,7 +37,7 @@ struct Case {
       : loss(loss_for(Network<T>(architecture).outputs())),
         model(*loss, architecture),
         batch(random_batch(*loss, architecture.input.size(), records, random)),
-        parameters(testing_support::random_parameters(model.dimension(), random)) {
+        parameters(random_parameters(model.dimension(), random)) {
     scale(0.3, parameters);
   }
   Vector gradient(const Batch& of, const Clip& clip = {}) {
@@ -218,8 +218,8 @@ TEST_P(LossesOfNetworks, WithoutAHiddenLayerAreLinearModels) {
   const std::size_t k = loss->scores();
   LinearModel linear(*loss, 7, true);
   NetworkModel<double> network(*loss, perceptron({7, k}));
-  const testing_support::TwinBatch batch = testing_support::random_records(*loss, GetParam(), 7, records, random);
-  const Vector flat = testing_support::random_parameters(network.dimension(), random);
+  const testing_support::TwinBatch batch = random_records(*loss, GetParam(), 7, records, random);
+  const Vector flat = random_parameters(network.dimension(), random);
   const auto place = [k](std::size_t i) { return i % k * 8 + i / k; };  // of the i-th parameter in the linear model
   Vector turned(flat.size());
   for (std::size_t i = 0; i < flat.size(); ++i) turned[place(i)] = flat[i];
@@ -240,8 +240,8 @@ TEST_P(LossesOfNetworks, WithoutAHiddenLayerAreLinearModels) {
   EXPECT_EQ(network.initial(1)->size(), network.dimension());
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, LossesOfNetworks, testing::ValuesIn(testing_support::loss_examples()),
-                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+INSTANTIATE_TEST_SUITE_P(Table, LossesOfNetworks, testing::ValuesIn(loss_examples()),
+                         [](const auto& row) { return test_name(row.param.spec); });
 
 TEST(NetworkModels, KeepAMarginForTheirArithmetic) {
   const auto loss = loss_table().make("softmax:3");
@@ -320,10 +320,7 @@ TEST(NetworkModels, LeaveOutWhatCannotBeClippedExactly) {
 
 TEST(NetworkModels, MustHaveAnOutputPerScore) {
   const auto loss = loss_table().make("softmax:3");
-  EXPECT_NE(message_of<UsageError>([&] {
-              NetworkModel<float>(*loss, perceptron({2, 4}));
-            }).find("4 outputs"),
-            std::string::npos);
+  EXPECT_ERROR(UsageError, "4 outputs", NetworkModel<float>(*loss, perceptron({2, 4})));
 }
 
 }  // namespace starling::network_model_test

@@ -4,18 +4,15 @@
 #include "support/testing.hpp"
 #include <cstdint>
 #include <functional>
-#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/memory/huge_pages.hpp"
 
 namespace starling::shared_memory_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 /// What a child process finds: 0 if all is well.
 int in_child(const std::function<int()>& look) {
@@ -98,8 +95,7 @@ TEST(SharedMemory, CannotBeAttachedOnceItIsClosed) {
   SharedMemory memory = SharedMemory::create(4096);
   const SharedPlace place = memory.place();
   memory.close();
-  EXPECT_THAT(message_of<FailureError>([&] { static_cast<void>(SharedMemory::attach(place)); }),
-              testing::HasSubstr("cannot be opened"));
+  EXPECT_ERROR(FailureError, "cannot be opened", SharedMemory::attach(place));
 }
 
 }  // namespace starling::shared_memory_test

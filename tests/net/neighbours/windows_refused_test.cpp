@@ -1,15 +1,12 @@
 #include "support/mpi_testing.hpp"
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 
 #include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::windows_refused_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
 using namespace testing_support;
 
 // Who asks for windows gets them or an error: that of the rank that has no memory to share, while the others end with

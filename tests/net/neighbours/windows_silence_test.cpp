@@ -1,14 +1,11 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::windows_silence_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
 using namespace testing_support;
 
 // Rank 1 enters no round: rank 0's wait for its vectors ends by the watchdog and names round and peer.

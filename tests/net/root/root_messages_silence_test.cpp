@@ -1,14 +1,11 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 
 #include "starling/net/root/root.hpp"
 
 namespace starling::root_messages_silence_test {
 
-using testing::AllOf;
 using testing::ContainsRegex;
-using testing::HasSubstr;
 using namespace testing_support;
 
 constexpr std::size_t length = 20'000;  // such messages need a receiver
@@ -38,7 +35,7 @@ TEST(RootMessagesSilence, IsNamedWithRoundAndPeer) {
     return;
   }
   if (world().rank() != silent) distribute_in_round_42(root);
-  EXPECT_THAT(heard(), testing::ElementsAre(HasSubstr(awaited)));
+  EXPECT_THAT(heard(), ElementsAre(HasSubstr(awaited)));
 }
 
 }  // namespace starling::root_messages_silence_test

@@ -2,7 +2,6 @@
 #include "net/released.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 #include <map>
 
 #include "starling/codec/quantiser.hpp"
@@ -11,7 +10,6 @@
 
 namespace starling::root_messages_test {
 
-using testing::HasSubstr;
 using namespace testing_support;
 
 using Lengths = std::vector<std::size_t>;
@@ -165,9 +163,9 @@ INSTANTIATE_TEST_SUITE_P(Layouts, RootMessages,
                                          Case{60, false, 7, "scalar:bits=5,levels=endpoint"},
                                          Case{31, true, 9, "float16"}, Case{8, true, 600'000, "float64"}),
                          [](const auto& row) {
-                           return testing_support::test_name(fmt::format("n{}_{}_{}_{}", row.param.clients,
-                                                                         row.param.with_centre ? "centre" : "blocks",
-                                                                         row.param.length, row.param.quantiser));
+                           return test_name(fmt::format("n{}_{}_{}_{}", row.param.clients,
+                                                        row.param.with_centre ? "centre" : "blocks", row.param.length,
+                                                        row.param.quantiser));
                          });
 
 TEST_P(RootMessages, AreTheSameBytesOnAllLayouts) {

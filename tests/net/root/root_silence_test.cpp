@@ -1,14 +1,11 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-#include <gmock/gmock.h>
 #include <thread>
 
 #include "starling/net/root/root.hpp"
 
 namespace starling::root_silence_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
 using namespace testing_support;
 
 Released<Vector> ones(std::size_t length) {
@@ -50,8 +47,7 @@ TEST(RootSilence, OfAClientIsNamedByTheAggregator) {
   Root root(world(), Layout(6, world().size()));
   const int last = world().size() - 1;
   if (world().rank() == last) {
-    EXPECT_THAT(heard(),
-                testing::ElementsAre(AllOf(HasSubstr("rank 0: round 42"), HasSubstr(fmt::format("(rank {})", last)))));
+    EXPECT_THAT(heard(), ElementsAre(AllOf(HasSubstr("rank 0: round 42"), HasSubstr(fmt::format("(rank {})", last)))));
     return;
   }
   world().set_watchdog(root.aggregates() ? 1 : 0.8);

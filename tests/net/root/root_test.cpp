@@ -223,7 +223,7 @@ TEST(RootDoor, MissingSharesAreNamed) {
   };
   EXPECT_TRUE(root.begin_round(6));
   const std::string message =
-      testing_support::message_of<FailureError>([&] { static_cast<void>(root.sum_masked(2, contribution)); });
+      testing_support::message_of<FailureError>([&] { return root.sum_masked(2, contribution); });
   if (!root.aggregates()) {
     EXPECT_EQ(message, "");
     return;
@@ -239,7 +239,7 @@ TEST(RootDoor, AContributionOfAnotherLengthIsAFault) {
   Root root(world(), Layout(1, world().size()));
   const Released<Vector> own(declare_public(Vector(3)));
   const std::string message = testing_support::message_of<FailureError>(
-      [&] { static_cast<void>(root.sum(2, [&](std::size_t) -> const Released<Vector>& { return own; })); });
+      [&] { return root.sum(2, [&](std::size_t) -> const Released<Vector>& { return own; }); });
   if (root.aggregates()) {
     EXPECT_THAT(message, HasSubstr("client 0 contributes 3 numbers to a sum of 2"));
   }

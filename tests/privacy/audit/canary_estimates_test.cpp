@@ -106,7 +106,7 @@ TEST(CanaryEstimates, JudgeARun) {
 
 TEST(CanaryEstimates, RefuseALogWithoutRounds) {
   const CanaryLog log{{1, -1}, {0.5, 0.25}, {}, {}, 1};
-  EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(estimated_canaries(log, best_correlation(64, 1))); }), "");
+  EXPECT_NE(message_of<UsageError>([&] { return estimated_canaries(log, best_correlation(64, 1)); }), "");
 }
 
 }  // namespace starling::canary_estimates_test

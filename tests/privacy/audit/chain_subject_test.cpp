@@ -13,8 +13,7 @@
 
 namespace starling::chain_subject_test {
 
-using testing_support::message_of;
-using testing_support::slow;
+using namespace testing_support;
 
 constexpr Round rounds = 6;
 constexpr std::int64_t faulty_samples = 10'000;
@@ -87,7 +86,7 @@ TEST(ChainAudit, AnHonestChainRecoversItsClaim) {
     EXPECT_FALSE(result.refuted) << result.subject << ": " << result.event();
     EXPECT_GT(result.mu_lower_bound, 0.9) << result.subject << ": " << result.event();
     EXPECT_LT(result.mu_lower_bound, 1.02) << result.subject << ": " << result.event();
-    EXPECT_NE(result.event().find("matched"), std::string::npos) << result.event();
+    EXPECT_THAT(result.event(), HasSubstr("matched"));
   }
 }
 
@@ -115,7 +114,7 @@ TEST_P(ChainFaults, AreRefuted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, ChainFaults, testing::ValuesIn(planted_chain_faults()),
-                         [](const auto& row) { return testing_support::test_name(row.param.name); });
+                         [](const auto& row) { return test_name(row.param.name); });
 
 // The doubles in which two faults are planted are no fault themselves.
 TEST(ChainAudit, AChainInDoublesIsHonest) {
@@ -149,15 +148,12 @@ TEST(ChainAudit, FractionsGiveTheDataAway) {
 TEST(ChainAudit, RefusesPlansWithoutPlace) {
   const NoiseCorrelation correlation = best_correlation(4, 3);
   const auto mechanism = honest(chain_settings(correlation));
-  EXPECT_NE(message_of<UsageError>([&] {
-              static_cast<void>(chain_subject(*mechanism, 1, {8, 0, 1, 0}, numbered_audit_keys(6)));
-            }).find("3 use(s)"),
-            std::string::npos);
+  EXPECT_ERROR(UsageError, "3 use(s)", chain_subject(*mechanism, 1, {8, 0, 1, 0}, numbered_audit_keys(6)));
   ReleaseSettings independent = chain_settings(correlation);
   independent.correlation.reset();
   const auto gaussian = honest(independent);
   EXPECT_NE(message_of<UsageError>([&] {
-              static_cast<void>(chain_subject(*gaussian, 1, {8, 0, 1, 0}, numbered_audit_keys(6)));
+              return chain_subject(*gaussian, 1, {8, 0, 1, 0}, numbered_audit_keys(6));
             }),
             "");
 }

@@ -30,8 +30,8 @@ TEST(OneRun, TheBoundOfPerfectGuesses) {
 }
 
 TEST(OneRun, RefusesWhatIsNoScore) {
-  EXPECT_NE(message_of<UsageError>([] { static_cast<void>(one_run_p_value({2, 3, 1}, 1, 0)); }), "");
-  EXPECT_NE(message_of<UsageError>([] { static_cast<void>(one_run_audit({{1}, {0.5}}, Charge::pure(1), 1e-5)); }), "");
+  EXPECT_NE(message_of<UsageError>([] { return one_run_p_value({2, 3, 1}, 1, 0); }), "");
+  EXPECT_NE(message_of<UsageError>([] { return one_run_audit({{1}, {0.5}}, Charge::pure(1), 1e-5); }), "");
 }
 
 /// Canaries ±1 under Laplace noise of scale 2/ε.

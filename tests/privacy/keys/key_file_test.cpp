@@ -22,7 +22,7 @@ class KeyFile : public ::testing::Test {
     return path;
   }
   [[nodiscard]] std::string complaint(const std::string& path) {
-    return message_of<UsageError>([&] { static_cast<void>(read_owners_key(path)); });
+    return message_of<UsageError>([&] { return read_owners_key(path); });
   }
   TemporaryFolder folder_;
 };
@@ -36,8 +36,8 @@ TEST_F(KeyFile, IsRefusedWhereOthersHaveAnyPermission) {
   using enum fs::perms;
   for (const fs::perms more : {group_read, others_read, group_write, others_write, others_exec}) {
     const std::string message = complaint(write(random_digits, owner_read | owner_write | more));
-    EXPECT_NE(message.find("chmod 600"), std::string::npos) << message;
-    EXPECT_EQ(message.find("8f1c0b"), std::string::npos) << "no message quotes a key";
+    EXPECT_THAT(message, HasSubstr("chmod 600"));
+    EXPECT_THAT(message, Not(HasSubstr("8f1c0b"))) << "no message quotes a key";
   }
 }
 
@@ -61,9 +61,9 @@ TEST_F(KeyFile, IsRefusedIfTheKeyCanBeGuessed) {
            {"0123012301230132013201320123213210231023012301320213021302130132", "few different hexadecimal"},
            {std::string("swordfish\x01\x02\x03\x04\x05\x06") + std::string(17, '\0'), "ten times"}}) {
     const std::string message = complaint(write(content));
-    EXPECT_NE(message.find(reason), std::string::npos) << content << ": " << message;
-    EXPECT_NE(message.find("openssl rand -hex 32"), std::string::npos);
-    EXPECT_EQ(message.find(content.substr(0, 8)), std::string::npos) << "no message quotes a key";
+    EXPECT_THAT(message, HasSubstr(reason)) << content << ": " << message;
+    EXPECT_THAT(message, HasSubstr("openssl rand -hex 32"));
+    EXPECT_THAT(message, Not(HasSubstr(content.substr(0, 8)))) << "no message quotes a key";
   }
 }
 

@@ -275,16 +275,14 @@ TEST(NoiseKey, RefusesOtherFilesWithoutQuotingThem) {
   for (const std::string& content :
        {std::string(), counting_hex.substr(1), counting_hex + "0", counting_hex + "\n\n", " " + counting_hex, letter,
         std::string(31, 'x'), std::string(33, 'x'), std::string(10000, 'a')}) {
-    const std::string message =
-        message_of<UsageError>([&] { static_cast<void>(NoiseKey::read(folder.write("key", content))); });
-    EXPECT_NE(message.find("64 hexadecimal digits"), std::string::npos) << content.size();
-    EXPECT_EQ(message.find(counting_hex.substr(1, 20)), std::string::npos);
+    const std::string message = message_of<UsageError>([&] { return NoiseKey::read(folder.write("key", content)); });
+    EXPECT_THAT(message, HasSubstr("64 hexadecimal digits")) << content.size();
+    EXPECT_THAT(message, Not(HasSubstr(counting_hex.substr(1, 20))));
   }
-  const std::string missing =
-      message_of<UsageError>([&] { static_cast<void>(NoiseKey::read(folder / "no such file")); });
-  EXPECT_NE(missing.find("is not there"), std::string::npos);
-  const std::string unreadable = message_of<FailureError>([&] { static_cast<void>(NoiseKey::read(folder / ".")); });
-  EXPECT_NE(unreadable.find("cannot read noise key file"), std::string::npos) << unreadable;
+  const std::string missing = message_of<UsageError>([&] { return NoiseKey::read(folder / "no such file"); });
+  EXPECT_THAT(missing, HasSubstr("is not there"));
+  const std::string unreadable = message_of<FailureError>([&] { return NoiseKey::read(folder / "."); });
+  EXPECT_THAT(unreadable, HasSubstr("cannot read noise key file"));
 }
 
 TEST(NoiseKey, EqualKeysHaveEqualCommitmentsAndNoOthers) {
@@ -298,7 +296,7 @@ TEST(NoiseKey, CommitmentShowsNothingOfTheKey) {
   const std::string shown = key.commitment("run");
   EXPECT_EQ(shown.size(), 64U);
   const std::string hex = key.hex();
-  for (std::size_t i = 0; i + 8 <= hex.size(); ++i) EXPECT_EQ(shown.find(hex.substr(i, 8)), std::string::npos);
+  for (std::size_t i = 0; i + 8 <= hex.size(); ++i) EXPECT_THAT(shown, Not(HasSubstr(hex.substr(i, 8))));
 }
 
 }  // namespace starling::keys_test

@@ -217,7 +217,7 @@ TEST(LedgerCrash, AWriteThatFailsAnywhereIsAFailureErrorAndNothingIsReservedThen
     std::size_t steps = 0;
     const std::string message = message_of<FailureError>([&] { work(folder / "ledger", [&] { ++steps; }); });
     plan = {};
-    EXPECT_NE(message.find("No space left"), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr("No space left"));
     expect_sound(folder / "ledger", steps);
   }
 }

@@ -14,9 +14,9 @@ namespace starling::ledger_damage_test {
 using ledger_samples::head_of;
 using ledger_samples::sealed;
 using ledger_samples::text_of;
-using testing_support::TemporaryFolder;
 using Kind = LedgerDamage::Kind;
 using Lines = std::vector<std::string>;
+using namespace testing_support;
 
 /// The text of a sample ledger and of its head.
 struct Sample {
@@ -62,7 +62,7 @@ TEST(LedgerDamageTest, NoneInTheSample) {
 TEST(LedgerDamageTest, EveryBitOfTheLedgerMatters) {
   for (std::size_t place = 0; place < sample().text.size(); ++place) {
     for (int bit = 0; bit < 8; ++bit) {
-      if (static_cast<std::size_t>(bit) != place % 8 && !testing_support::slow()) continue;
+      if (static_cast<std::size_t>(bit) != place % 8 && !slow()) continue;
       std::string text = sample().text;
       text[place] = static_cast<char>(text[place] ^ (1 << bit));
       ASSERT_TRUE(verify_ledger(text, sample().head).damage) << "byte " << place << ", bit " << bit;
@@ -96,9 +96,8 @@ TEST(LedgerDamageTest, EveryCutOfTheHeadIsNoticed) {
   const LedgerReading reading = verify_ledger(sample().text, std::nullopt);
   expect_damage(reading, Kind::no_head, 0);
   // The line that the message proposes is the head.
-  EXPECT_NE(reading.damage->reason.find("the line " + sample().head.substr(0, sample().head.size() - 1) + " into it."),
-            std::string::npos)
-      << reading.damage->reason;
+  EXPECT_THAT(reading.damage->reason,
+              HasSubstr("the line " + sample().head.substr(0, sample().head.size() - 1) + " into it."));
 }
 
 TEST(LedgerDamageTest, AByteMoreIsNoticedEverywhere) {
@@ -249,7 +248,7 @@ TEST(LedgerDamageTest, RangesThatAreNoneAreRefused) {
                                      {"[]", "no client"}}) {
     const LedgerReading reading = reading_of({start(2), open(list)});
     expect_damage(reading, Kind::inconsistent, 2);
-    EXPECT_NE(shown(reading.damage).find(reason), std::string::npos) << shown(reading.damage);
+    EXPECT_THAT(shown(reading.damage), HasSubstr(reason));
   }
   for (const auto& [clients, reason] :
        {std::pair<std::string, std::string>{R"("client":5,"through":3)", "runs upwards"},
@@ -268,25 +267,25 @@ TEST(LedgerDamageTest, RangesThatAreNoneAreRefused) {
     ASSERT_TRUE(reading.damage.has_value());
     EXPECT_EQ(reading.damage->line, 4);
     if (clients.find("first") == std::string::npos) {
-      EXPECT_NE(shown(reading.damage).find(reason), std::string::npos) << shown(reading.damage);
+      EXPECT_THAT(shown(reading.damage), HasSubstr(reason));
     }
   }
   // Overlaps: what one client has reserved, a range that holds it cannot reserve again.
   const LedgerReading twice =
       reading_of({start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":0,"through":3)")});
   expect_damage(twice, Kind::inconsistent, 4);
-  EXPECT_NE(shown(twice.damage).find("round 0 of client 3 is reserved already"), std::string::npos);
+  EXPECT_THAT(shown(twice.damage), HasSubstr("round 0 of client 3 is reserved already"));
   const LedgerReading gap = reading_of(
       {start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":5,"through":6)", R"("first":2,"last":3)")});
   expect_damage(gap, Kind::inconsistent, 4);
-  EXPECT_NE(shown(gap.damage).find("rounds 0 to 1 of client 6 would be left out"), std::string::npos);
+  EXPECT_THAT(shown(gap.damage), HasSubstr("rounds 0 to 1 of client 6 would be left out"));
   const LedgerReading ended = reading_of({start(2), open("[[0,7]]"), reserve(some), end("\"client\":5"), end(some)});
   expect_damage(ended, Kind::inconsistent, 5);
-  EXPECT_NE(shown(ended.damage).find("client 5 has ended"), std::string::npos);
+  EXPECT_THAT(shown(ended.damage), HasSubstr("client 5 has ended"));
   for (const int format : {1, 3}) {
     const LedgerReading other = reading_of({start(format), open("[0]")});
     expect_damage(other, Kind::inconsistent, 1);
-    EXPECT_NE(shown(other.damage).find("Use the version of starling that wrote the ledger."), std::string::npos);
+    EXPECT_THAT(shown(other.damage), HasSubstr("Use the version of starling that wrote the ledger."));
   }
 }
 
@@ -328,8 +327,8 @@ TEST(LedgerDamageTest, ADamagedLedgerIsNotOpenedAndNotChanged) {
   lines[2][100] = 'x';
   const std::string path = folder.write("ledger", joined(lines));
   folder.write("ledger.head", sample().head);
-  const std::string message = testing_support::message_of<DataError>([&] { static_cast<void>(Ledger::open(path)); });
-  EXPECT_NE(message.find("line 3: edited"), std::string::npos) << message;
+  const std::string message = message_of<DataError>([&] { return Ledger::open(path); });
+  EXPECT_THAT(message, HasSubstr("line 3: edited"));
   EXPECT_EQ(text_of(path), joined(lines));
   EXPECT_EQ(text_of(path + ".head"), sample().head);
 }

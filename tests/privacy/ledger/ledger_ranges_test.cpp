@@ -514,7 +514,7 @@ TEST_F(LedgerRanges, StandInRowsOfTheDocumentedForm) {
   const std::string text = ledger_samples::text_of(together_);
   for (const char* part : {R"("clients":[[0,2],[5,7],9],"hash")", R"("client":0,"through":2,"first":0,"last":3,)",
                            R"("client":9,"first":0,"last":1,)", R"("client":1,"through":2,"time":)"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part;
+    EXPECT_THAT(text, HasSubstr(part)) << part;
   }
   EXPECT_EQ(ledger.book().cohorts(), (std::vector<ClientRange>{0, {1, 2}, {5, 7}, 9}));
 }
@@ -527,18 +527,16 @@ TEST_F(LedgerRanges, ThatMeetAreRefusedTogether) {
   const auto refusal = [&](const std::vector<Reservation>& blocks) {
     return message_of<UsageError>([&] { ledger.reserve(blocks); });
   };
-  EXPECT_NE(refusal({block_of({0, 4}, 0, 1), block_of({4, 5}, 0, 1)}).find("client 4 twice at once"),
-            std::string::npos);
-  EXPECT_NE(refusal({block_of({4, 5}, 0, 1), block_of({0, 9}, 0, 1)}).find("client 4 twice at once"),
-            std::string::npos);
-  EXPECT_NE(refusal({block_of({5, 4}, 0, 1)}).find("runs upwards"), std::string::npos);
-  EXPECT_NE(refusal({block_of({5, 10}, 0, 1)}).find("client 10 is none of run"), std::string::npos);
+  EXPECT_THAT(refusal({block_of({0, 4}, 0, 1), block_of({4, 5}, 0, 1)}), HasSubstr("client 4 twice at once"));
+  EXPECT_THAT(refusal({block_of({4, 5}, 0, 1), block_of({0, 9}, 0, 1)}), HasSubstr("client 4 twice at once"));
+  EXPECT_THAT(refusal({block_of({5, 4}, 0, 1)}), HasSubstr("runs upwards"));
+  EXPECT_THAT(refusal({block_of({5, 10}, 0, 1)}), HasSubstr("client 10 is none of run"));
   ledger.reserve(block_of({3, 4}, 0, 1));
-  EXPECT_NE(refusal({block_of({0, 9}, 0, 1)}).find("round 0 of client 3 is reserved already"), std::string::npos);
+  EXPECT_THAT(refusal({block_of({0, 9}, 0, 1)}), HasSubstr("round 0 of client 3 is reserved already"));
   ledger.reserve(std::vector{block_of({0, 2}, 0, 1), block_of({5, 9}, 0, 1)});
   EXPECT_EQ(ledger.book().at_hand()->accounts.size(), 1U) << "they are alike again";
   ledger.end(4, 2, LedgerEnd::finished);
-  EXPECT_NE(refusal({block_of({0, 9}, 2, 3)}).find("client 4 has ended"), std::string::npos);
+  EXPECT_THAT(refusal({block_of({0, 9}, 2, 3)}), HasSubstr("client 4 has ended"));
   ledger.reserve(std::vector{block_of({0, 3}, 2, 3), block_of({5, 9}, 2, 3)});
   EXPECT_EQ(ledger.book().at_hand()->accounts.size(), 3U);
 }

@@ -77,7 +77,7 @@ TEST_F(LedgerTest, HashesAreSha256OfThePreviousHashAndTheRowWithoutItsOwn) {
     const std::size_t tail = std::string(",\"hash\":\"\"}").size() + 64;
     const std::string row = line.substr(0, line.size() - tail) + "}";
     const std::string hash = line.substr(line.size() - 66, 64);
-    EXPECT_NE(row.find("\"previous\":\"" + previous + "\""), std::string::npos);
+    EXPECT_THAT(row, HasSubstr("\"previous\":\"" + previous + "\""));
     EXPECT_EQ(hash, sha256(previous + row));
     previous = hash;
   }
@@ -136,10 +136,10 @@ TEST_F(LedgerTest, ChargesReadBackToTheLastBit) {
 
 TEST_F(LedgerTest, HasOneWriterAtATime) {
   const Ledger ledger = open();
-  EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(open()); }).find("in use"), std::string::npos);
+  EXPECT_ERROR(UsageError, "in use", open());
   const pid_t child = fork();
   if (child == 0) {
-    const bool refused = !message_of<UsageError>([&] { static_cast<void>(open()); }).empty();
+    const bool refused = !message_of<UsageError>([&] { return open(); }).empty();
     _exit(refused ? 0 : 1);
   }
   int status = -1;
@@ -174,14 +174,14 @@ TEST_F(LedgerTest, IsTheSameUnderTheNameOfALink) {
 
 TEST_F(LedgerTest, RefusesWhatIsNoFile) {
   const auto refusal = [](const std::string& path) {
-    return message_of<UsageError>([&] { static_cast<void>(Ledger::open(path)); });
+    return message_of<UsageError>([&] { return Ledger::open(path); });
   };
   for (const std::string& path : {std::string("/dev/null"), std::string("/dev/full"), folder_ / "."}) {
-    EXPECT_NE(refusal(path).find("not a plain file"), std::string::npos) << path;
+    EXPECT_THAT(refusal(path), HasSubstr("not a plain file")) << path;
   }
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_NE(refusal(pipe).find("not a plain file"), std::string::npos);
+  EXPECT_THAT(refusal(pipe), HasSubstr("not a plain file"));
   EXPECT_THROW(static_cast<void>(Ledger::open(folder_ / "no/such/folder")), FailureError);
   EXPECT_THROW(static_cast<void>(read_ledger(folder_ / "nothing")), UsageError);
   EXPECT_THROW(static_cast<void>(read_ledger(pipe)), UsageError);
@@ -264,7 +264,7 @@ TEST_F(LedgerTest, WhatCannotBeReplayedMayGoOnAfterWhatItReserved) {
 TEST_F(LedgerTest, WhatCanBeReplayedIsNotTakenForWhatCannot) {
   crashed_run(run_of("file", "ff00"), 8);
   Ledger ledger = open();
-  EXPECT_NE(message_of<UsageError>([&] { ledger.go_on("file"); }).find("would not be the same"), std::string::npos);
+  EXPECT_ERROR(UsageError, "would not be the same", ledger.go_on("file"));
 }
 
 TEST_F(LedgerTest, RefusesWhatTheRulesForbidAndWritesNothing) {
@@ -276,25 +276,25 @@ TEST_F(LedgerTest, RefusesWhatTheRulesForbidAndWritesNothing) {
     return message;
   };
   const auto reserving = [&](const Reservation& block) { return refused([&] { ledger.reserve(block); }); };
-  EXPECT_NE(reserving(block_of(0, 0, 1)).find("no run is at hand"), std::string::npos);
+  EXPECT_THAT(reserving(block_of(0, 0, 1)), HasSubstr("no run is at hand"));
   ledger.begin(run_of("run"));
   ledger.reserve(block_of(0, 0, 7));
-  EXPECT_NE(reserving(block_of(0, 0, 7)).find("reserved already"), std::string::npos);
-  EXPECT_NE(reserving(block_of(0, 7, 9)).find("reserved already"), std::string::npos);
-  EXPECT_NE(reserving(block_of(0, 9, 9)).find("left out"), std::string::npos);
-  EXPECT_NE(reserving(block_of(0, 8, 7)).find("first round"), std::string::npos);
-  EXPECT_NE(reserving(block_of(1, 0, 0)).find("none of run"), std::string::npos);
-  EXPECT_NE(refused([&] { ledger.end(0, 9, LedgerEnd::finished); }).find("must be reserved"), std::string::npos);
-  EXPECT_NE(refused([&] { ledger.begin(run_of("run")); }).find("stands in the ledger already"), std::string::npos);
-  EXPECT_NE(refused([&] { ledger.resume("another", "abc123"); }).find("not in the ledger"), std::string::npos);
-  EXPECT_NE(refused([&] { ledger.resume("run", "abc124"); }).find("would not be the same"), std::string::npos);
+  EXPECT_THAT(reserving(block_of(0, 0, 7)), HasSubstr("reserved already"));
+  EXPECT_THAT(reserving(block_of(0, 7, 9)), HasSubstr("reserved already"));
+  EXPECT_THAT(reserving(block_of(0, 9, 9)), HasSubstr("left out"));
+  EXPECT_THAT(reserving(block_of(0, 8, 7)), HasSubstr("first round"));
+  EXPECT_THAT(reserving(block_of(1, 0, 0)), HasSubstr("none of run"));
+  EXPECT_THAT(refused([&] { ledger.end(0, 9, LedgerEnd::finished); }), HasSubstr("must be reserved"));
+  EXPECT_THAT(refused([&] { ledger.begin(run_of("run")); }), HasSubstr("stands in the ledger already"));
+  EXPECT_THAT(refused([&] { ledger.resume("another", "abc123"); }), HasSubstr("not in the ledger"));
+  EXPECT_THAT(refused([&] { ledger.resume("run", "abc124"); }), HasSubstr("would not be the same"));
   ledger.end(0, 8, LedgerEnd::finished);
-  EXPECT_NE(reserving(block_of(0, 8, 9)).find("has ended"), std::string::npos);
-  EXPECT_NE(refused([&] { ledger.end(0, 8, LedgerEnd::finished); }).find("has ended"), std::string::npos);
+  EXPECT_THAT(reserving(block_of(0, 8, 9)), HasSubstr("has ended"));
+  EXPECT_THAT(refused([&] { ledger.end(0, 8, LedgerEnd::finished); }), HasSubstr("has ended"));
   ledger.end(3, 0, LedgerEnd::finished);
   EXPECT_FALSE(ledger.unfinished("abc123"));
   ledger.begin(run_of("blind", ""));
-  EXPECT_NE(refused([&] { ledger.resume("blind", ""); }).find("cannot be replayed"), std::string::npos);
+  EXPECT_THAT(refused([&] { ledger.resume("blind", ""); }), HasSubstr("cannot be replayed"));
 }
 
 TEST_F(LedgerTest, BlocksOfSeveralClientsAreReservedTogetherOrNotAtAll) {
@@ -347,7 +347,7 @@ TEST_F(LedgerTest, RefusesValuesThatNoRowMayHave) {
   block.passes = {{2, laplace}, {1, laplace}};
   EXPECT_THROW(ledger.reserve(block), UsageError);
   block.passes.clear();
-  EXPECT_NE(message_of<UsageError>([&] { ledger.reserve(block); }).find("of no pass"), std::string::npos);
+  EXPECT_ERROR(UsageError, "of no pass", ledger.reserve(block));
   LedgerRun run = run_of("two words");
   EXPECT_THROW(ledger.begin(run), UsageError);
   run = run_of("r", "not hexadecimal");

@@ -12,7 +12,7 @@
 
 namespace starling::dissertation_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 /// The dissertation's second chapter: ε = 0.1, T = 50, d = 5.
 ReleaseSettings chapter_two() {
@@ -20,8 +20,7 @@ ReleaseSettings chapter_two() {
 }
 
 Vector release(Mechanism& mechanism, Round round, const Vector& sum) {
-  return testing_support::released(mechanism, {ReleasePath::by_itself, 0, round}, mechanism.settings().price.least,
-                                   sum);
+  return released(mechanism, {ReleasePath::by_itself, 0, round}, mechanism.settings().price.least, sum);
 }
 
 TEST(Dissertation, ChargesADeltaForItsTruncation) {
@@ -35,8 +34,8 @@ TEST(Dissertation, ChargesADeltaForItsTruncation) {
 // 0.2 √5 for the whole record: ε‖Δ‖₁ with ‖Δ‖₂ ≤ 2.
 TEST(Dissertation, SaysWhatAWholeRecordCosts) {
   const std::string text = mechanism_table().make("dissertation", chapter_two())->description();
-  EXPECT_NE(text.find("epsilon = 0.4472"), std::string::npos) << text;
-  EXPECT_NE(text.find("no finite epsilon"), std::string::npos) << text;
+  EXPECT_THAT(text, HasSubstr("epsilon = 0.4472"));
+  EXPECT_THAT(text, HasSubstr("no finite epsilon"));
 }
 
 // δ can be read off the truncated noise: what lies outside the neighbour's support, in numerical integration.
@@ -69,7 +68,7 @@ TEST(Dissertation, ReleasesUnitVectorsTheSameForTheSameData) {
 // E[ĝ] ≈ 1/√d + c (g − mean g), c ≈ 2/((2b + 1)√d) = 0.0029: far from the g that is claimed. A component
 // varies by about 0.04, so a contrast of two by 0.057 (standard error 4e-5 in 2·10^6 draws).
 TEST(Dissertation, HardlyDependsOnTheGradient) {
-  if (!testing_support::slow()) GTEST_SKIP() << "slow: privacy/mechanism/dissertation_slow runs it";
+  if (!slow()) GTEST_SKIP() << "slow: privacy/mechanism/dissertation_slow runs it";
   constexpr int rounds = 2000000;
   const auto mechanism = mechanism_table().make("dissertation", chapter_two());
   const Vector gradient{0.7, -0.7, 0.1, 0, 0};
@@ -82,17 +81,17 @@ TEST(Dissertation, HardlyDependsOnTheGradient) {
 
 TEST(Dissertation, RefusesWhatItIsNotDefinedFor) {
   const auto refusal = [](const ReleaseSettings& settings) {
-    return message_of<UsageError>([&] { static_cast<void>(mechanism_table().make("dissertation", settings)); });
+    return message_of<UsageError>([&] { return mechanism_table().make("dissertation", settings); });
   };
   ReleaseSettings settings = chapter_two();
   settings.rounds = 1;
-  EXPECT_NE(refusal(settings).find("at least 2 rounds"), std::string::npos);
+  EXPECT_THAT(refusal(settings), HasSubstr("at least 2 rounds"));
   settings = chapter_two();
   settings.price = PriceRange::of(0);
-  EXPECT_NE(refusal(settings).find("epsilon=0"), std::string::npos);
+  EXPECT_THAT(refusal(settings), HasSubstr("epsilon=0"));
   settings = chapter_two();
   settings.clip = std::numeric_limits<double>::infinity();
-  EXPECT_NE(refusal(settings).find("clip=inf"), std::string::npos);
+  EXPECT_THAT(refusal(settings), HasSubstr("clip=inf"));
 }
 
 }  // namespace starling::dissertation_test

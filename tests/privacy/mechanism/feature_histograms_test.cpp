@@ -199,7 +199,7 @@ TEST(FeatureHistograms, RefuseWhatCannotBeReleased) {
   EXPECT_NE(message_of<FailureError>(
                 [&] { released(histograms, Counts(FeatureHistograms::bins - 1), numbered_audit_keys(1)(0, 0)); }),
             "");
-  EXPECT_NE(message_of<UsageError>([] { FeatureHistograms(1, 1e-30, 1); }).find("--feature-share"), std::string::npos);
+  EXPECT_ERROR(UsageError, "--feature-share", FeatureHistograms(1, 1e-30, 1));
 }
 
 }  // namespace starling::feature_histograms_test

@@ -34,7 +34,7 @@ TEST(Gaussian, NoiseHasTheScaleOfReplaceOneSensitivity) {
         squares.push_back(value * value);
     }
     const double expected = 2 * 2 / (mu * static_cast<double>(batch));
-    EXPECT_NEAR(std::sqrt(testing_support::mean(squares)) / expected, 1,
+    EXPECT_NEAR(std::sqrt(mean(squares)) / expected, 1,
                 testing_support::one_in_ten_thousand / std::sqrt(2 * 5.0 * rounds));
   }
 }
@@ -67,7 +67,7 @@ TEST(Gaussian, EveryAddressAndSumHasItsOwnNoise) {
 TEST(Gaussian, RefusesPricesThatItCannotDraw) {
   for (const double mu : {1e-6, 1e12}) {
     const std::string message = message_of<UsageError>([&] { gaussian(PriceRange::of(mu), 1, 1); });
-    EXPECT_NE(message.find(fmt::format("mu={}", mu)), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr(fmt::format("mu={}", mu)));
   }
   const auto mechanism = gaussian({0.5, 1}, 1, 1);
   EXPECT_THROW(released(*mechanism, {}, 2, Vector(1)), FailureError);

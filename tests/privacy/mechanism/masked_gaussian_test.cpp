@@ -143,11 +143,11 @@ TEST(MaskedGaussian, RefusesWhatCannotBeProved) {
   EXPECT_THROW(MaskedGaussian(settings_of(4, 3), 0), UsageError);
   ReleaseSettings coarse = settings_of(1, 1 << 20);
   coarse.price = PriceRange::of(0x1p30);  // s = 2^10: in so many dimensions it shows that shares are integers
-  EXPECT_NE(message_of([&] { MaskedGaussian(coarse, 4); }).find("too coarse"), std::string::npos);
+  EXPECT_THAT(message_of([&] { MaskedGaussian(coarse, 4); }), HasSubstr("too coarse"));
   coarse.price = PriceRange::of(0x1p38);
-  EXPECT_NE(message_of([&] { MaskedGaussian(coarse, 4); }).find("can be drawn for"), std::string::npos);
+  EXPECT_THAT(message_of([&] { MaskedGaussian(coarse, 4); }), HasSubstr("can be drawn for"));
   coarse.price = PriceRange::of(1e-6);
-  EXPECT_NE(message_of([&] { MaskedGaussian(coarse, 4); }).find("can be drawn for"), std::string::npos);
+  EXPECT_THAT(message_of([&] { MaskedGaussian(coarse, 4); }), HasSubstr("can be drawn for"));
 }
 
 TEST(MaskedGaussian, RefusesSumsBeyondTheClip) {

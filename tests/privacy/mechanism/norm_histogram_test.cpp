@@ -167,10 +167,10 @@ TEST(NormHistogram, TheSameCountsHaveTheSameNoiseAndOthersAnother) {
 TEST(NormHistogram, RefusesWhatItCannotRelease) {
   NormHistogram histogram = gaussian(1, 2);
   const NoiseKey key = NoiseKey::from_seed(1, 0);
-  EXPECT_NE(message_of<FailureError>([&] { static_cast<void>(released(histogram, Counts(3), key)); }), "");
+  EXPECT_NE(message_of<FailureError>([&] { return released(histogram, Counts(3), key); }), "");
   Counts more(histogram.length());
   more[5] = 3;
-  EXPECT_NE(message_of<FailureError>([&] { static_cast<void>(released(histogram, more, key)); }), "");
+  EXPECT_NE(message_of<FailureError>([&] { return released(histogram, more, key); }), "");
   EXPECT_NE(message_of<UsageError>([] { NormHistogram(ChargeKind::pure, 1, 1); }), "");
   EXPECT_NE(message_of<UsageError>([] { NormHistogram(ChargeKind::gaussian, 1e-30, 1); }), "");
   EXPECT_NE(message_of<UsageError>([] { NormHistogram(ChargeKind::laplace, 1e-13, 1); }), "");

@@ -5,7 +5,6 @@
 #include "releases.hpp"
 #include "support/testing.hpp"
 #include <cmath>
-#include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -197,14 +196,14 @@ TEST(ReleasedOnce, HasTheNoiseOfASumOverAll) {
   EXPECT_NEAR(deviation / (2 * 0.5 / (0.3 * of_all)), 1, 1e-9);
   EXPECT_NEAR(squares / (d - 1) / (deviation * deviation), 1, 6 * std::sqrt(2.0 / d));
   EXPECT_NEAR(mean[0], 50.0 / of_all, 6 * deviation);
-  EXPECT_THAT(pair.description(), testing::HasSubstr("released once, after the last round"));
-  EXPECT_THAT(pair.description(), testing::Not(testing::HasSubstr("two parts")));
+  EXPECT_THAT(pair.description(), HasSubstr("released once, after the last round"));
+  EXPECT_THAT(pair.description(), Not(HasSubstr("two parts")));
   // The first part is still of a batch.
   EXPECT_NEAR(pair.deviation(mu) / (2 * 2 / (std::sqrt(0.75) * mu * 4)), 1, 1e-9);
 }
 
 TEST(ReleasedOnce, IsForGaussianNoiseOrNone) {
-  EXPECT_THAT(message_of<UsageError>([] { released_once("laplace", 1, 0.5); }), testing::HasSubstr("Choose gaussian"));
+  EXPECT_ERROR(UsageError, "Choose gaussian", released_once("laplace", 1, 0.5));
   ReleaseSettings settings = settings_of(1);
   settings.clip = std::numeric_limits<double>::infinity();
   PairedMechanism none("none", settings, {"part", settings.clip, 2, 0.5, 2, of_all});
@@ -239,7 +238,7 @@ TEST(FirstRounds, PayForTheirOneRelease) {
   // Both parts have the whole price.
   EXPECT_NEAR(pair.deviation(mu) / (2 * 2 / (mu * 4)), 1, 1e-9);
   EXPECT_NEAR(pair.second_deviation(mu) / (2 * 0.5 / (mu * first * 4)), 1, 1e-9);
-  EXPECT_THAT(pair.description(), testing::HasSubstr("used in nothing else"));
+  EXPECT_THAT(pair.description(), HasSubstr("used in nothing else"));
 }
 
 // Releases after the first rounds cost what a chain of so many costs who has a record in each of them.
@@ -264,14 +263,14 @@ TEST(FirstRounds, ComeBeforeAChain) {
 }
 
 TEST(PairedMechanism, RefusesWhatNobodyCanAccountFor) {
-  EXPECT_THAT(message_of<UsageError>([] { pair_of("dissertation", 0.1, 0.5); }), testing::HasSubstr("two releases"));
-  EXPECT_THAT(message_of<UsageError>([] { pair_of("laplace", 1, 1); }), testing::HasSubstr("share"));
+  EXPECT_ERROR(UsageError, "two releases", pair_of("dissertation", 0.1, 0.5));
+  EXPECT_ERROR(UsageError, "share", pair_of("laplace", 1, 1));
   EXPECT_THAT(message_of<UsageError>([] {
                 ReleaseSettings settings = settings_of(1);
                 settings.unit = PrivacyUnit::component;
                 PairedMechanism("laplace", settings, {"part", 1, 1, 0.5});
               }),
-              testing::HasSubstr("unit component"));
+              HasSubstr("unit component"));
 }
 
 }  // namespace starling::paired_mechanism_test

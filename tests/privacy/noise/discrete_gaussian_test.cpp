@@ -6,8 +6,6 @@
 #include <cmath>
 #include <numbers>
 
-#include <gtest/gtest.h>
-
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 

@@ -34,7 +34,7 @@ TEST(GaussianNoiseLong, FollowsTheNormalDistribution) {
 }
 
 TEST(GaussianNoiseLong, EveryDrawIsCorrectlyRounded) {
-  testing_support::expect_correct_rounding(200'000);
+  expect_correct_rounding(200'000);
 }
 
 // Each of these statistics alone rejects draws that are a thousandth too wide or too narrow.

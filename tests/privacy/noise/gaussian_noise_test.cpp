@@ -20,7 +20,7 @@ __extension__ using Wide = __int128;
 
 // 10^5 draws; the long tests have 10^6.
 TEST(GaussianNoise, EveryDrawIsCorrectlyRounded) {
-  testing_support::expect_correct_rounding(testing_support::slow() ? 20'000 : 5'000);
+  expect_correct_rounding(slow() ? 20'000 : 5'000);
 }
 
 // The slow sampler on words that the fast one decides.

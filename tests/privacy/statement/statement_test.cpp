@@ -8,6 +8,8 @@
 
 namespace starling::statement_test {
 
+using namespace testing_support;
+
 /// 50 releases in two passes, at one price.
 ClientLosses losses_by(const Mechanism& mechanism) {
   Spending spending;
@@ -93,7 +95,7 @@ TEST(Statement, NamesUnitNeighboursFiguresAndLimits) {
 
 TEST(Statement, NamesHistogramsOfNorms) {
   PrivacyReport report = report_of("gaussian");
-  EXPECT_EQ(statement(report).find("histogram"), std::string::npos);
+  EXPECT_THAT(statement(report), Not(HasSubstr("histogram")));
   PrivacyLoss once;
   once.epsilon = 0.125;
   report.norms.emplace(HistogramReport{0.01, once});

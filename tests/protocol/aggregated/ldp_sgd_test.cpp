@@ -207,9 +207,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
 
 INSTANTIATE_TEST_SUITE_P(Losses, LdpSgdBias,
                          testing::Values(Followed{"huber:1.345", "none"}, Followed{"expectile:0.7,1.345", "gaussian"}),
-                         [](const auto& row) {
-                           return testing_support::test_name(row.param.loss + "_" + row.param.mechanism);
-                         });
+                         [](const auto& row) { return test_name(row.param.loss + "_" + row.param.mechanism); });
 
 TEST(LdpSgd, ModelsThatRunAwayAreAnError) {
   const auto loss = make_curved_loss("squared");

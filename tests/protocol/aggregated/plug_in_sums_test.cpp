@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Losses, PlugInSumsOf,
                                          Case{"expectile:0.7,1.345", Trusted::central}, Case{"squared", Trusted::local},
                                          Case{"squared", Trusted::central}),
                          [](const auto& row) {
-                           return testing_support::test_name(row.param.loss) +
+                           return test_name(row.param.loss) +
                                   (row.param.trusted == Trusted::local ? "_local" : "_central");
                          });
 

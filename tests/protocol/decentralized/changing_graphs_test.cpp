@@ -100,7 +100,7 @@ TEST_P(ChangingGraph, LosesNothingWithItsMessages) {
 
 INSTANTIATE_TEST_SUITE_P(Maps, ChangingGraph,
                          testing::Values(Geometry{"euclidean", "free"}, Geometry{"entropic", "simplex"}),
-                         [](const auto& row) { return testing_support::test_name(row.param.mirror); });
+                         [](const auto& row) { return test_name(row.param.mirror); });
 
 // 5 % of all messages lost without running sums would leave no mass at all after some thousand rounds.
 TEST(LostMass, IsGoneForEverWithoutRunningSums) {

@@ -46,7 +46,7 @@ struct Case {
 };
 
 std::unique_ptr<Graph> ready(const std::string& name) {
-  return read_graph(testing_support::source_folder() + "/topologies/" + name);
+  return read_graph(source_folder() + "/topologies/" + name);
 }
 
 class AnyLayout : public testing::TestWithParam<Case> {};
@@ -117,6 +117,6 @@ std::vector<Case> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, AnyLayout, testing::ValuesIn(cases()),
-                         [](const auto& row) { return testing_support::test_name(row.param.name); });
+                         [](const auto& row) { return test_name(row.param.name); });
 
 }  // namespace starling::layout_test

@@ -9,7 +9,7 @@ using namespace testing_support;
 // Shares are what a sender gives, the own share is what is left: no rounding can lose mass for long.
 TEST(Mass, IsKeptOverAMillionRounds) {
   for (const std::string name : {"unbalanced-5.topo", "jointly-connected-4.topo", "small-mass-8.topo"}) {
-    const Topology topology = Topology::read(testing_support::source_folder() + "/topologies/" + name);
+    const Topology topology = Topology::read(source_folder() + "/topologies/" + name);
     std::vector<Vector> start;
     for (Client u = 0; u < topology.clients(); ++u) start.push_back({1.0 / (1 + u)});
     RunSettings settings;

@@ -15,7 +15,7 @@ using namespace testing_support;
 constexpr Round many_rounds = 100'000;
 
 Topology read_topology(const std::string& name) {
-  return Topology::read(testing_support::source_folder() + "/topologies/" + name);
+  return Topology::read(source_folder() + "/topologies/" + name);
 }
 
 Topology with_rule(const Topology& topology, WeightRule rule) {
@@ -68,9 +68,7 @@ TEST_P(Optimum, PushSumReachesTheUniformOneAndPlainMixingTheForetoldOne) {
 INSTANTIATE_TEST_SUITE_P(Maps, Optimum,
                          testing::Values(Geometry{"euclidean", "free"}, Geometry{"euclidean", "ball:2"},
                                          Geometry{"entropic", "simplex"}),
-                         [](const auto& row) {
-                           return testing_support::test_name(row.param.mirror + "_" + row.param.domain);
-                         });
+                         [](const auto& row) { return test_name(row.param.mirror + "_" + row.param.domain); });
 
 // Eight clients, one with a mass near 0.06: its steps η/w are cut, owed and repaid. Half the clients want 0, half 1.
 TEST(StepDebt, IsRepaidAndTheLimitIsTheUniformOptimum) {

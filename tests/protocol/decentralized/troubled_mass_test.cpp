@@ -14,7 +14,7 @@ using namespace testing_support;
 
 std::unique_ptr<Schedule> troubled(LossModel loss) {
   auto attended = std::make_unique<AttendedSchedule>(
-      read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo"),
+      read_graph(source_folder() + "/topologies/unbalanced-5.topo"),
       absence_table().make("gilbert-elliott", Dropout{{.1, .6, .3, .5, .1}, 3}),
       Departures{std::nullopt, std::nullopt, std::nullopt, 900'000, std::nullopt}, MissingWeight::split_anew);
   return std::make_unique<LossySchedule>(std::move(attended), LinkLossSettings{0.05, loss, 4},

@@ -3,7 +3,6 @@
 #include "support/testing.hpp"
 #include <cmath>
 #include <functional>
-#include <gmock/gmock.h>
 #include <limits>
 
 #include "starling/core/check.hpp"
@@ -14,7 +13,7 @@
 
 namespace starling::row_model_test {
 
-using testing_support::message_of;
+using namespace testing_support;
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr Clip unclipped{ClipKind::none, 1};
@@ -248,14 +247,8 @@ TEST(RowModel, NoticesWritingBeyondTheEnd) {
   RowModel losses =
       model_with([](const RecordTable&, MutableView losses, MutableView) { *(losses.data() + losses.size()) = 1; });
   const Batch batch = drawn(4, 3);
-  EXPECT_THAT(message_of<FailureError>([&] {
-                evaluated(rows, {0, 0, 0}, batch, unclipped);
-              }),
-              testing::HasSubstr("beyond the end of the gradients"));
-  EXPECT_THAT(message_of<FailureError>([&] {
-                evaluated(losses, {0, 0, 0}, batch, unclipped);
-              }),
-              testing::HasSubstr("beyond the end of the losses"));
+  EXPECT_ERROR(FailureError, "beyond the end of the gradients", evaluated(rows, {0, 0, 0}, batch, unclipped));
+  EXPECT_ERROR(FailureError, "beyond the end of the losses", evaluated(losses, {0, 0, 0}, batch, unclipped));
 }
 
 TEST(RowModel, HidesThrownValuesThatAreNoExceptions) {
@@ -271,8 +264,7 @@ TEST(RowModel, StartsFromFiniteNumbers) {
   const auto own = std::make_shared<OwnLogistic>();
   for (const double wrong : {nan_value, std::numeric_limits<double>::infinity(), 1e101}) {
     own->own_start = Vector{0, wrong, 0};
-    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(RowModel(own, 3).initial(1)); }),
-                testing::HasSubstr("not finite or beyond 1e+100"));
+    EXPECT_ERROR(UsageError, "not finite or beyond 1e+100", RowModel(own, 3).initial(1));
   }
 }
 
@@ -333,8 +325,8 @@ TEST(RowModel, KeepsFromOthersWhatAnErrorTells) {
     evaluated(model, {0, 0, 0}, batch, unclipped);
     FAIL() << "no error";
   } catch (const RecordError& error) {
-    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("93")));
-    EXPECT_THAT(error.shown(), testing::HasSubstr("age 93 has no gradient"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("93")));
+    EXPECT_THAT(error.shown(), HasSubstr("age 93 has no gradient"));
   }
 }
 

@@ -3,7 +3,6 @@
 #include "support/testing.hpp"
 #include <filesystem>
 #include <fstream>
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "starling/core/check.hpp"
@@ -102,8 +101,7 @@ TEST(CheckpointFolder, FindsWhatIsWholeAndSaysWhatIsNot) {
   std::filesystem::resize_file(folder / "private/checkpoint-3000", 300);
   const auto found = checkpoints.look();
   EXPECT_THAT(found.whole, ElementsAre(20, 100));
-  EXPECT_THAT(found.complaints,
-              ElementsAre(::testing::AllOf(HasSubstr("private/checkpoint-3000'"), HasSubstr("byte 300"))));
+  EXPECT_THAT(found.complaints, ElementsAre(AllOf(HasSubstr("private/checkpoint-3000'"), HasSubstr("byte 300"))));
 
   checkpoints.remove(0, 100);
   EXPECT_THAT(checkpoints.look().whole, ElementsAre(100));
@@ -115,7 +113,7 @@ TEST(CheckpointFolder, RefusesWhatIsOfAnotherRunRankOrBuild) {
   const TemporaryFolder folder;
   CheckpointFolder(folder / ".", label).write(5, Secret<std::string>("state"));
   const auto complaint = [&](const CheckpointLabel& other) {
-    return message_of<DataError>([&] { static_cast<void>(CheckpointFolder(folder / ".", other).read(5)); });
+    return message_of<DataError>([&] { return CheckpointFolder(folder / ".", other).read(5); });
   };
   CheckpointLabel other = label;
   other.run = "c3d4";
@@ -124,8 +122,7 @@ TEST(CheckpointFolder, RefusesWhatIsOfAnotherRunRankOrBuild) {
   other.build = "0.2.0";
   EXPECT_THAT(complaint(other), HasSubstr("written by starling 0.1.0 (test), and this is 0.2.0"));
   std::filesystem::rename(folder / "checkpoint-5", folder / "checkpoint-6");
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(CheckpointFolder(folder / ".", label).read(6)); }),
-              HasSubstr("it was moved here"));
+  EXPECT_ERROR(DataError, "it was moved here", CheckpointFolder(folder / ".", label).read(6));
 }
 
 TEST(CheckpointFolder, FindsWholeOnlyWhatHasItsFiles) {
@@ -156,10 +153,9 @@ TEST(CheckpointFolder, FindsWholeOnlyWhatHasItsFiles) {
     const auto whole = static_cast<std::ptrdiff_t>(i / 8);
     EXPECT_EQ(found.whole, std::vector<Round>(before.begin(), before.begin() + whole)) << i;
     ASSERT_EQ(found.complaints.size(), before.size() - found.whole.size());
-    EXPECT_THAT(found.complaints[0],
-                ::testing::AllOf(HasSubstr(fmt::format("private/checkpoint-{}'", before[i / 8])),
-                                 HasSubstr("table.csv' was changed"),
-                                 HasSubstr(fmt::format("bytes {} to {}", i / 8 * 8, i / 8 * 8 + 8))));
+    EXPECT_THAT(found.complaints[0], AllOf(HasSubstr(fmt::format("private/checkpoint-{}'", before[i / 8])),
+                                           HasSubstr("table.csv' was changed"),
+                                           HasSubstr(fmt::format("bytes {} to {}", i / 8 * 8, i / 8 * 8 + 8))));
     folder.write("table.csv", lines.substr(0, i));
     EXPECT_EQ(checkpoints.look().whole, found.whole) << i;
     EXPECT_THAT(checkpoints.look().complaints.back(), HasSubstr(fmt::format("table.csv' ends at byte {}, of 24", i)));
@@ -191,7 +187,7 @@ TEST(Journal, GoesBackToWhereItWas) {
   read.clear();
   journal.go_back(longer, note);
   EXPECT_THAT(read, ElementsAre("one", "", "four"));
-  EXPECT_THAT(message_of<DataError>([&] { journal.go_back(longer + 1, note); }), HasSubstr("it was cut"));
+  EXPECT_ERROR(DataError, "it was cut", journal.go_back(longer + 1, note));
 }
 
 TEST(Journal, SaysWhereItIsDamaged) {
@@ -211,8 +207,8 @@ TEST(Journal, SaysWhereItIsDamaged) {
     std::string changed = whole;
     changed[i] = static_cast<char>(changed[i] ^ 1);
     folder.write("journal", changed);
-    EXPECT_THAT(message_of<DataError>([&] { journal.go_back(static_cast<std::int64_t>(size), again); }),
-                HasSubstr(fmt::format("journal', byte {}:", i < size / 2 ? 0 : size / 2)))
+    EXPECT_ERROR(DataError, fmt::format("journal', byte {}:", i < size / 2 ? 0 : size / 2),
+                 journal.go_back(static_cast<std::int64_t>(size), again))
         << i;
     folder.write("journal", whole);
     const auto cut = [&] { journal.go_back(static_cast<std::int64_t>(i), again); };

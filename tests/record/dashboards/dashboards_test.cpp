@@ -11,7 +11,7 @@
 
 namespace starling::dashboards_test {
 
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 namespace fs = std::filesystem;
 
@@ -42,7 +42,7 @@ TEST(OpenMetricsFile, KeepsTheLatestKnownFigures) {
   const std::string path = folder / "run.prom";
   {
     OpenMetricsFile file(path, "a\"b\\c\nd", 10);
-    EXPECT_NE(read_text(path).find("starling_rounds_planned{run=\"a\\\"b\\\\c\\nd\"} 10\n"), std::string::npos);
+    EXPECT_THAT(read_text(path), HasSubstr("starling_rounds_planned{run=\"a\\\"b\\\\c\\nd\"} 10\n"));
     NetworkFigures figures;
     figures.done = 4;
     figures.test_loss = 0.5;
@@ -56,9 +56,9 @@ TEST(OpenMetricsFile, KeepsTheLatestKnownFigures) {
   const std::string text = read_text(path);
   for (const char* line : {"starling_rounds{", "} 5\n", "starling_test_loss{", "} 0.5\n", "starling_mass{", "} 2.5\n",
                            "# TYPE starling_mass gauge\n"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line;
+    EXPECT_THAT(text, HasSubstr(line)) << line;
   }
-  EXPECT_EQ(text.find("starling_accuracy"), std::string::npos);
+  EXPECT_THAT(text, Not(HasSubstr("starling_accuracy")));
   EXPECT_TRUE(text.ends_with("# EOF\n"));
 }
 

@@ -65,8 +65,7 @@ TEST(History, IsWrittenNoMoreOftenThanEveryFifthOfASecond) {
 
 TEST(History, SaysWhereItCannotBeWritten) {
   const TemporaryFolder folder;
-  EXPECT_NE(message_of<FailureError>([&] { HistoryFile(folder / "none/history.csv"); }).find("none/history.csv"),
-            std::string::npos);
+  EXPECT_ERROR(FailureError, "none/history.csv", HistoryFile(folder / "none/history.csv"));
 }
 
 TEST(History, IsReadBack) {
@@ -97,8 +96,8 @@ class DamagedHistory : public testing::TestWithParam<std::pair<const char*, cons
 TEST_P(DamagedHistory, IsRefusedWithItsLine) {
   const TemporaryFolder folder;
   const std::string path = folder.write("h.csv", std::string(header) + "0,,,,,0,3,,\n" + GetParam().second + "\n");
-  const std::string message = message_of<DataError>([&] { static_cast<void>(read_history(path)); });
-  EXPECT_NE(message.find("h.csv' line 3 "), std::string::npos) << message;
+  const std::string message = message_of<DataError>([&] { return read_history(path); });
+  EXPECT_THAT(message, HasSubstr("h.csv' line 3 "));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, DamagedHistory,
@@ -108,13 +107,12 @@ INSTANTIATE_TEST_SUITE_P(Lines, DamagedHistory,
                                          std::pair{"a negative round", "-1,,,,,0,3"},
                                          std::pair{"a word", "5,low,,,,0,3"}, std::pair{"nan", "5,nan,,,,0,3"},
                                          std::pair{"half a number", "5,0.5x,,,,0,3"}, std::pair{"nothing", ""}),
-                         [](const auto& row) { return testing_support::test_name(row.param.first); });
+                         [](const auto& row) { return test_name(row.param.first); });
 
 TEST(History, IsNotAnyOtherTable) {
   const TemporaryFolder folder;
-  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(read_history(folder.write("h.csv", "x,y\n1,2\n"))); }), "");
-  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(read_history(folder / "none.csv")); }).find("none.csv"),
-            std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { return read_history(folder.write("h.csv", "x,y\n1,2\n")); }), "");
+  EXPECT_ERROR(DataError, "none.csv", read_history(folder / "none.csv"));
 }
 
 TEST(History, ToldOfOneRoundInTwoLinesIsOneLine) {

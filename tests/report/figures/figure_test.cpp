@@ -22,7 +22,7 @@ RecordedFigure small_masses_figure();  // a row of figure_table
 
 namespace starling::figure_test {
 
-using testing_support::world;
+using namespace testing_support;
 
 // The example of docs/how-to/add-an-observer.md.
 
@@ -154,9 +154,9 @@ TEST(RecordedFigure, OfOneFileIsInTheSummaryTheTableAndThePictures) {
   curves.figures = figure_panels(view, table);
   static_cast<void>(draw_pictures(folder / "", curves, {}));
   const std::string script = read_text(folder / "pictures.gp");
-  EXPECT_NE(script.find("figures.svg"), std::string::npos);
-  EXPECT_NE(script.find("Largest coordinate"), std::string::npos);
-  EXPECT_NE(script.find("10 30"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("figures.svg"));
+  EXPECT_THAT(script, HasSubstr("Largest coordinate"));
+  EXPECT_THAT(script, HasSubstr("10 30"));
 }
 
 TEST(RecordedFigure, IsLeftOutWhereItDoesNotApply) {

@@ -7,7 +7,7 @@
 
 namespace starling::mass_watch_test {
 
-using testing_support::world;
+using namespace testing_support;
 
 /// Clients of a rank whose masses a test sets; those of mass 0 have left.
 class Masses final : public testing_support::FakeView {
@@ -113,7 +113,7 @@ TEST(MassWatch, NamesTenOfManyAndCountsTheOthers) {
   EXPECT_EQ(describe_small(masses),
             "client 3 in 83 % of the rounds (1e-14 at least), client 7 in 20 % of the rounds (0.0002 at least), and 10 "
             "more");
-  EXPECT_NE(note_on_small_masses(masses).find("client 3 in 83 %"), std::string::npos);
+  EXPECT_THAT(note_on_small_masses(masses), HasSubstr("client 3 in 83 %"));
 }
 
 }  // namespace starling::mass_watch_test

@@ -327,19 +327,19 @@ TEST(IntervalPath, IsRefusedWhereItIsDamaged) {
   const std::string head = "steps,records,name,estimate,low,high,level,method\n";
   const auto problem = [&](const std::string& text) {
     folder.write("intervals.csv", text);
-    return message_of<DataError>([&] { static_cast<void>(read_interval_path(folder / ".")); });
+    return message_of<DataError>([&] { return read_interval_path(folder / "."); });
   };
   EXPECT_EQ(problem(head), "");
   EXPECT_EQ(problem(head + "5,10,\"a,\"\"b\"\"\",,,,,m"), "");
-  EXPECT_NE(problem("").find("intervals.csv"), std::string::npos);
+  EXPECT_THAT(problem(""), HasSubstr("intervals.csv"));
   EXPECT_NE(problem("a,b\n"), "");
-  EXPECT_NE(problem(head + "5,10,\"a,,,,,m").find("no end"), std::string::npos);
+  EXPECT_THAT(problem(head + "5,10,\"a,,,,,m"), HasSubstr("no end"));
   for (const char* row :
        {"5,10,a,1,0,2,0.95\n", "5,10,a,1,0,2,0.95,m,m\n", "x,10,a,1,0,2,0.95,m\n", "-5,10,a,1,0,2,0.95,m\n",
         "5,,a,1,0,2,0.95,m\n", "5,-1,a,1,0,2,0.95,m\n", "5,10,a,inf,0,2,0.95,m\n", "5,10,a,1,0x,2,0.95,m\n", "\n"}) {
-    EXPECT_NE(problem(head + row).find("row 2"), std::string::npos) << row;
+    EXPECT_THAT(problem(head + row), HasSubstr("row 2")) << row;
   }
-  EXPECT_NE(problem(head + "5,10,a,1,0,2,0.95,m\n4,10,a,1,0,2,0.95,m\n").find("row 3"), std::string::npos);
+  EXPECT_THAT(problem(head + "5,10,a,1,0,2,0.95,m\n4,10,a,1,0,2,0.95,m\n"), HasSubstr("row 3"));
 }
 
 }  // namespace starling::intervals_test

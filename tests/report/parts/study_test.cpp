@@ -104,7 +104,7 @@ TEST(Study, CountsIntervalsWithoutBoundsApart) {
   EXPECT_EQ(cell.unknown, 3);
   EXPECT_DOUBLE_EQ(cell.coverage.mean, 3.0 / 5);  // 1, 1/2, 1/2, 0, 1
   EXPECT_DOUBLE_EQ(cell.coefficients[0].coverage.mean, 0.75);
-  EXPECT_NE(study_table(study.cells()).find("3 intervals had no bounds"), std::string::npos);
+  EXPECT_THAT(study_table(study.cells()), HasSubstr("3 intervals had no bounds"));
 }
 
 TEST(Study, RefusesIntervalsOfOtherCoefficients) {
@@ -155,11 +155,11 @@ TEST(StudyTable, ShowsFiveMomentsAndTheLastOne) {
 
 TEST(StudyTable, CountsPathsThatHaveNotSettled) {
   Study study = four();
-  EXPECT_EQ(study_table(study.cells()).find("settled"), std::string::npos);
+  EXPECT_THAT(study_table(study.cells()), Not(HasSubstr("settled")));
   study.add({100, 200, {one("a", 0.5, 1.5), one("b", 5, 7)}, false}, truth);
   study.add({100, 200, {one("a", 0.5, 1.5), one("b", 5, 7)}, true}, truth);
   EXPECT_EQ(study.cells()[0].not_settled, 1);
-  EXPECT_NE(study_table(study.cells()).find("1 of 6 paths had not settled"), std::string::npos);
+  EXPECT_THAT(study_table(study.cells()), HasSubstr("1 of 6 paths had not settled"));
 }
 
 TEST(StudyTable, OfNothingIsEmpty) {
@@ -191,7 +191,7 @@ TEST(SummaryJson, HoldsTheStudy) {
   EXPECT_EQ(json["study"][0]["replications"], 4);
   EXPECT_EQ(json["study"][0]["coverage"], 0.5);
   EXPECT_EQ(json["study"][0]["coefficients"][1]["coverage"], 0.25);
-  EXPECT_NE(to_table(summary).find(study_table(summary.study)), std::string::npos);
+  EXPECT_THAT(to_table(summary), HasSubstr(study_table(summary.study)));
 }
 
 }  // namespace starling::study_test

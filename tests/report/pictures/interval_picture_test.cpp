@@ -12,7 +12,7 @@
 
 namespace starling::interval_picture_test {
 
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 
 /// From 100 to 100,000 records: each interval half as wide as the one before, about 1.
 std::vector<IntervalsAt> narrowing(int coefficients, const std::vector<std::string>& methods,
@@ -78,8 +78,8 @@ TEST(IntervalPicture, ShowsTwoThirdsOfItsAxisWhole) {
   ASSERT_EQ(ranges.size(), 1U);
   EXPECT_NEAR(ranges[0].first, 1 - 256 - 0.05 * 512, 1e-6);
   EXPECT_NEAR(ranges[0].second, 1 + 256 + 0.05 * 512, 1e-6);
-  EXPECT_NE(script.find("set xrange [100:100000]"), std::string::npos);
-  EXPECT_NE(script.find("set title 'x0'"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("set xrange [100:100000]"));
+  EXPECT_THAT(script, HasSubstr("set title 'x0'"));
   EXPECT_EQ(count(script, "title 'random-scaling, 95 %'"), 1U);
 }
 
@@ -103,18 +103,18 @@ TEST(IntervalPicture, MarksZeroWhereItIsInRange) {
 TEST(IntervalPicture, HasAPanelForEachOfTwelveCoefficientsAndOneForTheKey) {
   const std::string script = script_of(narrowing(14, {"random-scaling", "plug-in"}));
   EXPECT_EQ(ranges_in(script).size(), 12U);
-  EXPECT_NE(script.find("set title 'x11'"), std::string::npos);
-  EXPECT_EQ(script.find("set title 'x12'"), std::string::npos);
-  EXPECT_NE(script.find("layout 5,3"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("set title 'x11'"));
+  EXPECT_THAT(script, Not(HasSubstr("set title 'x12'")));
+  EXPECT_THAT(script, HasSubstr("layout 5,3"));
   EXPECT_EQ(count(script, "-1 with filledcurves"), 1U);
   EXPECT_EQ(count(script, "title 'plug-in, 95 %'"), 1U);
 }
 
 TEST(IntervalPicture, IsOfTheFirstClientWhereTheyHaveTheirOwn) {
   const std::string script = script_of(narrowing(2, {"m"}, {3, 4}));
-  EXPECT_NE(script.find("set title 'x0 (client 3)'"), std::string::npos);
-  EXPECT_NE(script.find("\n100000 31\n"), std::string::npos);  // client 3's estimate
-  EXPECT_EQ(script.find("\n100000 41\n"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("set title 'x0 (client 3)'"));
+  EXPECT_THAT(script, HasSubstr("\n100000 31\n"));  // client 3's estimate
+  EXPECT_THAT(script, Not(HasSubstr("\n100000 41\n")));
 }
 
 // The first steps, of which there may be as many decades as of all others, tell little.
@@ -122,7 +122,7 @@ TEST(IntervalPicture, HasThreeDecades) {
   std::vector<IntervalsAt> path = narrowing(1, {"m"});
   path.insert(path.begin(), {1, 1, {{"x0", 1e9, 0, -1e9, 1e9, 0.95, "m"}}});
   const std::string script = script_of(path);
-  EXPECT_NE(script.find("set xrange [100:100000]"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("set xrange [100:100000]"));
   EXPECT_NEAR(ranges_in(script).at(0).second, 1 + 256 + 0.05 * 512, 1e-6);
 }
 
@@ -132,9 +132,8 @@ TEST(IntervalPicture, NamesFewTicsOfALinearAxis) {
   path.erase(path.begin(), path.end() - 2);
   for (IntervalsAt& at : path) at.records *= 5;
   const std::string script = script_of(path);
-  EXPECT_NE(script.find("set xrange [158115:500000]"), std::string::npos);
-  EXPECT_NE(script.find("set xtics nomirror ('200k' 200000, '300k' 300000, '400k' 400000, '500k' 500000)"),
-            std::string::npos);
+  EXPECT_THAT(script, HasSubstr("set xrange [158115:500000]"));
+  EXPECT_THAT(script, HasSubstr("set xtics nomirror ('200k' 200000, '300k' 300000, '400k' 400000, '500k' 500000)"));
 }
 
 // Batch means are known at the end alone.
@@ -142,8 +141,8 @@ TEST(IntervalPicture, HasNoKeyForWhatItDoesNotShow) {
   std::vector<IntervalsAt> path = narrowing(1, {"random-scaling", "batch-means"});
   for (std::size_t i = 0; i + 1 < path.size(); ++i) path[i].intervals[1].low = std::nan("");
   const std::string script = script_of(path);
-  EXPECT_EQ(script.find("batch-means"), std::string::npos);
-  EXPECT_NE(script.find("random-scaling"), std::string::npos);
+  EXPECT_THAT(script, Not(HasSubstr("batch-means")));
+  EXPECT_THAT(script, HasSubstr("random-scaling"));
 }
 
 // Bounds may be unknown at first, or all along.
@@ -152,14 +151,14 @@ TEST(IntervalPicture, LeavesOutWhatIsUnknown) {
   for (IntervalsAt& at : path) at.intervals[1] = {"y", 2, 0, std::nan(""), std::nan(""), 0.95, "m"};
   path.front().intervals[0].low = std::nan("");
   const std::string script = script_of(path);
-  EXPECT_EQ(script.find("nan"), std::string::npos);
+  EXPECT_THAT(script, Not(HasSubstr("nan")));
   EXPECT_EQ(ranges_in(script).size(), 1U);  // y's is left to gnuplot
-  EXPECT_NE(script.find("set title 'y'"), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("set title 'y'"));
 }
 
 TEST(IntervalPicture, MayHaveOneMoment) {
   const std::string script = script_of({narrowing(1, {"m"}).front()});
-  EXPECT_NE(script.find("set xrange [100:200]"), std::string::npos) << script;
+  EXPECT_THAT(script, HasSubstr("set xrange [100:200]"));
 }
 
 }  // namespace starling::interval_picture_test

@@ -5,15 +5,12 @@
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <cmath>
-#include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 
 namespace starling::run_privacy_test {
 
-using testing::HasSubstr;
-using testing::Not;
 using namespace testing_support;
 
 constexpr Client parties = 3;
