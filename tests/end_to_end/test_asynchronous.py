@@ -5,8 +5,6 @@ import math
 import signal
 import struct
 import termios
-import threading
-import time
 import unittest
 
 from harness import *

@@ -108,14 +108,6 @@ class Public(TestCase):
                     self.assertEqual(bits(run[key]), bits(runs[0][key]), key)
                 self.assertEqual(run["traffic"]["edges"], runs[0]["traffic"]["edges"])
 
-    def test_the_configuration_round_trips(self):
-        self.write("cap.csv", "1,0,0,0,0,0.3\n")
-        for dual in (["--dual", "queue", "--caution", "3"], ["--dual", "saddle", "--dual-max", "4"], []):
-            words = [*self.DRIFT, "--mechanism", "none", "--constraint", "linear:cap.csv", *dual]
-            first = self.succeeded(self.run_alone(["omd", *words, "--print-config"]))
-            self.write("again.ini", first.out)
-            self.assertEqual(self.run_alone(["omd", "--config", "again.ini", "--print-config"]).out, first.out)
-
 
 class Energy(TestCase):
     CHANGING = topology(5, [(2, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 0)]), (1, [(0, 4), (4, 1), (1, 2), (2, 0)])])

@@ -223,15 +223,6 @@ class Doctor(TestCase):
         result = self.doctor(2, "--topology", "five.topo", "--clients", 4)
         self.assertIn("the topology has 5", result.messages()[0])
 
-    def test_help_and_configuration(self):
-        text = self.run_alone(["doctor", "--help=all"]).out
-        for name in CHECKS:
-            self.assertRegex(text, rf"(?m)^  {name} ")
-        self.assertIn("starling doctor", self.run_alone(["--help"]).out)
-        printed = self.run_alone(["doctor", "--dimension", "7", "--print-config"])
-        self.write("doctor.ini", printed.out)
-        self.assertEqual(self.run_alone(["doctor", "--config", "doctor.ini", "--print-config"]).out, printed.out)
-
 
 if __name__ == "__main__":
     unittest.main()

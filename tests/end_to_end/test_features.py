@@ -70,8 +70,9 @@ class Features(HistogramCase):
         summary = self.summary_in("run")
         self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.65)
 
+    @fewer
     def test_the_same_bits_on_all_layouts(self):
-        self.check_layouts(self.mu, "standardise", (1, 2, 4))
+        self.check_layouts(self.mu, "standardise", layouts((1, 4, 2)))
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
@@ -123,7 +124,7 @@ class Features(HistogramCase):
         self.assertFalse([row for row in self.rows("again/private/0/ledger") if row.get("run", "").endswith((":norms", ":features"))])
 
     def test_a_resumed_run_does_not_release_again(self):
-        words = [*self.mu, "--batch", 3, "--noise-correlation", "none", "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]
+        words = [*self.mu, "--batch", 10, "--noise-correlation", "none", "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]
         self.good(2, [*words, "--output", "whole"])
         with interrupted("checkpoint:0"):
             self.run_ranks(2, [*words, "--output", "run"])

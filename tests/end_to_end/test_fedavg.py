@@ -15,11 +15,6 @@ UNUSABLE, UNREADABLE, STOPPED_SAFELY = 2, 3, 75
 GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--noise-key", "seed"]
 # Three clients with ten batches each.
 STREAM = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=100", "--batch", "10"]
-OPTIONS = """clients clients-per-rank source format label drop dimension partition save-partition batch epochs rounds test seed
-    local-steps client-weights intercept model precision loss l2 start average step step-power step-offset step-decay tuning norm label-size
-    scale-share noise-correlation mechanism epsilon mu delta clip unit
-    budget budget-unit noise-key ledger ledger-block memory id encode positive ignore scale standardise features delimiter header metrics output record-every record-clients progress json json-models watchdog config
-    checkpoint-every resume print-config help""".split()
 SUMMARY = """command command_line clients ranks rounds rounds_planned dimension average aggregated loss accuracy metrics privacy
     traffic time final_model withheld notes""".split()
 
@@ -240,24 +235,6 @@ class BadInput(FedAvgCase):
                                "none", "--output", "run"])
         self.assertEqual(result.code, UNREADABLE, result)
         self.assertRegex(result.messages()[0], "round [0-9]+: the model is not finite .*--local-steps")
-
-
-class Texts(FedAvgCase):
-    def test_help_is_complete(self):
-        text = self.run_alone(["fedavg", "--help=all"]).out
-        self.assertTrue(text.startswith("starling fedavg:"), text)
-        for option in OPTIONS:
-            self.assertRegex(text, rf"(?m)^  --{option}( |$)")
-        for section in ("Sources", "Partitions", "Losses", "Mechanisms"):
-            self.assertIn(f"\n{section}:\n", text)
-        self.assertIn("local step", text)
-        self.assertIn("starling fedavg", self.run_alone(["--help"]).out)
-
-    def test_the_configuration_is_a_file_again(self):
-        first = self.run_alone(["fedavg", *STREAM, *GAUSSIAN, "--local-steps", "7", "--print-config"])
-        self.assertIn("local-steps = 7\n", first.out)
-        self.write("again.ini", first.out)
-        self.assertEqual(self.run_alone(["fedavg", "--config", "again.ini", "--print-config"]).out, first.out)
 
 
 if __name__ == "__main__":

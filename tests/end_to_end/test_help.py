@@ -100,7 +100,9 @@ class Examples(HelpCase):
         words = "vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 --mechanism none --networks shared --rounds 5"
         self.assertEqual(self.run_command(3, [*words.split(), "--output", "run-vertical"]).code, 0)
 
+    @fewer
     def test_every_example_runs(self):
+        """Those of several ranks by default in one process, with as many clients."""
         self.prepare()
         count = 0
         for words in self.commands():
@@ -115,6 +117,9 @@ class Examples(HelpCase):
                     refuted = "--mechanism dissertation" in example  # by the audit, as it should be, from so many samples
                     command += ["--samples", "2000"] if refuted else []
                     ranks = int(before.split()[2]) if before.strip() else 1
+                    if ranks > 1 and not SLOW and words[0] in LEARNING:
+                        command += ["--clients", ranks - (words[0] == "vertical")]
+                        ranks = 1
                     result = self.run_command(ranks, command) if ranks > 1 else self.run_alone(command)
                     self.assertIn(result.code, (1,) if refuted else self.CODES.get(path, (0,)), result)
                     count += 1

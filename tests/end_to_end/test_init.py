@@ -11,7 +11,6 @@ from terminal import Terminal
 
 DECISION = 1
 USAGE = 2
-DATA_FAULT = 3
 
 
 class InitCase(TestCase):

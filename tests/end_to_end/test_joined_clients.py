@@ -147,11 +147,12 @@ class JoinedClients(ChangingClients):
         self.write("starts.csv", "".join(",".join(map(str, start)) + "\n" for start in starts))
         still = ["--topology", "slow.topo", "--start", "starts.csv", "--mixing", "push-sum"]
         words = [*NOISELESS[:NOISELESS.index("--step")], "--step", "1e-12", *NOISELESS[NOISELESS.index("--checkpoint-every"):]]
+        words[words.index("8000")] = "1200"  # a ring of seven is mixed to 1e-6 in 140 rounds
         # From all others; and from client 4, of whom client 6 hears through client 5.
         for family, parents in (("complete", range(5)), ("directed-ring", [4])):
             shutil.rmtree(self.folder / "run", ignore_errors=True)
             self.begin([*words, *still])
-            self.good_resume(*JOIN, "--rewire", family, ranks=3)
+            self.good_resume(*JOIN, "--rewire", family, ranks=2)
             for i, value in enumerate(self.summary()["final_model"]):
                 first = sum(starts[u][i] for u in parents) / len(parents)
                 self.assertAlmostEqual(value, (sum(start[i] for start in starts) + 2 * first) / 7, 5)

@@ -5,8 +5,6 @@ import gzip
 import math
 import random
 import re
-import subprocess
-import sys
 import unittest
 
 from experiment_case import Experiment

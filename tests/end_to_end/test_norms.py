@@ -171,7 +171,7 @@ class Norms(HistogramCase):
 
     def test_a_resumed_run_does_not_release_again(self):
         words = [*self.words, "--mechanism", "gaussian", "--mu", 0.3,
-                 "--batch", 1, "--epochs", 2, "--noise-correlation", "none", "--checkpoint-every", 100, "--progress", "off"]
+                 "--batch", 15, "--epochs", 2, "--noise-correlation", "none", "--checkpoint-every", 100, "--progress", "off"]
         self.good(2, [*words, "--noise-key", "seed", "--output", "whole"])
         with interrupted("checkpoint:0"):
             self.run_ranks(2, [*words, "--noise-key", "seed", "--output", "run"])

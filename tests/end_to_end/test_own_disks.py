@@ -4,7 +4,6 @@ Hosts are as in test_own_folders. Host a has the folder `results`; the others se
 import signal
 import unittest
 
-import test_other_ranks as other_ranks
 import test_own_folders as own_folders
 from harness import *
 

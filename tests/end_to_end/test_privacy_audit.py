@@ -176,15 +176,6 @@ class Output(AuditCase):
         if shutil.which("gnuplot"):
             self.assertIn("<svg", (folder / "audit.svg").read_text())
 
-    def test_help_and_configuration(self):
-        result = self.audit("--help=all")
-        self.assertEqual((result.code, result.err), (0, ""))
-        for word in ("--self-check", "--protocol", "laplace", "dissertation"):
-            self.assertIn(word, result.out)
-        configuration = self.audit("--mechanism", "laplace", "--epsilon", 2, "--print-config")
-        self.write("audit.ini", configuration.out)
-        self.assertEqual(self.audit("--config", "audit.ini", "--print-config").out, configuration.out)
-
 
 class BadUsage(AuditCase):
     def test_one_message_and_exit_code_2(self):

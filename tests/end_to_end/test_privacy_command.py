@@ -218,19 +218,6 @@ class Dispatch(PrivacyCase):
         self.refused([], ["spend", "calibrate"])
         self.refused(["spent"], ["spent", "spend", "calibrate"])
 
-    def test_help(self):
-        for words, expected in (
-            (["--help"], ["spend", "calibrate"]),
-            (["spend", "--help=all"], ["--groups", "schedule:", "Examples", "Exit codes"]),
-            (["calibrate", "--help=all"], ["--sensitivity", "Examples", "Exit codes"]),
-        ):
-            result = self.privacy(*words)
-            self.assertEqual((result.code, result.err), (0, ""))
-            self.assertIn("usage: starling privacy", result.out)
-            for text in expected:
-                self.assertIn(text, result.out)
-        self.assertIn("starling privacy", self.run_alone(["--help"]).out)
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -18,7 +18,6 @@ from neighbours import *
 FIRST = RECORDS  # of client 1, in its first batch: the model that its gradient is taken at is the start
 
 BINARY = FILE + ["--loss", "logistic"]  # at a model of zeros a label turns the gradient round
-SQUARED = FILE + ["--loss", "squared"]
 FLIPPED = ("1e6,0,0,1", "1e6,0,0,-1")
 TURNED = ("1e6,0,0,1", "0,1e6,0,1")  # curvatures of orthogonal rows: sqrt(2) apart
 FAR = ("1e6,0,0,1e9", "1e6,0,0,-1e9")

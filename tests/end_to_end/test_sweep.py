@@ -89,7 +89,7 @@ class Runs(SweepCase):
 
 
 class Interruptions(SweepCase):
-    OPTIONS = "source = synthetic:drift\nrounds = 600\ncheckpoint-every = 10\nnoise-key = seed\nseed = 1..3\n"
+    OPTIONS = "source = synthetic:drift\nrounds = 300\ncheckpoint-every = 10\nnoise-key = seed\nseed = 1..2\n"
 
     def begun(self, name):
         """A sweep whose runs take their time, once this one has a checkpoint."""
@@ -102,8 +102,8 @@ class Interruptions(SweepCase):
         again = self.sweep("--metric", "loss")
         self.assertNotIn("seed-1: begins", again.err)
         self.assertIn(first_end, again.err)
-        for seed in (1, 2, 3):
-            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 600)
+        for seed in (1, 2):
+            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 300)
         return again
 
     def test_killed_in_the_middle(self):

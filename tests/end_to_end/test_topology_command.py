@@ -123,14 +123,6 @@ class Check(TopologyCase):
             with self.subTest(words):
                 self.check_usage(words, expected)
 
-    def test_help(self):
-        for words in (["--help"], ["check", "--help"], ["make", "--help"], ["draw", "--help"]):
-            result = self.topology(*words)
-            self.assertEqual((result.code, result.err), (0, ""))
-            self.assertIn("usage: starling topology", result.out)
-        for family in FAMILIES:
-            self.assertIn(family, self.topology("--help").out)
-
 
 class Make(TopologyCase):
     def test_check_reads_what_make_writes(self):

@@ -1,7 +1,6 @@
 """`--tuning auto`: what it chooses, what it leaves alone, and that tuned runs repeat, resume and keep their bits."""
 
 import math
-import pathlib
 import random
 import unittest
 

@@ -20,10 +20,6 @@ SPECTRUM = ["--clients", PARTIES, "--source", f"synthetic:spectrum:train={TRAIN}
 NONE = ["--mechanism", "none"]
 GAUSSIAN = ["--mechanism", "gaussian", "--mu", "0.5", "--noise-key", "seed"]
 NETWORKS = ["--feature-net", "d-5-3", "--head", "d-4-d"]
-OPTIONS = """source parties columns label-source labels clients batch epochs rounds seed feature-net head precision loss local-steps
-    optimizer step step-power step-offset baseline regret regret-passes quantiser quantise-head bits start networks mechanism epsilon mu delta clip
-    embedding-clip budget noise-key ledger id label positive scale standardise header metrics output progress json watchdog config
-    checkpoint-every resume print-config help""".split()
 
 
 class VerticalCase(MethodCase):
@@ -332,24 +328,6 @@ class Runs(VerticalCase):
                 self.assertIn("stopped by a signal", " ".join(summary["notes"]))
                 if h5py:
                     self.assertEqual(sorted(self.networks("run")), list(range(PARTIES + 1)))
-
-    def test_the_configuration_is_a_file_again(self):
-        words = ["vertical", *SPECTRUM, *NONE, "--quantiser", "scalar:4", "--bits", "sublinear:2", "--baseline", "lazy:7"]
-        first = self.run_alone([*words, "--print-config"])
-        self.assertIn("baseline = lazy:7\n", first.out)
-        self.write("again.ini", first.out)
-        self.assertEqual(self.run_alone(["vertical", "--config", "again.ini", "--print-config"]).out, first.out)
-
-    def test_help_is_complete(self):
-        text = self.run_alone(["vertical", "--help=all"]).out
-        self.assertTrue(text.startswith("starling vertical:"), text)
-        for option in OPTIONS:
-            self.assertRegex(text, rf"(?m)^  --{option}( |$)")
-        for section in ("Quantisers", "Sources", "Losses", "Mechanisms"):
-            self.assertIn(f"\n{section}:\n", text)
-        for word in ("hexagonal", "spectrum", "transmitters"):
-            self.assertIn(word, text)
-        self.assertIn("starling vertical", self.run_alone(["--help"]).out)
 
 
 class Tables(Files):
