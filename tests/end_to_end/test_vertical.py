@@ -152,10 +152,10 @@ class HeldOut(Files):
             self.assertEqual(self.scored([*self.WORDS, *self.TEST], f"on-{ranks}", ranks), expected)
         one_table = [*self.TABLE, "--test", "all-test.csv", *self.WORDS[4:]]
         self.assertEqual(self.scored(one_table, "table", 3), expected)
-        self.assertEqual(self.scored([*self.WORDS, *self.TEST, "--labels", "head"], "head", 3), expected)
-        self.assertEqual(self.scored([*self.WORDS, *self.TEST, "--baseline", "central"], "central", 3), expected)
+        self.assertEqual(self.scored([*self.WORDS, *self.TEST, "--labels", "head"], "head"), expected)
+        self.assertEqual(self.scored([*self.WORDS, *self.TEST, "--baseline", "central"], "central"), expected)
         coarse = [*self.WORDS, *self.TEST, "--quantiser", "scalar:2", "--bits", "sublinear:2"]
-        self.assertNotEqual(self.scored(coarse, "coarse", 3)[1], expected[1])
+        self.assertNotEqual(self.scored(coarse, "coarse")[1], expected[1])
 
     def test_labels_of_a_file_of_their_own(self):
         expected = self.scored([*self.WORDS, *self.TEST], "one")
@@ -189,10 +189,10 @@ class HeldOut(Files):
         self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,wide.csv"], "--test: party 2 has 3 columns, where it has 2",
                      ranks=3)
         self.write("other.csv", "id,c,f\n" + "".join(f"r{i},1,2\n" for i in range(45)))
-        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,other.csv"], "--test", ranks=3)
+        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,other.csv"], "--test")
         self.write("few.csv", "id,c,d\n" + "".join(f"r{i},1,2\n" for i in range(44)))
-        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,few.csv"], "44", ranks=3)
-        self.refused(UNUSABLE, [*self.TABLE, *self.WORDS[4:], "--test", "{client}.csv"], "must be one table", ranks=3)
+        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,few.csv"], "44")
+        self.refused(UNUSABLE, [*self.TABLE, *self.WORDS[4:], "--test", "{client}.csv"], "must be one table")
 
 
 class Runs(VerticalCase):
@@ -236,7 +236,7 @@ class Runs(VerticalCase):
                 self.assertEqual(traffic["uplink_bits_per_round"], expected, quantiser)
                 self.assertEqual(traffic["downlink_bits_per_round"], expected + of_head, quantiser)
                 self.assertEqual(traffic["uplink_bits"], 12 * expected)
-        traffic = self.summary([*SPECTRUM, *NONE, "--labels", "head", "--quantiser", "scalar:5"], "head", 3)["traffic"]
+        traffic = self.summary([*SPECTRUM, *NONE, "--labels", "head", "--quantiser", "scalar:5"], "head")["traffic"]
         self.assertEqual((traffic["uplink_bits_per_round"], traffic["downlink_bits_per_round"]), (up["scalar:5"], 32 * numbers))
         traffic = self.summary([*SPECTRUM, *NONE, "--baseline", "central"], "central", 3)["traffic"]
         self.assertEqual((traffic["uplink_bits_per_round"], traffic["downlink_bits_per_round"]), (32 * PARTIES * TRAIN * 10, 0))
@@ -558,11 +558,11 @@ class BadInput(Files):
             (["host.csv", [host[0], *(line.rsplit(",", 1)[0] + ",nan" for line in host[1:])]], ["host.csv"]),
             (["host.csv", host[:1]], ["host.csv"]),
         ]
-        for (name, lines), messages in cases:
+        for number, ((name, lines), messages) in enumerate(cases):
             with self.subTest(messages[-1]):
                 self.write_files(rows)
                 self.write(name, "\n".join(lines) + "\n")
-                for ranks in (1, 3) if SLOW else (3,):
+                for ranks in (1, 3) if SLOW else (3,) if number < 2 else (1,):
                     self.refused(UNREADABLE, [*self.WORDS, "--clients", 2], *messages, ranks=ranks)
 
     @fewer
