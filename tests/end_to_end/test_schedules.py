@@ -29,7 +29,7 @@ class Schedules(TestCase):
 
     def expect_mean(self, name, words):
         with self.subTest(name):
-            models, found = self.averaged(2, words)
+            models, found = self.averaged(1, words)
             for model in models:
                 self.assertAlmostEqual(model, (len(models) - 1) / 2, delta=1e-6)
             return found
@@ -53,7 +53,7 @@ class Schedules(TestCase):
 
     def test_plain_mixing_keeps_receiver_sums(self):
         self.write("g.topo", "generate random-matching clients=7 rounds=endless\n")
-        models, _ = self.averaged(2, self.words("g.topo", 7, 300, "--mixing", "plain", "--dropout", 0.3))
+        models, _ = self.averaged(1, self.words("g.topo", 7, 300, "--mixing", "plain", "--dropout", 0.3))
         self.assertLess(max(models) - min(models), 1e-6)
         self.assertTrue(0 <= min(models) and max(models) <= 6)
 
@@ -62,7 +62,7 @@ class Schedules(TestCase):
         for topology_file, rarely in (("g.topo", True), (B3, False)):
             clients = 7 if rarely else 5
             words = self.words(topology_file, clients, 20, "--link-loss", 0.2, "--link-loss-model", "unacknowledged")
-            result = self.good(2, [*words, "--output", f"out-{clients}"])
+            result = self.good(1, [*words, "--output", f"out-{clients}"])
             self.assertEqual("until that edge comes again" in result.err, rarely)
 
     @fewer
@@ -89,7 +89,7 @@ class Schedules(TestCase):
         for name, lines, told in (("middle", "0,3\n2,7\n", True), ("ends", "0,3\n4,7\n", False), ("late", "2,50\n", False)):
             with self.subTest(name):
                 self.write("leave.csv", lines)
-                result = self.good(2, [*self.words("g.topo", 5, 50, "--leave", "leave.csv"), "--output", name])
+                result = self.good(1, [*self.words("g.topo", 5, 50, "--leave", "leave.csv"), "--output", name])
                 self.assertEqual("from round 7 on, without client 2" in result.err, told, result.err)
                 if told:
                     self.assertIn("2 components (client 1; clients 3, 4)", result.err)
@@ -135,7 +135,7 @@ class Schedules(TestCase):
                                   "--link-loss-model", "unacknowledged"])):
             with self.subTest(name):
                 shutil.rmtree(self.folder / "out", ignore_errors=True)
-                found = self.summary_of(2, [*learn, *words, "--record-every", 7], "out")
+                found = self.summary_of(1, [*learn, *words, "--record-every", 7], "out")
                 models = self.record("out")["model"]
                 self.assertTrue(numpy.isfinite(models).all())
                 self.assertGreaterEqual(models.min(), 0)
@@ -172,15 +172,15 @@ class Schedules(TestCase):
         self.assertEqual(models, [1.5, 1.5, 1.5, 1.5, 4])
 
     def test_a_dropout_of_zero_changes_nothing(self):
-        plain, _ = self.averaged(2, self.words(B3, 5, 20))
+        plain, _ = self.averaged(1, self.words(B3, 5, 20))
         for more in (["--dropout", 0], ["--dropout", "0,0,0,0,0", "--dropout-model", "markov"], ["--link-loss", 0]):
-            self.assertEqual(self.averaged(2, self.words(B3, 5, 20, *more))[0], plain)
+            self.assertEqual(self.averaged(1, self.words(B3, 5, 20, *more))[0], plain)
 
     def test_the_configuration_gives_the_run_back(self):
         words = self.words(B3, 5, 20, "--dropout", SHARES, "--dropout-model", "markov:length=4", "--link-loss", 0.1)
         text = self.run_alone(["omd", *words, "--print-config"]).out
         self.write("run.ini", text)
-        self.assertEqual(self.averaged(2, ["--config", "run.ini"])[0], self.averaged(2, words)[0])
+        self.assertEqual(self.averaged(1, ["--config", "run.ini"])[0], self.averaged(1, words)[0])
 
     def test_usage(self):
         self.write("bad.csv", "round,client\n0,9\n")

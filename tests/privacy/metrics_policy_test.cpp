@@ -2,10 +2,10 @@
 #include "starling/privacy/metrics_policy.hpp"
 
 #include "support/testing.hpp"
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
+
+#include "starling/files/durable_file.hpp"
 
 namespace starling::metrics_policy_test {
 
@@ -35,13 +35,10 @@ TEST(MetricsPolicy, NamesWhatItLetsOutAndNothingElse) {
 }
 
 TEST(SharedFigureTable, StandsInTheDocumentationRowByRow) {
-  std::ifstream file(source_folder() + "/docs/privacy.md");
-  std::ostringstream text;
-  text << file.rdbuf();
-  ASSERT_FALSE(text.str().empty());
+  const std::string text = read_whole_file(source_folder() + "/docs/privacy.md").value();
   for (const SharedFigureRow& row : shared_figure_table()) {
     const std::string line = fmt::format("| {} | {} |", row.what, row.whom);
-    EXPECT_THAT(text.str(), HasSubstr(line)) << "docs/privacy.md lacks\n" << line;
+    EXPECT_THAT(text, HasSubstr(line)) << "docs/privacy.md lacks\n" << line;
   }
 }
 

@@ -8,10 +8,9 @@
 #include "support/testing.hpp"
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
+#include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 #include "starling/report/pictures/pictures.hpp"
 #include "starling/report/view/run_reading.hpp"
@@ -78,9 +77,7 @@ class RecordedRun {
   [[nodiscard]] const Recorded& recorded() const { return recorded_; }
   [[nodiscard]] const SomeClients& view() const { return view_; }
   [[nodiscard]] std::string metrics() const {
-    std::ostringstream text;
-    text << std::ifstream(directory_.private_folder(0) + "/metrics.csv").rdbuf();
-    return text.str();
+    return read_whole_file(directory_.private_folder(0) + "/metrics.csv").value();
   }
   [[nodiscard]] bool has(const std::string& name) const { return file().has(name); }
   [[nodiscard]] std::pair<hdf5::Sizes, Vector> numbers(const std::string& name) const {

@@ -2,17 +2,15 @@
 #include "app/console/version.hpp"
 
 #include "support/testing.hpp"
-#include <fstream>
-#include <iterator>
 
 #include "starling/core/digest.hpp"
+#include "starling/files/durable_file.hpp"
 
 namespace starling::version_test {
 
 /// The linker's note as it stands in the program's file: sizes of name and digest, kind, name, digest.
 std::string note_in_file() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string content = read_whole_file("/proc/self/exe").value();
   const std::string begin("\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0", 16);
   // The test's own copy of these bytes, if there is one, lies behind the program's notes.
   const std::size_t at = content.find(begin);

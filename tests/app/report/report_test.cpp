@@ -6,7 +6,6 @@
 #include "report/summaries.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -15,6 +14,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 #include "starling/record/intervals/interval.hpp"
 #include "starling/report/pictures/picture.hpp"
@@ -421,8 +421,7 @@ TEST(Comparison, DrawsSmallMultiplesOfManyLines) {
   }
   const TemporaryFolder folder;
   const std::string problem = Comparison(reports, {{"epsilon", "batch"}, {}}).draw(folder / ".", {});
-  std::ifstream file(folder / "compare.gp");
-  const std::string script(std::istreambuf_iterator<char>(file), {});
+  const std::string script = read_whole_file(folder / "compare.gp").value();
   EXPECT_THAT(script, HasSubstr("layout 5,3")) << problem;  // four values, and the key
   EXPECT_THAT(script, HasSubstr("'epsilon 3'"));
   EXPECT_THAT(script, HasSubstr("title 'batch 4'"));

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 
 namespace starling::gzip_test {
 
@@ -28,8 +29,7 @@ class Gzip : public testing::Test {
     gzFile file = gzopen(path.c_str(), "wb");
     EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
     EXPECT_EQ(gzclose(file), Z_OK);
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return read_whole_file(path).value();
   }
   std::string error(const std::string& bytes) const {
     return message_of<DataError>([&] { read_all(folder_.write("x.csv.gz", bytes)); });

@@ -12,6 +12,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling::mutation_test {
@@ -117,9 +118,7 @@ TEST(Mutation, OfGzipGivesRecordsOrErrors) {
   gzFile file = gzopen(path.c_str(), "wb");
   ASSERT_GT(gzwrite(file, svmlight_seed.data(), static_cast<unsigned>(svmlight_seed.size())), 0);
   ASSERT_EQ(gzclose(file), Z_OK);
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_GT(damage("y.svm.gz", bytes, 5'000).refused, 100);
+  EXPECT_GT(damage("y.svm.gz", read_whole_file(path).value(), 5'000).refused, 100);
 }
 
 TEST(Mutation, OfIdxGivesRecordsOrErrors) {
@@ -133,11 +132,6 @@ TEST(Mutation, OfIdxGivesRecordsOrErrors) {
   EXPECT_EQ(outcomes.read + outcomes.refused, 10'000);
   EXPECT_GT(outcomes.read, 100);
   EXPECT_GT(outcomes.refused, 100);
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string hdf5_seed(const TemporaryFolder& folder, bool chunked) {
@@ -191,7 +185,7 @@ TEST(Mutation, OfHdf5GivesRecordsOrErrors) {
   const TemporaryFolder folder;
   std::map<Ending, int> endings;
   for (const bool chunked : {false, true}) {
-    const std::string seed = bytes_of(hdf5_seed(folder, chunked));
+    const std::string seed = read_whole_file(hdf5_seed(folder, chunked)).value();
     for (std::uint64_t i = 0; i < 300; ++i) {
       AddressedRandom random(2, Purpose::experiment, chunked ? 1 : 0, i);
       const std::string path = folder.write("x.h5", damage_bytes(seed, random));
@@ -208,7 +202,7 @@ TEST(Mutation, OfHdf5GivesRecordsOrErrors) {
 /// A description of a type whose bits lie beyond its bytes makes the library read beyond its buffer.
 TEST(Mutation, NumbersWhoseBitsLieOutsideAreRefused) {
   const TemporaryFolder folder;
-  const std::string seed = bytes_of(hdf5_seed(folder, false));
+  const std::string seed = read_whole_file(hdf5_seed(folder, false)).value();
   // The 64-bit integers of /y: class and version, flags, size 8; then offset 0 and precision 64.
   const std::string type("\x10\x08\0\0\x08\0\0\0\0\0\x40\0", 12);
   const std::size_t at = seed.find(type);

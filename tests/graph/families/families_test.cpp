@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <set>
 #include <tuple>
 
+#include "starling/files/durable_file.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 
 namespace starling::families_test {
@@ -290,12 +290,8 @@ TEST(Families, RefuseWhatTheyCannotMake) {
 // Every line of the rule and of its row is in the page, as an added line of its example.
 TEST(Families, TheHowToPageAddsTheFamilyThatIsTested) {
   const std::filesystem::path source = source_folder();
-  const auto text_of = [](const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  const std::string page = text_of(source / "docs/how-to/add-a-topology.md");
-  const std::string code = text_of(source / "tests/graph/families/chords.hpp");
+  const std::string page = read_whole_file(source / "docs/how-to/add-a-topology.md").value();
+  const std::string code = read_whole_file(source / "tests/graph/families/chords.hpp").value();
   const auto begin = code.find("  const auto reach");
   const auto end = code.find("  return std::make_unique");
   ASSERT_LT(begin, end);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/record/intervals/interval.hpp"
 #include "starling/report/summary.hpp"
 
@@ -308,10 +309,7 @@ INSTANTIATE_TEST_SUITE_P(OfClients, IntervalPath, testing::Values(false, true),
 TEST(IntervalPath, IsATable) {
   const TemporaryFolder folder;
   write_interval_path(folder / ".", {{5, 10, of_two("random-scaling", 0.95)}});
-  std::ifstream file(folder / "intervals.csv");
-  std::ostringstream text;
-  text << file.rdbuf();
-  EXPECT_EQ(text.str(),
+  EXPECT_EQ(read_whole_file(folder / "intervals.csv"),
             "steps,records,name,estimate,low,high,level,method\n"
             "5,10,age,1.25,1.125,1.375,0.95,random-scaling\n"
             "5,10,income,0,-0.5,0.5,0.95,random-scaling\n");

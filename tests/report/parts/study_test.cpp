@@ -3,12 +3,12 @@
 
 #include "support/testing.hpp"
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/report/summary.hpp"
 
 namespace starling::study_test {
@@ -171,10 +171,7 @@ TEST(StudyFile, HasALineForEachCellAndCoefficient) {
   Study study;
   study.add({100, 200, {one("a, b", 0.5, 1.5), one("c", 5, 7)}, false}, truth);
   write_study(folder / ".", study.cells());
-  std::ifstream file(folder / "study.csv");
-  std::ostringstream text;
-  text << file.rdbuf();
-  EXPECT_EQ(text.str(),
+  EXPECT_EQ(read_whole_file(folder / "study.csv"),
             "method,level,steps,records,coefficient,replications,unknown,not_settled,coverage,coverage_error,length,"
             "length_error,bias,bias_error\n"
             "random-scaling,0.95,100,200,,1,0,1,0.5,,1.5,,,\n"

@@ -1,10 +1,9 @@
 /// The picture of a calibration; its script is there without gnuplot, too.
 #include "support/testing.hpp"
 #include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
-#include <sstream>
 
+#include "starling/files/durable_file.hpp"
 #include "starling/record/figures/test_metrics.hpp"
 #include "starling/report/pictures/pictures.hpp"
 
@@ -18,10 +17,7 @@ std::string script_of(const Calibration& calibration) {
   const TemporaryFolder folder;
   const std::string problem = draw_calibration(folder / ".", calibration);
   EXPECT_EQ(std::filesystem::exists(folder / "calibration.svg"), problem.empty()) << problem;
-  std::ifstream file(folder / "calibration.gp");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return read_whole_file(folder / "calibration.gp").value();
 }
 
 TEST(CalibrationPicture, ShowsBinsWithRecords) {

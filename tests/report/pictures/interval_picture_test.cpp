@@ -1,12 +1,11 @@
 /// The picture of intervals on their way: what is drawn, and how far its axes reach.
 #include "support/testing.hpp"
 #include <cmath>
-#include <fstream>
 #include <regex>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "starling/files/durable_file.hpp"
 #include "starling/record/intervals/interval.hpp"
 #include "starling/report/pictures/pictures.hpp"
 
@@ -42,10 +41,7 @@ std::string script_of(const std::vector<IntervalsAt>& path) {
   const std::string problem = draw_intervals(folder / ".", path, {});
   EXPECT_EQ(std::filesystem::exists(folder / "intervals.svg"), problem.empty()) << problem;
   EXPECT_FALSE(std::filesystem::exists(folder / "intervals.png"));
-  std::ifstream file(folder / "intervals.gp");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return read_whole_file(folder / "intervals.gp").value();
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
