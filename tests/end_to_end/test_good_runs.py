@@ -93,7 +93,7 @@ class DefaultRun(TestCase):
 
     @needs_h5py
     def test_record_every_and_record_clients(self):
-        self.good(2, [*DRIFT, "--clients", "4", "--record-every", "50", "--record-clients", "3", "--output", "run"])
+        self.good(1, [*DRIFT, "--clients", "4", "--record-every", "50", "--record-clients", "3", "--output", "run"])
         with h5py.File(self.folder / "run" / "run.h5") as file:
             self.assertEqual(file["rounds"][()].tolist(), [0, 50, 100, 150])
             self.assertEqual(file["recorded_clients"][()].tolist(), [0, 1, 2])
@@ -103,7 +103,7 @@ class DefaultRun(TestCase):
 
 class Stream(TestCase):
     def test_regression_has_losses_and_no_accuracies(self):
-        result = self.good(2, ["--mechanism", "none", "--loss", "huber", "--source", "synthetic:drift:n=40", "--output", "out"])
+        result = self.good(1, ["--mechanism", "none", "--loss", "huber", "--source", "synthetic:drift:n=40", "--output", "out"])
         self.assertNotIn("accuracy", result.err)
         self.assertIn("loss", result.err)
         self.assertIsNone(self.summary_in("out")["accuracy"])
@@ -113,13 +113,13 @@ class Stream(TestCase):
     def test_rounds_epochs_and_participations(self):
         """23 records on two clients (12 and 11) in batches of 5: three rounds an epoch, the last of them short."""
         self.write("data.csv", "x,y\n" + "".join(f"0.{i:02},{i % 2}\n" for i in range(23)))
-        words = ["--source", "data.csv", "--batch", "5", "--mechanism", "laplace", "--epsilon", "1/2", "--json"]
-        summary = self.good(2, [*words, "--epochs", "4", "--output", "all"]).summary()
+        words = ["--source", "data.csv", "--clients", "2", "--batch", "5", "--mechanism", "laplace", "--epsilon", "1/2", "--json"]
+        summary = self.good(1, [*words, "--epochs", "4", "--output", "all"]).summary()
         privacy = summary["privacy"]
         self.assertEqual((summary["rounds"], summary["dimension"]), (12, 1))
         self.assertEqual((privacy["participations"], privacy["releases"]), (4, 12))
         self.assertEqual((privacy["epsilon"], privacy["client_epsilon"]), (2, 30))  # for all five records of a batch
-        summary = self.good(2, [*words, "--epochs", "4", "--rounds", "4", "--output", "some"]).summary()
+        summary = self.good(1, [*words, "--epochs", "4", "--rounds", "4", "--output", "some"]).summary()
         self.assertEqual((summary["rounds"], summary["privacy"]["participations"]), (4, 2))
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
@@ -137,7 +137,7 @@ class Configuration(TestCase):
 
     def test_the_file_of_a_run_repeats_it_bit_for_bit(self):
         first = self.summary_of(2, self.WORDS, "first")
-        again = self.good(2, ["--config", "first/config.ini", "--output", "again"]).summary()
+        again = self.good(1, ["--config", "first/config.ini", "--output", "again"]).summary()
         self.assertEqual(bits(again["models"]), bits(first["models"]))
         self.assertEqual(bits(again["loss"]), bits(first["loss"]))
 

@@ -72,7 +72,7 @@ class Networks(TestCase):
         words = [*OPEN, "--source", write(self.folder / "bars.csv", bars(2000, 3)), "--test",
                  write(self.folder / "test.csv", bars(300, 4)), "--loss", "softmax:3", "--batch", "10", "--step", "0.05",
                  "--step-power", "0", "--model", "cnn:4-6-12"]
-        found = self.summary_of(2, [*words, "--epochs", "4"], "cnn")
+        found = self.summary_of(1, [*words, "--epochs", "4"], "cnn")
         self.assertGreater(found["accuracy"], 0.95)
         self.assertEqual(found["dimension"], 26 * 4 + 101 * 6 + 7 * 12 + 13 * 3)
 
@@ -88,7 +88,7 @@ class Networks(TestCase):
             self.assertGreater(max(map(abs, model[:24])), 0.3)
         start = [[0.1 * k] * len(found[0][0]) for k in range(4)]
         write(self.folder / "start.csv", start)
-        given = self.summary_of(2, [*words, "--start", "start.csv"], "given")["final_model"]
+        given = self.summary_of(1, [*words, "--start", "start.csv"], "given")["final_model"]
         for entry in given:
             self.assertAlmostEqual(entry, 0.15, places=9)
 
@@ -127,10 +127,10 @@ class Networks(TestCase):
         rows = quadrants(80, 6)
         rows[41] = (1e39, 0.5, 1)
         words = [*OPEN, "--source", write(self.folder / "huge.csv", rows), "--loss", "softmax:2", "--model", "mlp:2-9-2"]
-        summary = self.summary_of(2, words, "single")
+        summary = self.summary_of(1, words, "single")
         self.assertEqual(summary["rounds"], 20)
         self.assertTrue(any("1 times a record was out of range" in note for note in summary["notes"]), summary["notes"])
-        self.assertEqual(self.summary_of(2, [*words, "--precision", "double", "--step", "1e-90"], "double")["rounds"], 20)
+        self.assertEqual(self.summary_of(1, [*words, "--precision", "double", "--step", "1e-90"], "double")["rounds"], 20)
 
 
 if __name__ == "__main__":

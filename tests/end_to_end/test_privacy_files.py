@@ -159,7 +159,7 @@ class Metrics(PrivacyCase):
         self.assertNotIn("accuracy", summary["withheld"])
 
     def test_the_table_says_what_is_withheld(self):
-        result = self.good(2, ["--source", "data.csv", *LAPLACE, "--output", "run", "--progress", "off"])
+        result = self.good(1, ["--source", "data.csv", *LAPLACE, "--output", "run", "--progress", "off"])
         self.assertRegex(result.out, r"(?m)^  loss +withheld")
         self.assertRegex(result.out, r"(?m)^  accuracy +withheld")
 
@@ -183,7 +183,7 @@ class Keys(PrivacyCase):
 
     def test_no_mechanism_is_called_not_private(self):
         words = ["--source", "data.csv", "--mechanism", "none", "--clients", "4", "--json", "--output", "run"]
-        summary = self.good(2, words).summary()
+        summary = self.good(1, words).summary()
         self.assertIn("NOT private", summary["privacy"]["statement"])
         self.assertIsNone(summary["privacy"]["epsilon"])  # unbounded
         self.assertFalse(summary["privacy"]["private"])

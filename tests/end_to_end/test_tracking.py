@@ -57,10 +57,10 @@ class Tracking(TestCase):
             x = [a + 0.2 * (b - a) for a, b in zip(x, target)]
         words = [*POINT, "--source", "synthetic:tracking:path=0.05", "--clients", "4", "--rounds", rounds, "--step", "0.2",
                  "--step-power", "0", "--start", "zero"]
-        found = self.summary_of(2, [*words, "--loss", "squared"], "squared")
+        found = self.summary_of(1, [*words, "--loss", "squared"], "squared")
         self.assertLess(math.dist(found["final_model"], x), 1e-12)
         self.assertAlmostEqual(math.dist(x, target), 0.05 / 0.2, delta=0.06)
-        straight = self.summary_of(2, [*words, "--loss", "absolute"], "absolute")
+        straight = self.summary_of(1, [*words, "--loss", "absolute"], "absolute")
         self.assertLess(math.dist(straight["final_model"], target), 0.4)
 
     @fewer
@@ -77,7 +77,7 @@ class Tracking(TestCase):
         clients = self.records("path=0.1", 3, 50)
         words = [*POINT, "--source", "synthetic:tracking:path=0.1", "--clients", "3", "--rounds", "50", "--loss", "squared",
                  "--regret", "static"]
-        found = self.summary_of(2, words, "static")["regret"]
+        found = self.summary_of(1, words, "static")["regret"]
         self.assertLess(math.dist(found["comparator"], mean([point for points in clients for point in points])), 1e-3)
 
     def test_a_test_set_is_the_path_of_the_target(self):
