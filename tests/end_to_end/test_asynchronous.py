@@ -113,8 +113,8 @@ class Asynchronous(TestCase):
                                 (["--deadline", "-1"], "out of range"),
                                 (["--deadline", "soon"], "soon")):
             with self.subTest(words=words):
-                result = self.run_noted(2, [*LEARN, "--rounds", "10", *words])
-                self.assertEqual(result.codes, [USAGE] * 2, result)
+                result = self.run_alone(["omd", *LEARN, "--rounds", "10", *words])
+                self.assertEqual(result.code, USAGE, result)
                 self.assertEqual(len(result.messages()), 1, result)
                 self.assertIn(expected, result.messages()[0])
 

@@ -147,7 +147,7 @@ class Privacy(FedAvgCase):
     def test_releases_are_counted_by_local_step(self):
         """Three local steps a round over two passes of ten batches: seven rounds, and no record is charged more than twice."""
         words = [*STREAM, "--epochs", "2", "--local-steps", "3", *GAUSSIAN]
-        summary = self.summary(words, "run", 2)
+        summary = self.summary(words, "run")
         privacy = summary["privacy"]
         self.assertEqual(summary["rounds"], 7)
         self.assertEqual((privacy["participations"], privacy["releases"]), (2, 20))

@@ -21,9 +21,9 @@ class StaticRegret(TestCase):
         # Five records of feature 1 for each of three clients, in rounds of 2, 2 and 1; nobody moves away from 0.
         labels = [1, 2, -1, 0.5, 3, 0, 0, 4, 1, -2, 2, 2, 2.5, -1, 1]
         self.write("ones.csv", "".join(f"1,{label}\n" for label in labels))
-        words = ["--source", "ones.csv", "--loss", "squared", "--batch", "2", "--l2", "0.5", "--start", "zero",
+        words = ["--source", "ones.csv", "--clients", "3", "--loss", "squared", "--batch", "2", "--l2", "0.5", "--start", "zero",
                  "--step", "1e-300"]
-        regret = self.regret(3, words)["regret"]
+        regret = self.regret(1, words)["regret"]
         played = sum(y * y for y in labels) / 4
         best = (sum(labels) / 2) / (len(labels) / 2 + 9 * 0.5)
         best_value = sum((best - y) ** 2 for y in labels) / 4 + 9 * 0.25 * best**2
@@ -58,14 +58,14 @@ class StaticRegret(TestCase):
 
     def test_separable_data_end_with_a_note(self):
         self.write("apart.csv", "1,1\n-1,-1\n2,1\n-3,-1\n")
-        run = self.regret(2, ["--source", "apart.csv"])
+        run = self.regret(1, ["--source", "apart.csv", "--clients", "2"])
         self.assertFalse(run["regret"]["certificate"]["reached"])
         self.assertTrue(any("separable" in note for note in run["notes"]), run["notes"])
 
     def test_it_is_named_among_what_is_shared(self):
         self.write("data.csv", "\n".join(csv_rows(40)) + "\n")
         words = ["--source", "data.csv", "--mechanism", "laplace", "--metrics", "shared", "--regret", "static"]
-        run = self.summary_of(2, words, "shared")
+        run = self.summary_of(1, words, "shared")
         self.assertIn("static regret", run["privacy"]["statement"])
         self.assertIn("the best one in hindsight", run["privacy"]["statement"])
         self.assertNotIn("the records of each round as they are", run["privacy"]["statement"])
@@ -73,7 +73,7 @@ class StaticRegret(TestCase):
     def test_every_number_is_named_with_who_gets_it(self):
         self.write("data.csv", "\n".join(csv_rows(40)) + "\n")
         words = ["--source", "data.csv", "--mechanism", "laplace", "--metrics", "shared", "--regret", "both"]
-        named = self.summary_of(2, words, "shared")["privacy"]["shared_metrics"]
+        named = self.summary_of(1, words, "shared")["privacy"]["shared_metrics"]
         for text in ("sums over the run of each client's progressive losses", "from report to report", "accuracies of single clients", "models that were played",
                      "losses and gradients of all records at each model that is tried", "regrets of single clients",
                      "how many numbers", "the records of each round as they are (to: the rank that finds",
@@ -115,9 +115,9 @@ class DynamicRegret(TestCase):
         # One record per client and round, x stays 0: the best model of a round is the mean of its three labels.
         labels = [[1, 2, -1, 0.5], [0, 0, 4, 1], [2, 1, 3, 0]]
         self.write("ones.csv", "".join(f"1,{label}\n" for client in labels for label in client))
-        words = ["--source", "ones.csv", "--loss", "squared", "--start", "zero", "--step", "1e-300",
+        words = ["--source", "ones.csv", "--clients", "3", "--loss", "squared", "--start", "zero", "--step", "1e-300",
                  "--domain", "box:-9,9"]
-        summary = self.regret(3, words, "dynamic")
+        summary = self.regret(1, words, "dynamic")
         regret = summary["regret"]
         best = [sum(client[t] for client in labels) / 3 for t in range(4)]
         values = [[(best[t] - client[t]) ** 2 / 2 for t in range(4)] for client in labels]
@@ -167,12 +167,12 @@ class DynamicRegret(TestCase):
                  "--step", "0.1", "--step-power", "0"]
         for loss in ("squared", "absolute"):
             for domain in ("free", "ball:4"):
-                regret = self.regret(2, [*words, "--loss", loss, "--domain", domain], "dynamic")["regret"]
+                regret = self.regret(1, [*words, "--loss", loss, "--domain", domain], "dynamic")["regret"]
                 self.assertAlmostEqual(regret["path_length"], 2.99, places=3)
                 self.assertTrue(regret["dynamic_certificate"]["reached"])
 
     def test_curves_and_exponents(self):
-        regret = self.regret(2, ["--clients", "4", "--rounds", "1000", "--domain", "ball:2", "--step", "0.3"])["regret"]
+        regret = self.regret(1, ["--clients", "4", "--rounds", "1000", "--domain", "ball:2", "--step", "0.3"])["regret"]
         lines = (self.folder / "run-1" / "regret.csv").read_text().splitlines()
         self.assertEqual(lines[0], "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted")
         last = lines[-1].split(",")
@@ -197,7 +197,7 @@ class DynamicRegret(TestCase):
         self.assertIn("dynamic regret ", again.out)
 
     def test_rounds_without_a_best_model_end_with_a_note(self):
-        run = self.regret(2, ["--clients", "2", "--rounds", "5", "--loss", "linear", "--domain", "free"], "dynamic")
+        run = self.regret(1, ["--clients", "2", "--rounds", "5", "--loss", "linear", "--domain", "free"], "dynamic")
         self.assertIsNone(run["regret"]["dynamic"])
         self.assertTrue(any("fall without end" in note for note in run["notes"]), run["notes"])
 

@@ -293,7 +293,7 @@ class Regression(RenewableCase):
         path = self.csv("logistic.csv", [",".join(f"{value!r}" for value in map(float, row[:-1])) + f",{label}"
                                          for row, label in zip(x, y)])
         words = ["--source", path, "--clients", "5", "--batch", "200", "--partition", "round-robin", "--loss", "logistic", *OPEN]
-        summary = self.summary([*words, "--l2", "0"], "run", 2)
+        summary = self.summary([*words, "--l2", "0"], "run")
         model = numpy.array(summary["final_model"])
         best = numpy.zeros(6)
         for _ in range(30):
@@ -304,9 +304,9 @@ class Regression(RenewableCase):
         self.assertLess(numpy.abs((model - best) / error).max(), 0.1)
         # Standard errors: of the model, of the sandwich (the model is true), and with a free intercept under --l2.
         self.assertLess(numpy.abs(errors_of(summary) / error - 1).max(), 0.03)
-        sandwich = self.summary([*words, "--standard-errors", "sandwich"], "sandwich", 2)
+        sandwich = self.summary([*words, "--standard-errors", "sandwich"], "sandwich")
         self.assertLess(numpy.abs(errors_of(sandwich) / error - 1).max(), 0.05)
-        slopes = self.summary([*words, "--l2", "0.1", "--penalty", "slopes"], "slopes", 2)
+        slopes = self.summary([*words, "--l2", "0.1", "--penalty", "slopes"], "slopes")
         self.assertLess(abs(errors_of(slopes)[5] / error[5] - 1), 0.1)
         self.assertLess(errors_of(slopes)[0] / error[0], 0.9)
         again = self.summary([*words, "--epochs", "2"], "again")
