@@ -55,7 +55,7 @@ def slow(test):
 
 def layouts(ranks=(1, 7, 4, 2)):
     """Counts of ranks that must give the same bits. By default the first and the last: a process without others, and ranks with
-    several clients each. test_layouts.py and the tests of the modules have all of LAYOUTS by default."""
+    several clients each. By default test_layouts.py has all of LAYOUTS, and the tests of modules all but 4."""
     return ranks if SLOW else (ranks[0], ranks[-1])
 
 # Notes each rank's process id and exit code. It always ends with 0, so that mpirun has no reason to step in and what is
