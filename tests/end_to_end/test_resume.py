@@ -235,6 +235,22 @@ class Resume(TestCase):
         os.kill(jobs[1].pids(2)[0], signal.SIGUSR1)
         self.assertEqual(jobs[1].finish().codes, [STOPPED_SAFELY] * 2)
 
+    def test_ranks_of_a_killed_start_are_waited_for(self):
+        """A launcher that is killed leaves its ranks for some seconds."""
+        with interrupted("after rename /private/1/checkpoint-:0", signal.SIGSTOP):
+            job = self.start(2, [*self.USUAL, "--output", "run"], waited_for=False)
+        pids = job.pids(2)
+        wait_until(lambda: pathlib.Path(f"/proc/{pids[1]}/stat").read_text().rpartition(")")[2].split()[0] == "T", "a rank is slow")
+        job.process.kill()
+        job.process.wait()
+        os.kill(pids[0], signal.SIGKILL)
+        again = self.start(2, ["--resume", "run"])
+        wait_until(lambda: "ranks of an earlier start have not ended" in again._text(again._err), "it is said")
+        os.kill(pids[1], signal.SIGKILL)
+        result = again.finish()
+        self.assertEqual((result.code, result.codes), (0, [0, 0]), result)
+        self.as_usual("run")
+
     def test_what_cannot_be_played_again_is_said_beforehand(self):
         self.refused([*WORDS, "--rounds", "100", "--async", "--checkpoint-every", "10", "--output", "a"], 2,
                      "--checkpoint-every", "not in step")

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/whole_number.hpp"
+#include "starling/files/tell_user.hpp"
 #include "starling/net/probes/latency_probes.hpp"
 #include "starling/record/directory/file_gathering.hpp"
 #include "starling/record/directory/history.hpp"
@@ -31,6 +32,7 @@ constexpr std::string_view moving_word = "moving";
 constexpr const char* released_folder = "/released";
 constexpr auto between_looks_for_it = std::chrono::milliseconds(100);
 constexpr int most_looks_for_it = 30;  ///< network file systems show a new file to other hosts with a delay
+constexpr auto longest_end = std::chrono::seconds(10);  ///< of ranks whose launcher was killed, on a busy machine
 
 /// A file that is there for a moment.
 class SignOfLife {
@@ -46,12 +48,18 @@ class SignOfLife {
   Descriptor file_;
 };
 
-/// The directory cannot be another process's at the same time, where there are locks.
-Descriptor hold(const std::string& path) {
-  Descriptor folder(path, O_RDONLY | O_DIRECTORY);
-  const bool by_another = folder.get() >= 0 && ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  check(!by_another, "the run in '{}' goes on (a process holds it) wait for its end, or end it", path);
-  return folder;
+/// Opens the folder and locks it. False, with no folder, if another process's lock excludes this one. Where there are
+/// no locks, nothing excludes one.
+bool lock(std::optional<Descriptor>& folder, const std::string& path, int kind) {
+  folder.emplace(path, O_RDONLY | O_DIRECTORY);
+  const bool by_another = folder->get() >= 0 && ::flock(folder->get(), kind | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (by_another) folder.reset();
+  return !by_another;
+}
+
+bool is_held(const std::string& path) {
+  std::optional<Descriptor> folder;
+  return !lock(folder, path, LOCK_SH);
 }
 
 /// Files of the first round, or of the step right before it.
@@ -112,7 +120,50 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
   }
 }
 
+/// A folder of the run that another process holds, or its history; empty if there is none. What is free is held by
+/// rank 0 from now on.
+std::string RunDirectory::held_by_another(int rank) {
+  if (rank == 0) {
+    if (!held_ && !lock(held_, path_, LOCK_EX)) return path_;
+    if (holding_of(path_ + "/history.csv") == Holding::held) return path_ + "/history.csv";
+  }
+  if (rank != 0 && !place_.is_own()) return "";  // rank 0 sees all folders
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(place_.path(), none)) {
+    if (is_held(entry.path().string())) return entry.path().string();
+  }
+  return "";
+}
+
+/// Holds the run. Waits for ranks of an earlier start, which outlive a launcher that was killed for a moment.
+/// **Collective.**
+void RunDirectory::hold(Agreement& agreement) {
+  const auto until = std::chrono::steady_clock::now() + longest_end;
+  for (bool told = false;; told = true) {
+    std::string held;
+    agreement.together([&] { held = held_by_another(agreement.rank()); });
+    if (!agreement.any(declare_public(!held.empty()))) return;
+    const bool waits = agreement.broadcast(declare_public(std::chrono::steady_clock::now() < until));
+    agreement.together([&] {
+      check(waits || held.empty(), "the run in '{}' goes on (a process holds '{}') wait for its end, or end it", path_,
+            held);
+    });
+    if (!told && !held.empty()) {
+      tell_user(
+          "note: ranks of an earlier start have not ended (one holds '{}'): their end is waited for, up to {} s\n",
+          held, longest_end.count());
+    }
+    std::this_thread::sleep_for(between_looks_for_it);
+  }
+}
+
+/// Rank-local.
+void RunDirectory::hold_private_folder(int rank) {
+  static_cast<void>(lock(held_private_, private_folder(rank), LOCK_EX));  // hold() has found nobody else
+}
+
 void RunDirectory::make(const std::string& configuration, Before before, Agreement& agreement) {
+  if (before == Before::a_run_that_never_began) hold(agreement);
   place_.clear(agreement, before == Before::a_run_that_never_began);
   bool never_began = false;
   agreement.together([&] {
@@ -122,7 +173,8 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
     check(!exists || fs::is_directory(path_, error),
           "--output '{}' is not a directory (a run needs one of its own) name another", path_);
     make_folder(path_);
-    held_.emplace(hold(path_));
+    check(held_ || lock(held_, path_, LOCK_EX),
+          "the run in '{}' goes on (a process holds it) wait for its end, or end it", path_);
     never_began = before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path_);
     const bool is_empty = fs::is_empty(path_, error);
     check<FailureError>(never_began || !error, "cannot read --output '{}' ({}) check its owner and permissions", path_,
@@ -147,6 +199,7 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
     const std::string folder = private_folder(agreement.rank());
     check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0, "cannot make '{}' ({}) see to its permissions", folder,
                         std::strerror(errno));
+    hold_private_folder(agreement.rank());
   });
   place_.begin(agreement);
 }
@@ -173,12 +226,7 @@ bool RunDirectory::never_began(const std::string& path, Agreement& agreement) {
 RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, const std::string& place,
                                  std::optional<Membership::Change::Kind> change) {
   RunDirectory directory(path, place);
-  agreement.together([&] {
-    if (agreement.rank() != 0) return;
-    directory.held_.emplace(hold(path));
-    check(holding_of(path + "/history.csv") != Holding::held,
-          "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
-  });
+  directory.hold(agreement);
   directory.look(agreement);
   agreement.together([&] {
     if (agreement.rank() != 0) return;
@@ -190,6 +238,7 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
   const RunIdentity identity = directory.identity();
   directory.place_.find(agreement, identity.ranks, identity.folders, change);
   agreement.together([&] { directory.require_folders(change == Membership::Change::Kind::loss); });
+  directory.hold_private_folder(agreement.rank());
   return directory;
 }
 
@@ -266,6 +315,7 @@ void RunDirectory::take_next_folders(Agreement& agreement, RunIdentity next) {
   agreement.together([&] {
     if (agreement.rank() == 0) settle_folders();
   });
+  hold_private_folder(agreement.rank());
   tell_identity(agreement);
 }
 

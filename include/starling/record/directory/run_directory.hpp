@@ -15,9 +15,9 @@
 
 namespace starling {
 
-/// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run. With own
-/// private folders (PrivatePlace) other ranks need not see it: their files of it lie below their private folders, until
-/// bring_in().
+/// The directory of a run. While the object lives rank 0 locks it, and each rank its private folder: no other process
+/// can use it for a run before all ranks have ended. With own private folders (PrivatePlace) other ranks need not see
+/// it: their files of it lie below their private folders, until bring_in().
 class RunDirectory {
  public:
   /// **Collective.** Rank 0 creates the directory, which must not exist or must be empty, with config.ini. Each rank
@@ -31,8 +31,8 @@ class RunDirectory {
     return {path, configuration, Before::a_run_that_never_began, agreement, place};
   }
   /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
-  /// directory of a run, or if the run has not begun or is running. `change` is that of the clients: if some are lost,
-  /// private folders may be gone.
+  /// directory of a run, or if the run has not begun or is running; ranks of a killed run have some seconds to end.
+  /// `change` is that of the clients: if some are lost, private folders may be gone.
   [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, const std::string& place = "",
                                           std::optional<Membership::Change::Kind> change = std::nullopt);
   /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
@@ -93,6 +93,9 @@ class RunDirectory {
   RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement,
                const std::string& place);
   RunDirectory(std::string path, const std::string& place) : path_(std::move(path)), place_(path_, place) {}
+  [[nodiscard]] std::string held_by_another(int rank);
+  void hold(Agreement& agreement);
+  void hold_private_folder(int rank);
   void look(Agreement& agreement);
   void tell_identity(Agreement& agreement);
   void require_folders(bool lost) const;
@@ -105,8 +108,9 @@ class RunDirectory {
   std::string path_;
   PrivatePlace place_;
   enum class Was { not_ours, empty, not_there };
-  Was was_ = Was::not_ours;         ///< the directory before this run, on rank 0
-  std::optional<Descriptor> held_;  ///< the lock, on rank 0
+  Was was_ = Was::not_ours;                 ///< the directory before this run, on rank 0
+  std::optional<Descriptor> held_;          ///< the lock, on rank 0
+  std::optional<Descriptor> held_private_;  ///< the lock of this rank's private folder
   bool seen_ = true;
   std::string identity_elsewhere_;  ///< the text of run-id, where the directory is not seen
   bool goes_on_ = false;
