@@ -49,6 +49,23 @@ class StaticRegret(TestCase):
             self.assertEqual(bits(run["regret"]), bits(runs[0]["regret"]))
         self.assertGreater(runs[1]["traffic"]["evaluation_bytes"], runs[0]["traffic"]["evaluation_bytes"])
 
+    def test_a_signal_during_the_evaluation_leaves_it_to_a_later_start(self):
+        """With and without checkpoints of the run's own."""
+        for every in ([], ["--checkpoint-every", "20"]):
+            with self.subTest(every):
+                shutil.rmtree(self.folder / "cut", ignore_errors=True)
+                words = [*QUIET, "--clients", "2", "--rounds", "40", "--domain", "ball:2", "--l2", "0.01", "--regret", "static", *every]
+                with interrupted("after rename /private/0/checkpoint-40:0", signal.SIGTERM):
+                    result = self.run_ranks(2, [*words, "--output", "cut"])
+                self.assertEqual(result.codes, [75, 75], result)
+                self.assertIn("starling omd --resume cut evaluates again", " ".join(self.summary_in("cut")["notes"]))
+                self.good(2, ["--resume", "cut"])
+                regret = self.summary_in("cut")["regret"]
+                self.assertTrue(regret["certificate"]["reached"])
+                self.assertEqual(bits(regret), bits(self.regret(1, words)["regret"]))
+                left = [path.name for path in (self.folder / "cut/private/0").iterdir()]
+                self.assertEqual("checkpoint-40" in left, bool(every), left)
+
     def test_the_table_shows_it(self):
         result = self.good(1, [*QUIET, "--clients", "2", "--rounds", "20", "--regret", "static", "--output", "run"])
         self.assertIn("static regret ", result.out)

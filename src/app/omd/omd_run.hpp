@@ -67,6 +67,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] const RoundView& view() const override { return *omd_; }
   [[nodiscard]] TimeShares time_shares() const override { return omd_->time_shares(); }
   [[nodiscard]] Released<Columns> final_models() override;
+  [[nodiscard]] bool evaluates() const override { return regrets(); }
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;
   [[nodiscard]] std::optional<SavedModel> model_of_results() const override;

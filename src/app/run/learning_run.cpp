@@ -89,14 +89,15 @@ ExitCode LearningRun::play() {
   play_rounds(observers);
   const double wall = clock_.seconds();
 
-  const RoundsEnd end = end_rounds();
-  if (is_resumable()) checkpoints_->finish(end.done, end.stopped);
+  RoundsEnd end = end_rounds();
+  if (is_resumable()) checkpoints_->finish(end.done, end.stopped || evaluates());
   Released<Columns> models = final_models();
   records_->finish(view(), end.done, models);
   note_stop(end, recording);
   Summary summary = begin_summary(recording.rounds, wall);
   summary.rounds = end.least;
   summarise(summary, std::move(models), end);
+  end.stopped = end.stopped || evaluation_was_cut();
   finish_summary(summary, end.stopped);
   complete_summary(summary);
   directory_->bring_in(agreement_);

@@ -232,6 +232,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> provenance(const Recording& recording,
                                                                             double epsilon_per_release) const;
 
+  [[nodiscard]] bool evaluation_was_cut();
   void note_stop(const RoundsEnd& end, const Recording& recording);
   void finish_summary(Summary& summary, bool stopped);
   void add_privacy(Summary& summary, bool stopped);

@@ -132,6 +132,17 @@ void LearningRun::note_stop(const RoundsEnd& end, const Recording& recording) {
                      : ""));
 }
 
+/// Whether a signal may have cut the evaluation after the last round; notes it. Such a run has not finished.
+/// **Collective.**
+bool LearningRun::evaluation_was_cut() {
+  if (!evaluates() || !agreement_.any(declare_public(world_.is_signalled()))) return false;
+  notes_.push_back(fmt::format(
+      "a signal came during the evaluation after the last round: its results may be cut short{}",
+      is_resumable() ? fmt::format(", and starling {} --resume {} evaluates again", command_, directory_->path())
+                     : ""));
+  return true;
+}
+
 TestScore LearningRun::test_score_of(Model& model) const {
   if (!test_) return {};
   return [this, &model](View x) { return model.score(x, *test_).of_all(); };

@@ -95,6 +95,8 @@ class RunSteps {
   /// The models that the run ends with: d × clients of this rank.
   [[nodiscard]] virtual Released<Columns> final_models() = 0;
 
+  /// Whether `summarise` goes over the records again, which may take as long as the rounds.
+  [[nodiscard]] virtual bool evaluates() const { return false; }
   /// Adds the command's results to `summary`.
   virtual void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) = 0;
   /// Completes `summary` once it has the privacy report.

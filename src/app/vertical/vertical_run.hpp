@@ -54,6 +54,7 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] const RoundView& view() const override { return *protocol_; }
   [[nodiscard]] TimeShares time_shares() const override { return protocol_->time_shares(); }
   [[nodiscard]] Released<Columns> final_models() override { return protocol_->models(); }
+  [[nodiscard]] bool evaluates() const override { return config_.static_regret; }
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;

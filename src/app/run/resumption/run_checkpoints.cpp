@@ -82,10 +82,10 @@ void RunCheckpoints::leave_out(const std::string& why, RunPrivacy& privacy) {
   if (agreement_.rank() == 0 && terms_.reads_pipes) tell_of_left_out(feed_.left_out.back());
 }
 
-void RunCheckpoints::finish(Round done, bool stopped) {
+void RunCheckpoints::finish(Round done, bool needed) {
   agreement_.together([&] {
     if (!plays_) return;
-    if (stopped || terms_.pace.any()) checkpointer_->write_last(done);
+    if (needed || terms_.pace.any()) checkpointer_->write_last(done);
     checkpointer_->finish();
   });
 }

@@ -52,8 +52,9 @@ class RunCheckpoints {
   /// All that were left out, one entry for each resumption.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const { return feed_.left_out; }
 
-  /// Writes the last checkpoint of a run that a signal has stopped, or that writes any. **Collective.**
-  void finish(Round done, bool stopped);
+  /// Writes the last checkpoint of a run that writes any, or needs this one: a signal has stopped it, or its evaluation
+  /// is yet to come. **Collective.**
+  void finish(Round done, bool needed);
   /// Removes checkpoints of a run whose results are whole, once these are durable. The last one stays if the run writes
   /// any. `has_models`: this rank has written models. **Collective.**
   void drop(Round done, const RunDirectory& directory, bool has_models);
