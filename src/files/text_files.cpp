@@ -34,6 +34,16 @@ std::optional<std::string> replaced_file(const std::string& path) {
   return place;
 }
 
+void require_replaceable(const std::string& path, std::string_view beginning) {
+  const std::optional<std::string> place = replaced_file(path);
+  if (!place) return;
+  std::ifstream file(*place, std::ios::binary);
+  std::string text(beginning.size(), ' ');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  check(file.gcount() == 0 || text == beginning,
+        "'{}' exists, and is no such file as would replace it (it would be lost) name another", path);
+}
+
 void write_text(const std::string& path, const std::string& text) {
   const std::optional<std::string> place = replaced_file(path);
   if (!place) {

@@ -78,9 +78,9 @@ std::string with_absolute_names(const Option& option, const std::string& text) {
 /// Throws UsageError if no configuration file could hold the value, as where the present folder has such a name: a run
 /// could not be resumed.
 void require_line(const Option& option, const std::string& value) {
-  check(value.find_first_of("#\r\n") == std::string::npos && !text_fault(value),
-        "--{} '{}' holds a #, a line break, or bytes that are not UTF-8: it could not stand in config.ini. Name it, "
-        "and the folder where it is, otherwise.",
+  check(value.find_first_of("#\r\n") == std::string::npos && trimmed(value) == value && !text_fault(value),
+        "--{} '{}' holds a #, a line break, a blank at an end, or bytes that are not UTF-8: it could not stand in "
+        "config.ini. Name it, and the folder where it is, otherwise.",
         option.name, value);
 }
 
@@ -276,8 +276,11 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
   const std::string path = directory + "/config.ini";
   check(!text.empty() || std::filesystem::is_directory(directory),
         "--resume '{}': no such directory. Name the directory of a run.", directory);
-  check(!text.empty() || std::filesystem::is_regular_file(path),
-        "--resume '{}': the directory has no config.ini. Name the directory of a run.", directory);
+  check(
+      !text.empty() || std::filesystem::is_regular_file(path),
+      "--resume '{}': the directory has no config.ini. Name the directory of a run. (One that was killed while it was "
+      "made has none, and has released nothing: remove it, and start the run again.)",
+      directory);
   std::map<std::string, Given> of_run;
   try {
     // Names of files are absolute, or hold from the present folder where ranks began in different ones.

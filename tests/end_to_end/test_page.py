@@ -94,7 +94,9 @@ class OneRun(PageCase):
 
     def test_wrong_words(self):
         self.good(1, [*DRIFT, "--output", "run"])
+        records = self.write("records.csv", "a,y\n1,1\n")
         for words, code, parts in [
+            (["--html", "records.csv"], USAGE, ["'records.csv' exists, and is no such file"]),
             (["--html", "p.html", "--json"], USAGE, ["--html", "--json"]),
             (["--html", "p.html", "--csv"], USAGE, ["--html", "--csv"]),
             (["--html", "p.html", "--output", "a"], USAGE, ["--output", "--html"]),
@@ -106,6 +108,7 @@ class OneRun(PageCase):
                 for part in parts:
                     self.assertIn(part, result.err)
                 self.assertEqual(list(self.folder.glob("p.html*")), [])
+        self.assertEqual(pathlib.Path(records).read_text(), "a,y\n1,1\n")
 
 
 class SeveralRuns(PageCase):

@@ -44,6 +44,7 @@ TABLE = [
     ([*OMD, "--mixing", "pushsum"], USAGE, r"--mixing: unknown word 'pushsum' \(known: push-sum, plain\)", r"Did you mean push-sum\?"),
     ([*OMD, "--regret", "statik"], USAGE, r"--regret: unknown word 'statik'", r"Did you mean static\?"),
     (["omd", *ON, "--mechanism", "laplac"], USAGE, r"unknown mechanism 'laplac'", r"Did you mean laplace\?"),
+    (["omd", *ON, "--mechanism", "gausian", "--total-epsilon", "1"], USAGE, r"unknown mechanism 'gausian'", r"Did you mean gaussian\?"),
     ([*OMD, "--loss", "logistik"], USAGE, r"unknown loss 'logistik'", r"Did you mean logistic\?"),
     ([*OMD, "--mirror", "entropik"], USAGE, r"unknown mirror map 'entropik'", r"Did you mean entropic\?"),
     ([*OMD, "--domain", "bal:2"], USAGE, r"unknown domain 'bal'", r"Did you mean ball\?"),
@@ -99,6 +100,12 @@ TABLE = [
     ([*CALIBRATE, "--mechanism", "laplace"], USAGE, r"--epsilon", r"."),
     (["data", "profile", "d.csv"], USAGE, r"--output is missing", r"Give the folder for the drafts"),
     (["sweep", "typo.sweep"], USAGE, r"--output", r"."),
+    # Files that would be lost, and names that no configuration can hold.
+    (["topology", "make", "ring", "--clients", "4", "--output", "d.csv"], USAGE, r"'d\.csv' exists, and is no such file", r"name another"),
+    ([*OMD, "--openmetrics", "d.csv", "--output", "e"], USAGE, r"'d\.csv' exists, and is no such file", r"name another"),
+    (["doctor", "--output", "d.csv"], USAGE, r"--output 'd\.csv' is not a directory", r"name another"),
+    (["omd", "--source", "blank.csv ", "--mechanism", "none", "--output", "e"], USAGE, r"a blank at an end", r"Name it, .* otherwise"),
+    ([*OMD, "--output", "d.csv/run"], FAILURE, r"cannot make the folder 'd\.csv/run' \(Not a directory\)", r"name another"),
     # Records.
     (["omd", "--source", "ragged.csv", "--mechanism", "none", "--progress", "off"], DATA_FAULT, r"ragged\.csv: row 3", r"."),
     (["data", "describe", "words.csv"], DATA_FAULT, r"words\.csv: row 2", r"."),
@@ -106,6 +113,7 @@ TABLE = [
 
 FILES = {
     "d.csv": "patient,age,bmi,ill\n" + "".join(f"{k},{0.1 * (k % 7)},{0.2 * (k % 5)},{2 * (k % 2) - 1}\n" for k in range(20)),
+    "blank.csv ": "a,y\n1,1\n2,-1\n",
     "ragged.csv": "a,b,y\n1,2,1\n1,2,3,1\n",
     "words.csv": "a,b,y\n1,much,1\n",
     "t.topo": "clients 1\n",

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace starling {
@@ -14,6 +15,10 @@ namespace starling {
 /// or another character device, which nothing may replace: text goes into it as it comes. Throws UsageError for what
 /// takes no text: a folder, a block device, a socket, or a link to nothing.
 [[nodiscard]] std::optional<std::string> replaced_file(const std::string& path);
+
+/// Throws UsageError if the file is there and its text does not begin as those that replace it: it would be lost, as
+/// records that are named by mistake.
+void require_replaceable(const std::string& path, std::string_view beginning);
 
 /// Replaces the file in one step: readers see the old or the new text, never a part. A pipe or a character device gets
 /// the text. Throws FailureError, and UsageError as `replaced_file`.

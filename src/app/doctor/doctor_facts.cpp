@@ -160,7 +160,10 @@ void try_directory(Agreement& agreement, const std::string& directory, RankFacts
 }  // namespace
 
 std::string directory_of(const std::string& output) {
-  if (fs::is_directory(output)) return output;
+  std::error_code ignored;
+  if (fs::is_directory(output, ignored)) return output;
+  check(!fs::exists(output, ignored), "--output '{}' is not a directory (a run needs one of its own) name another",
+        output);
   const fs::path above = fs::absolute(output).lexically_normal().parent_path();
   return above.empty() ? "." : above.string();
 }

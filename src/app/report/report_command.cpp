@@ -184,6 +184,7 @@ void print_comparison(const Comparison& comparison, const ReportRequest& request
 }
 
 void write_page(const ReportRequest& request, const RunPage& page) {
+  require_replaceable(request.html, page.html.substr(0, page.html.find('\n')));
   write_text(request.html, page.html);
   if (!page.no_pictures.empty()) tell_user("note: {}\n", page.no_pictures);
   print(fmt::format("Page       {}\n", request.html));

@@ -34,7 +34,10 @@ std::function<void(const std::string&)> amount(std::optional<std::string>& targe
 }
 
 void add_price_options(Options& options, PrivacyOptions& privacy) {
-  options.add(declared("mechanism", {.values = mechanism_values}), privacy.mechanism);
+  options.add(declared("mechanism", {.values = mechanism_values}), [&privacy](const std::string& text) {
+    static_cast<void>(mechanism_table().row(text));  // a name that is none is said before what goes with it
+    privacy.mechanism = text;
+  });
   options.add(declared("epsilon", {.values = price_values, .falls_with = fades()}),
               amount(privacy.epsilon, tiny, most_epsilon));
   options.add(declared("mu", {.values = price_values, .falls_with = fades()}), amount(privacy.mu, tiny, most_mu));

@@ -77,11 +77,13 @@ int run_make_topology(const Call& call) {
   check(topology.clients.has_value(), "--clients is missing: a topology has a number of clients. Add --clients N.");
   const std::string spec = join_spec(topology.family);
   const auto graph = make_graph(spec, *topology.clients, parse_weight_rule(topology.weights));
-  const std::string text = fmt::format("# starling topology make {} --clients {} --weights {}\n{}", spec,
-                                       *topology.clients, topology.weights, graph->text());
+  constexpr const char* beginning = "# starling topology make";
+  const std::string text = fmt::format("{} {} --clients {} --weights {}\n{}", beginning, spec, *topology.clients,
+                                       topology.weights, graph->text());
   if (topology.output.empty()) {
     print(text);
   } else {
+    require_replaceable(topology.output, beginning);
     write_text(topology.output, text);
   }
   return 0;

@@ -46,6 +46,7 @@ OpenMetricsFile::OpenMetricsFile(std::string path, const std::string& run, Round
 void OpenMetricsFile::try_path(const std::string& path) {
   const std::optional<std::string> place = replaced_file(path);
   if (!place) return;  // a pipe or a device
+  require_replaceable(path, "# ");
   const int problem = try_file(*place);
   check<FailureError>(problem == 0, "--openmetrics: cannot write '{}' ({}). Name another file.", path,
                       std::strerror(problem));

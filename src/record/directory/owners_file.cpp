@@ -13,7 +13,8 @@ namespace starling {
 void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  check<FailureError>(!error, "cannot make '{}' ({})", path, error.message());
+  check<FailureError>(!error, "cannot make the folder '{}' ({}) name another, or see to the permissions above it", path,
+                      error.message());
 }
 
 void make_folder_of(const std::string& file) {
