@@ -78,7 +78,8 @@ std::string with_absolute_names(const Option& option, const std::string& text) {
 /// Throws UsageError if no configuration file could hold the value, as where the present folder has such a name: a run
 /// could not be resumed.
 void require_line(const Option& option, const std::string& value) {
-  check(value.find_first_of("#\r\n") == std::string::npos && trimmed(value) == value && !text_fault(value),
+  const bool whole = option.files == nullptr || trimmed(value) == value;
+  check(value.find_first_of("#\r\n") == std::string::npos && whole && !text_fault(value),
         "--{} '{}' holds a #, a line break, a blank at an end, or bytes that are not UTF-8: it could not stand in "
         "config.ini. Name it, and the folder where it is, otherwise.",
         option.name, value);
