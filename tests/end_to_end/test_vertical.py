@@ -288,6 +288,7 @@ class Runs(VerticalCase):
         losses = [float(row["loss"]) for row in self.rounds("run")]
         self.assertAlmostEqual(summary["metrics"]["mse"], sum(losses) / len(losses), places=7)
         self.assertAlmostEqual(summary["metrics"]["test_loss"], tests[-1], places=7)
+        self.assertEqual([note for note in summary["notes"] if "is called as a label" in note], [], "its y is a place")
 
     def test_regret(self):
         """What was played is the losses' sum, and no fixed networks that were found are worse than the last ones."""
@@ -299,6 +300,13 @@ class Runs(VerticalCase):
         self.assertIn("Adam", regret["method"])
         alone = self.summary([*SPECTRUM, *NONE, "--regret", "static", "--regret-passes", 5], "alone")["regret"]
         self.assertEqual(bits(alone), bits(regret))
+
+    def test_a_signal_during_the_search_in_hindsight_leaves_it_to_a_later_start(self):
+        words = [*SPECTRUM, *NONE, "--regret", "static", "--regret-passes", 2]
+        with interrupted(f"after rename /private/0/checkpoint-{SPECTRUM[-1]}:0", signal.SIGTERM):
+            self.assertEqual(self.play([*words, "--output", "cut"], 3).code, STOPPED_SAFELY)
+        self.succeeded(self.play(["--resume", "cut"], 3))
+        self.assertEqual(bits(self.summary_in("cut")["regret"]), bits(self.summary(words, "whole", 3)["regret"]))
 
     def test_a_report(self):
         summary = self.summary([*SPECTRUM, *NONE, "--quantiser", "scalar:4"], "run", 5)

@@ -127,6 +127,7 @@ void VerticalRun::agree_on_data() {
     check_ids();
   });
   for (const std::vector<std::string>& of_party : data_.shape.names) {
+    if (config_.is_spectrum()) break;  // its `y` is a place
     std::ranges::move(notes_on_names(of_party), std::back_inserter(notes_));
   }
   align_records(agreement_, *rank_key_, data_);
