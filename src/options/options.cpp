@@ -343,8 +343,8 @@ void Options::read_values() const {
       continue;
     }
     const auto& [texts, where] = value->second;
-    check(!texts.front().empty() || option.initial.empty(),
-          "{} has no value (the default is '{}'). Give one, or leave it out.", where, option.initial);
+    check(!texts.front().empty(), "{} has no value{}. Give one, or leave it out.", where,
+          option.initial.empty() ? "" : fmt::format(" (the default is '{}')", option.initial));
     try {
       for (const std::string& text : texts) read(text);
     } catch (const UsageError& error) {

@@ -96,6 +96,8 @@ TABLE = [
     (["report"], USAGE, r"no run is named", r"Name its directory: starling report RUN"),
     (["topology", "check"], USAGE, r"no topology file is named", r"Name one: starling topology check FILE"),
     (["topology", "make", "ring"], USAGE, r"--clients is missing", r"Add --clients N"),
+    ([*OMD, "--private", ""], USAGE, r"--private has no value", r"Give one, or leave it out"),
+    (["report", "--html", "", "d.csv"], USAGE, r"--html has no value", r"Give one, or leave it out"),
     (["privacy", "ledger", "nowhere"], USAGE, r"nowhere", r"."),
     ([*CALIBRATE, "--mechanism", "laplace"], USAGE, r"--epsilon", r"."),
     (["data", "profile", "d.csv"], USAGE, r"--output is missing", r"Give the folder for the drafts"),
