@@ -108,6 +108,8 @@ TABLE = [
     (["doctor", "--output", "d.csv"], USAGE, r"--output 'd\.csv' is not a directory", r"name another"),
     (["omd", "--source", "blank.csv ", "--mechanism", "none", "--output", "e"], USAGE, r"a blank at an end", r"Name it, .* otherwise"),
     ([*OMD, "--output", "d.csv/run"], FAILURE, r"cannot make the folder 'd\.csv/run' \(Not a directory\)", r"name another"),
+    (["omd", "--source", ".", "--mechanism", "none", "--output", "e"], USAGE, r"'\.' is a folder", r"Name a file of records in it"),
+    (["data", "describe", "."], USAGE, r"'\.' is a folder", r"Name a file of records in it"),
     # Records.
     (["omd", "--source", "ragged.csv", "--mechanism", "none", "--progress", "off"], DATA_FAULT, r"ragged\.csv: row 3", r"."),
     (["data", "describe", "words.csv"], DATA_FAULT, r"words\.csv: row 2", r"."),

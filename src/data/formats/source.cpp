@@ -116,8 +116,15 @@ const Format& named_format(const std::string& name) {
                                did_you_mean(name, known, "", "give --format one of them")));
 }
 
+void refuse_folder(const std::string& path) {
+  std::error_code ignored;
+  check(!std::filesystem::is_directory(path, ignored),
+        "'{}' is a folder. Name a file of records in it, or one for each client, as in site-{{client}}.csv.", path);
+}
+
 /// Inspects a file whose name does not tell its format. A pipe cannot be inspected: the inspection would consume data.
 const Format& format_by_content(const std::string& path) {
+  refuse_folder(path);
   std::error_code ignored;
   check(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
         "{}: neither a regular file nor a name that tells the format (known: {}) give --format", path, known_formats());
@@ -231,6 +238,7 @@ std::vector<std::string> files_of(const std::string& source) {
 
 void require_regular(const std::string& source) {
   for (const std::string& file : files_of(source)) {
+    refuse_folder(file);
     std::error_code ignored;  // a file that is not there is the reader's to look at
     check<DataError>(
         file != "-" && (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored)),
