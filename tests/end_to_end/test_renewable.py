@@ -384,6 +384,23 @@ class BadInput(RenewableCase):
                     self.assertGreater(accuracy(model, rest), 0.85)
             self.fails(UNREADABLE, source, "no minimum", "one class", "--l2")
 
+    def test_no_minimum_over_one_class(self):
+        """A free intercept grows without end. A search over all data says so, where flat parts of a loss have minima."""
+        one = self.csv("one.csv", [line for line in gaussian_rows(80, 2, 1) if line.endswith(",1")])
+        two = self.csv("two.csv", [f"{x},{y}" for x in (0.2, -0.1) for y in (-1, 1)])
+        missing = self.csv("missing.csv", [f"{x},{i % 2}" for i, x in enumerate((0.2, -0.1, 0.3, 0.4))])
+        words = ["--clients", "1", "--batch", "20", "--variant", "offline", "--l2", "0.5", *OPEN]
+        for source, loss, classes in ((one, "dwd:1", "binary"), (one, "dwd:100", "binary"), (one, "logistic", "binary"),
+                                      (missing, "logistic", "one-vs-rest:3")):
+            with self.subTest(source=source, loss=loss):
+                case = [*words, "--source", source, "--loss", loss, "--classes", classes]
+                self.fails(UNREADABLE, [*case, "--penalty", "slopes"], "no minimum", "a class has no records", "--penalty full")
+                self.assertIn("NOT converged", " ".join(self.summary_in("refused")["notes"]))
+                self.assertIn("converged after", " ".join(self.summary(case, f"{source}-{loss}".replace(":", "-"))["notes"]))
+        for loss in ("dwd:1", "logistic"):
+            case = [*words, "--source", two, "--loss", loss, "--penalty", "slopes"]
+            self.assertIn("converged after", " ".join(self.summary(case, f"two-{loss}".replace(":", "-"))["notes"]))
+
     def test_batches_of_one_class_later(self):
         lines = gaussian_rows(200, 3, 3)
         later = sorted(gaussian_rows(400, 3, 4), key=lambda line: line.endswith(",1"))

@@ -379,7 +379,7 @@ TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
                       "balanced accuracy 58.33 %, precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
                       "coefficients x1 0.5 +- 0.1 [0.25, 0.75] at 95 % (model) intercept -2",
                       "messages 160 to and from the aggregator, client 0",
-                      "per round 80 bytes up from all clients, 20 bytes down in one broadcast"});
+                      "per round 80 bytes up from all other clients, 20 bytes down in one broadcast"});
   for (const char* part : {"consensus", "mass"}) EXPECT_THAT(text, Not(HasSubstr(part))) << part;
   summary.intervals.assign(14, summary.intervals[0]);
   expect_parts(to_table(summary), {"... 2 more, in summary.json and coefficients.csv"});

@@ -5,23 +5,30 @@
 
 namespace starling {
 
-/// Whether passes over all records have found the minimum.
-bool RenewableRun::has_converged() const {
-  const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
-  return config_.variant == RenewableVariant::offline && offline->converged();
+/// The search of the variant `offline`, else null.
+const OfflineRenewable* RenewableRun::search() const {
+  if (config_.variant != RenewableVariant::offline) return nullptr;
+  return dynamic_cast<const OfflineRenewable*>(protocol_.get());
 }
 
 RoundsEnd RenewableRun::end_rounds() {
   RoundsEnd end = AggregatedRun::end_rounds();
-  end.stopped = end.stopped && !has_converged();
+  const OfflineRenewable* const offline = search();
+  if (offline != nullptr && (offline->converged() || offline->without_minimum())) end.stopped = false;
   return end;
 }
 
 ExitCode RenewableRun::exit_code(const Summary& summary, const RoundsEnd& end) {
+  const OfflineRenewable* const offline = search();
   check<DataError>(
-      config_.variant != RenewableVariant::offline || has_converged() || end.stopped || config_.rounds,
-      "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model, or there "
-      "is one class only and --penalty slopes) add a penalty; what was reached is in {}",
+      offline == nullptr || !offline->without_minimum(),
+      "there is no minimum: a class has no records, and under --penalty slopes its intercept grows without end. Take "
+      "records of all classes, or --penalty full; what was reached is in {}",
+      directory_->path());
+  check<DataError>(
+      offline == nullptr || offline->converged() || end.stopped || config_.rounds,
+      "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model) add a penalty; what "
+      "was reached is in {}",
       config_.settings.rounds, directory_->path());
   return AggregatedRun::exit_code(summary, end);
 }
@@ -78,13 +85,11 @@ void RenewableRun::add_notes() {
         "search.",
         online->searches(), online->searches() == 1 ? "batch" : "batches"));
   }
-  const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
-  if (offline != nullptr && config_.variant == RenewableVariant::offline) {
-    if (offline->converged()) {
-      notes_.push_back(fmt::format("converged after {} passes", protocol_->done()));
-    } else if (protocol_->done() == config_.settings.rounds) {
-      notes_.push_back(fmt::format("NOT converged after {} passes", config_.settings.rounds));
-    }
+  const OfflineRenewable* const offline = search();
+  if (offline != nullptr && offline->converged()) {
+    notes_.push_back(fmt::format("converged after {} passes", offline->done()));
+  } else if (offline != nullptr && (offline->without_minimum() || offline->done() == config_.settings.rounds)) {
+    notes_.push_back(fmt::format("NOT converged after {} passes", offline->done()));
   }
 }
 

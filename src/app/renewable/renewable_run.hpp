@@ -64,7 +64,7 @@ class RenewableRun final : public AggregatedRun {
   void make_noisy_sum();
   [[nodiscard]] std::vector<Masker> agree_on_masks();
   void show_mask_keys();
-  [[nodiscard]] bool has_converged() const;
+  [[nodiscard]] const OfflineRenewable* search() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();

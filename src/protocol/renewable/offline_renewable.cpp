@@ -22,7 +22,7 @@ void OfflineRenewable::run(const std::vector<Observer*>& observers) {
     completed();
     return goes_on();
   };
-  converged_ = minimise(question, settings_.rounds, settings_.penalty, "all batches", after) == Outcome::converged;
+  outcome_ = minimise(question, settings_.rounds, settings_.penalty, "all batches", after);
 }
 
 Released<Vector> OfflineRenewable::ask(View theta, const MessageParts& parts) {

@@ -21,11 +21,12 @@ Released<Vector> part_of(const Released<Vector>& all, std::size_t from, std::siz
 
 constexpr double order_to_end = 0;
 constexpr double order_to_go_on = 1;
+constexpr double order_to_give_up = 2;  ///< since there is no minimum
 
-/// Rank 0's order to all: (order_to_end or order_to_go_on, the point that is asked about next, the best point so far).
-void write_order(const SafeguardedNewton& search, Released<Vector>& order) {
+/// Rank 0's order to all: (what to do, the point that is asked about next, the best point so far).
+void write_order(double what, const SafeguardedNewton& search, Released<Vector>& order) {
   order.update([&](Vector& numbers) {
-    numbers.assign(1, search.converged() ? order_to_end : order_to_go_on);
+    numbers.assign(1, what);
     numbers.insert(numbers.end(), search.point().begin(), search.point().end());
     numbers.insert(numbers.end(), search.best().begin(), search.best().end());
   });
@@ -84,6 +85,11 @@ void OpenRenewable::require_minimum(const SafeguardedNewton& search, const std::
       where);
 }
 
+/// Under a penalty on slopes alone the intercept of a class without records, or with all of them, grows without end.
+bool OpenRenewable::is_without_minimum(const SafeguardedNewton& search) const {
+  return settings_.penalty == Penalty::slopes && model_.classifies() && search.runs_away();
+}
+
 OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, Penalty penalty,
                                                const std::string& where, const std::function<bool()>& after,
                                                const std::optional<Earlier>& earlier) {
@@ -105,15 +111,19 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
       timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
       objective_ = search->value();
       if (!earlier) require_minimum(*search, where);
-      write_order(*search, order);
+      const bool in_vain = search->converged() && !earlier && is_without_minimum(*search);
+      const double what = in_vain ? order_to_give_up : search->converged() ? order_to_end : order_to_go_on;
+      write_order(what, *search, order);
     }
     root_.broadcast(order);
     theta_ = part_of(order, 1 + d, d);
     const bool more = after();
-    if (order.value()[0] == order_to_end || !more) {
-      outcome = order.value()[0] == order_to_end ? Outcome::converged : Outcome::stopped;
-      break;
-    }
+    const double what = order.value()[0];
+    if (what == order_to_go_on && more) continue;
+    outcome = what == order_to_end       ? Outcome::converged
+              : what == order_to_give_up ? Outcome::without_minimum
+                                         : Outcome::stopped;
+    break;
   }
   settings_.penalty = kept;
   return outcome;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
@@ -54,9 +55,20 @@ void SafeguardedNewton::choose_candidate() {
   axpy(-1, step, candidate_);
 }
 
+bool SafeguardedNewton::is_short(View step) const {
+  return norm2(step) <= 1e-6 * (1 + norm2(best_));
+}
+
 bool SafeguardedNewton::is_minimum() const {
   const std::optional<Vector> step = at_best_.curvature.try_solve(at_best_.gradient);
-  return step && norm2(*step) <= 1e-6 * (1 + norm2(best_));
+  return step && is_short(*step);
+}
+
+bool SafeguardedNewton::runs_away() const {
+  if (at_best_.value < std::numeric_limits<double>::min()) return true;
+  if (const auto step = at_best_.curvature.try_solve(at_best_.gradient)) return !is_short(*step);
+  // Without curvature, which a flat part lacks too: longer coefficients lower the objective by a share of it.
+  return std::abs(dot(at_best_.gradient, best_)) > 1e-6 * at_best_.value;
 }
 
 Vector SafeguardedNewton::direction() {

@@ -31,11 +31,15 @@ class SafeguardedNewton {
   /// After convergence: whether the local curvature confirms a minimum. If there is none, the gradient and the
   /// curvature vanish along some direction just as fast, and a Newton step is still long.
   [[nodiscard]] bool is_minimum() const;
+  /// After convergence: whether best() is on its way to infinity, where the objective comes to an infimum that it never
+  /// has. A Newton step is still long there, or the sum of positive losses has vanished in rounding.
+  [[nodiscard]] bool runs_away() const;
   /// The objective at best().
   [[nodiscard]] double value() const { return at_best_.value; }
 
  private:
   [[nodiscard]] bool falls(const Expansion& at_point) const;
+  [[nodiscard]] bool is_short(View step) const;
   void choose_candidate();
   [[nodiscard]] Vector direction();
 

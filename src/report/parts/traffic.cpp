@@ -29,7 +29,7 @@ void add_vertical_traffic(const VerticalFigures& figures, Json& traffic) {
   traffic["downlink_bits"] = number_json(figures.bits.down);
 }
 
-/// From all clients to the aggregator, which is client 0, and one broadcast back, in bytes per round.
+/// From all other clients to the aggregator, which is client 0, and one broadcast back, in bytes per round.
 void add_aggregator_traffic(const Summary& summary, Json& traffic) {
   double up = 0;
   double down = 0;
@@ -96,7 +96,7 @@ std::string traffic_rows(const SummaryView& summary) {
                               megabytes(summary.count("traffic.bytes")), summary.count("traffic.rank_messages"),
                               megabytes(summary.count("traffic.rank_bytes"))));
   if (summary.has("traffic.uplink_bytes_per_round")) {
-    text += table_row("per round", fmt::format("{} bytes up from all clients, {} bytes down in one broadcast",
+    text += table_row("per round", fmt::format("{} bytes up from all other clients, {} bytes down in one broadcast",
                                                shown(summary.number("traffic.uplink_bytes_per_round"), "{:.8g}"),
                                                shown(summary.number("traffic.downlink_bytes_per_round"), "{:.8g}")));
   }

@@ -14,7 +14,9 @@ class OfflineRenewable final : public OpenRenewable {
                    const Released<Vector>& start, const OpenChannel& channel, Steps steps);
   void run(const std::vector<Observer*>& observers) override;
 
-  [[nodiscard]] bool converged() const { return converged_; }
+  [[nodiscard]] bool converged() const { return outcome_ == Outcome::converged; }
+  /// Whether the search has ended since the objective has no minimum.
+  [[nodiscard]] bool without_minimum() const { return outcome_ == Outcome::without_minimum; }
 
  private:
   [[nodiscard]] Released<Vector> ask(View theta, const MessageParts& parts);
@@ -22,7 +24,7 @@ class OfflineRenewable final : public OpenRenewable {
 
   Steps steps_;
   std::int64_t pass_ = 0;
-  bool converged_ = false;
+  Outcome outcome_ = Outcome::stopped;
 };
 
 }  // namespace starling

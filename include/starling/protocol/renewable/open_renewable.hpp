@@ -42,7 +42,7 @@ class OpenRenewable : public Renewable {
     BlockCurvature j;
     Vector centre;
   };
-  enum class Outcome { converged, exhausted, stopped };
+  enum class Outcome { converged, without_minimum, exhausted, stopped };
   /// Minimises F from theta_ on with at most `most` questions; theta_ becomes the best model found. `after` is called
   /// after each question and returns whether to go on. Throws DataError, naming `where`, if the curvature is singular,
   /// or if there is no minimum because classes can be separated and there is no penalty. On rank 0 `earlier`, if given,
@@ -56,6 +56,7 @@ class OpenRenewable : public Renewable {
  private:
   [[nodiscard]] Expansion expansion(View theta, View total, const std::optional<Earlier>& earlier) const;
   void require_minimum(const SafeguardedNewton& search, const std::string& where) const;
+  [[nodiscard]] bool is_without_minimum(const SafeguardedNewton& search) const;
 
   OpenChannel channel_;
   std::optional<double> objective_;
