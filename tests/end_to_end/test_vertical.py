@@ -241,6 +241,10 @@ class Runs(VerticalCase):
         traffic = self.summary([*SPECTRUM, *NONE, "--baseline", "central"], "central", 3)["traffic"]
         self.assertEqual((traffic["uplink_bits_per_round"], traffic["downlink_bits_per_round"]), (32 * PARTIES * TRAIN * 10, 0))
 
+    def test_notes_on_a_spectrum(self):
+        """Its columns are not taken for a label: y is a place."""
+        self.assertNotIn("called as a label", " ".join(self.summary([*SPECTRUM, *NONE], "run")["notes"]))
+
     def test_bits_that_change(self):
         """B + half the binary logarithm of the round, rounded up; a line for each round in rounds.csv."""
         words = [*SPECTRUM, *NONE, "--quantiser", "scalar:4"]

@@ -87,6 +87,7 @@ class VerticalRun final : public LearningRun {
   void agree_on_labels();
   void check_drops() const;
   void check_ids();
+  void note_names();
   /// **Collective.**
   void agree_on_held_out();
   /// Adds the metrics of the parties' predictions of --test. Returns their score. **Collective.**

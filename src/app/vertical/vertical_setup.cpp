@@ -126,10 +126,7 @@ void VerticalRun::agree_on_data() {
     check_drops();
     check_ids();
   });
-  for (const std::vector<std::string>& of_party : data_.shape.names) {
-    if (config_.is_spectrum()) break;  // its `y` is a place
-    std::ranges::move(notes_on_names(of_party), std::back_inserter(notes_));
-  }
+  note_names();
   align_records(agreement_, *rank_key_, data_);
   if (config_.privacy.unit == PrivacyUnit::person) {
     group_records(agreement_, *rank_key_, config_.plan.person_rows, data_);
@@ -138,6 +135,14 @@ void VerticalRun::agree_on_data() {
     notes_.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
   }
   if (held_out_) agree_on_held_out();
+}
+
+/// A spectrum's columns are named by the program: y is a place.
+void VerticalRun::note_names() {
+  if (config_.is_spectrum()) return;
+  for (const std::vector<std::string>& of_party : data_.shape.names) {
+    std::ranges::move(notes_on_names(of_party), std::back_inserter(notes_));
+  }
 }
 
 /// The held-out records have the columns of those that are learned from.
