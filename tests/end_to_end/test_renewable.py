@@ -119,7 +119,7 @@ class Variants(RenewableCase):
         self.csv("few.csv", ["1,0", "0,1"])
         self.csv("lopsided.csv", [",".join("1" if i <= j else "0" for j in range(5)) for i in range(5)])
         self.csv("negative.csv", [",".join(str(-(i == j)) for j in range(5)) for i in range(5)])
-        for name, why in (("few", "2 rows of 2 numbers.*takes 5"), ("lopsided", "symmetric"), ("negative", "positive definite"),
+        for name, why in (("few", "2 rows of 2 numbers.*takes 5"), ("lopsided", "symmetric"), ("negative", "matrix is not positive definite, not even with --l2 0.1"),
                           ("none", "none.csv")):
             with self.subTest(name):
                 result = self.play([*STREAM, *private, "--curvature-model", f"file:{name}.csv", "--output", f"bad-{name}"])

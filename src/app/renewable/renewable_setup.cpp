@@ -176,7 +176,10 @@ Vector RenewableRun::curvature_of_file() const {
   BlockCurvature whole(1, order);
   whole.add(triangle);
   whole.add_identity(config_.settings.l2);
-  static_cast<void>(whole.solve(Vector(order), "--curvature-model " + file));
+  check<DataError>(whole.try_solve(Vector(order)).has_value(),
+                   "--curvature-model {}: the matrix is not positive definite, not even with --l2 {} added to its "
+                   "diagonal. Give a curvature, or raise --l2.",
+                   file, config_.settings.l2);
   Vector of_classes;
   for (std::size_t k = 0; k < config_.classes; ++k)
     of_classes.insert(of_classes.end(), triangle.begin(), triangle.end());
