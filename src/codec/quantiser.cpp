@@ -49,7 +49,7 @@ template <class Word>
 class Floats final : public Quantiser {
  public:
   [[nodiscard]] std::size_t bits(std::size_t numbers) const override { return 8 * sizeof(Word) * numbers; }
-  [[nodiscard]] bool chooses_bits() const override { return false; }
+  [[nodiscard]] long long most_bits() const override { return 0; }
   [[nodiscard]] std::unique_ptr<Quantiser> with_bits(long long bits) const override {
     fail<UsageError>(
         "{} bits for a quantiser of {} (a floating-point number has always as many) choose scalar or "
@@ -127,7 +127,6 @@ class Ranged : public Quantiser {
   [[nodiscard]] std::size_t bits(std::size_t numbers) const override {
     return numbers == 0 ? 0 : 8 * range_bytes + bits_ * numbers;
   }
-  [[nodiscard]] bool chooses_bits() const override { return true; }
 
  protected:
   explicit Ranged(unsigned bits) : bits_(bits), count_(static_cast<double>(std::uint64_t{1} << bits)) {}
@@ -153,7 +152,8 @@ enum class Levels { midpoint, endpoint };
 
 class Scalar final : public Ranged {
  public:
-  Scalar(long long bits, Levels levels) : Ranged(checked_bits(bits, 16, "scalar")), levels_(levels) {}
+  Scalar(long long bits, Levels levels) : Ranged(checked_bits(bits, most, "scalar")), levels_(levels) {}
+  [[nodiscard]] long long most_bits() const override { return most; }
   [[nodiscard]] std::unique_ptr<Quantiser> with_bits(long long bits) const override {
     return std::make_unique<Scalar>(bits, levels_);
   }
@@ -178,6 +178,8 @@ class Scalar final : public Ranged {
   }
 
  private:
+  static constexpr long long most = 16;
+
   /// Index of the level nearest to x among 2^b levels. The first and the last level are the ends of the range.
   [[nodiscard]] std::uint64_t end_of(double x, Range range) const {
     if (range.is_point()) return 0;
@@ -195,7 +197,8 @@ class Scalar final : public Ranged {
 /// 1/4 on if r is even, from 3/4 on if it is odd. A point's code is row · 2^b + its place in the row.
 class Hexagonal final : public Ranged {
  public:
-  explicit Hexagonal(long long bits) : Ranged(checked_bits(bits, 12, "hexagonal")) {}
+  explicit Hexagonal(long long bits) : Ranged(checked_bits(bits, most, "hexagonal")) {}
+  [[nodiscard]] long long most_bits() const override { return most; }
   [[nodiscard]] std::unique_ptr<Quantiser> with_bits(long long bits) const override {
     return std::make_unique<Hexagonal>(bits);
   }
@@ -228,6 +231,8 @@ class Hexagonal final : public Ranged {
   }
 
  private:
+  static constexpr long long most = 12;
+
   struct Point {
     std::uint64_t code;
     double squared_distance;

@@ -299,6 +299,7 @@ TEST_P(EveryQuantiser, ChangesItsBitsOrSaysThatItCannot) {
   const std::string name = GetParam().substr(0, GetParam().find(':'));
   const std::string levels = GetParam().ends_with("endpoint") ? ",levels=endpoint" : "";
   const long long most = name == "scalar" ? 16 : 12;
+  EXPECT_EQ(quantiser->most_bits(), most);
   const Vector numbers = gaussian(21, 3);
   for (long long bits = 1; bits <= most; ++bits) {
     const auto other = quantiser->with_bits(bits);

@@ -241,10 +241,6 @@ class Runs(VerticalCase):
         traffic = self.summary([*SPECTRUM, *NONE, "--baseline", "central"], "central", 3)["traffic"]
         self.assertEqual((traffic["uplink_bits_per_round"], traffic["downlink_bits_per_round"]), (32 * PARTIES * TRAIN * 10, 0))
 
-    def test_notes_on_a_spectrum(self):
-        """Its columns are not taken for a label: y is a place."""
-        self.assertNotIn("called as a label", " ".join(self.summary([*SPECTRUM, *NONE], "run")["notes"]))
-
     def test_bits_that_change(self):
         """B + half the binary logarithm of the round, rounded up; a line for each round in rounds.csv."""
         words = [*SPECTRUM, *NONE, "--quantiser", "scalar:4"]
@@ -252,10 +248,11 @@ class Runs(VerticalCase):
         expected = [(2 + math.ceil(0.5 * math.log2(t))) * PARTIES * TRAIN * EMBEDDING + 64 * PARTIES for t in range(1, 13)]
         self.assertEqual([float(row["uplink_bits"]) for row in self.rounds("sublinear")], expected)
         self.assertEqual(summary["traffic"]["uplink_bits"], sum(expected))
-        few = self.summary([*words, "--bits", "sublinear:15"], "few")  # 16 bits in round 2, and no more from round 5 on
-        self.assertEqual([float(row["uplink_bits"]) for row in self.rounds("few")],
-                         [(15 + (t > 1)) * PARTIES * TRAIN * EMBEDDING + 64 * PARTIES for t in range(1, 13)])
-        self.assertIn("--bits sublinear:15: from round 5 on", " ".join(few["notes"]))
+        for quantiser, first in (("scalar", 15), ("hexagonal", 11)):  # all bits in round 2, and no more from round 5 on
+            few = self.summary([*words[:-1], f"{quantiser}:4", "--bits", f"sublinear:{first}"], quantiser)
+            self.assertEqual([float(row["uplink_bits"]) for row in self.rounds(quantiser)],
+                             [(first + (t > 1)) * PARTIES * TRAIN * EMBEDDING + 64 * PARTIES for t in range(1, 13)])
+            self.assertIn(f"--bits sublinear:{first}: from round 5 on it asks for more than the {first + 1} bits", " ".join(few["notes"]))
         self.assertNotIn("--bits", " ".join(summary["notes"]))
         self.write("bits.txt", "".join(f"{t},{1 + t // 4}\n" for t in range(12)))
         self.summary([*words, "--bits", "schedule:bits.txt"], "file")

@@ -30,7 +30,9 @@ class Quantiser : public Codec {
   void decode(std::span<const std::byte> message, MutableView numbers) const final;
 
   /// Whether the number of bits per component can be chosen.
-  [[nodiscard]] virtual bool chooses_bits() const = 0;
+  [[nodiscard]] bool chooses_bits() const { return most_bits() > 0; }
+  /// The most bits per component that can be chosen; 0 if none can.
+  [[nodiscard]] virtual long long most_bits() const = 0;
   /// The same quantiser with another number of bits per component, for a schedule of them. Throws UsageError if there
   /// is no such choice, or not this one.
   [[nodiscard]] virtual std::unique_ptr<Quantiser> with_bits(long long bits) const = 0;

@@ -193,8 +193,8 @@ void add_wire_options(Options& options, VerticalConfig& config) {
       option("bits", "WHEN",
              "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
              "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
-             "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
-             "too few)",
+             "fall as the paper's condition for sublinear regret asks; up to 16, or 12 of hexagonal, which a note says "
+             "where they are too few)",
              {.example = "sublinear:4 --quantiser scalar:8"}),
       config.bits.text);
 }

@@ -31,15 +31,15 @@ struct BitSchedule {
   std::string text;  ///< as RoundValues has it, or `sublinear:B`; empty: as the quantiser says
 
   /// b of round t of `rounds`, from 0. `sublinear:B` is B + ⌈½ log₂(t + 1)⌉: each bit halves the error, so that it
-  /// falls as 1/√t, which is the paper's condition for sublinear regret (Theorem 2); but never more than 16. Throws
-  /// UsageError.
-  [[nodiscard]] std::vector<long long> values(Round rounds) const;
-  /// First round, from 0, in which `sublinear:B` would take more than 16 bits. None for other schedules.
-  [[nodiscard]] std::optional<Round> first_capped() const;
+  /// falls as 1/√t, which is the paper's condition for sublinear regret (Theorem 2); but never more than `most`, which
+  /// the quantiser has. Throws UsageError.
+  [[nodiscard]] std::vector<long long> values(Round rounds, long long most) const;
+  /// First round, from 0, in which `sublinear:B` would take more than `most` bits. None for other schedules.
+  [[nodiscard]] std::optional<Round> first_capped(long long most) const;
 
  private:
   [[nodiscard]] bool is_sublinear() const;
-  [[nodiscard]] long long first_bits() const;
+  [[nodiscard]] long long first_bits(long long most) const;
 };
 
 /// Who has the parties' final networks: each party its own, or all; automatic: all where they are released values.

@@ -252,7 +252,10 @@ void VerticalRun::choose_rounds() {
 void VerticalRun::choose_bits() {
   quantiser_ = quantiser_table().make(config_.quantiser);
   if (config_.bits.text.empty()) return;
-  bits_ = config_.bits.values(config_.plan.rounds);
+  check(quantiser_->chooses_bits(),
+        "--bits {} with --quantiser {}: a floating-point number has always as many bits. Choose scalar or hexagonal.",
+        config_.bits.text, config_.quantiser);
+  bits_ = config_.bits.values(config_.plan.rounds, quantiser_->most_bits());
   note_cap();
   by_bits_.resize(static_cast<std::size_t>(std::ranges::max(bits_)) + 1);
   for (const long long b : bits_) {
@@ -263,12 +266,12 @@ void VerticalRun::choose_bits() {
 
 /// From where on errors of quantisation fall no more.
 void VerticalRun::note_cap() {
-  const std::optional<Round> capped = config_.bits.first_capped();
+  const std::optional<Round> capped = config_.bits.first_capped(quantiser_->most_bits());
   if (!capped || *capped >= config_.plan.rounds) return;
   notes_.push_back(fmt::format(
-      "--bits {}: from round {} on it asks for more than the 16 bits that there are: errors of quantisation "
+      "--bits {}: from round {} on it asks for more than the {} bits that there are: errors of quantisation "
       "fall no more, and the paper's condition for sublinear regret does not hold",
-      config_.bits.text, *capped + 1));
+      config_.bits.text, *capped + 1, quantiser_->most_bits()));
 }
 
 VerticalWire VerticalRun::wire() const {

@@ -3,6 +3,7 @@
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,29 +38,29 @@ TEST(LayerSizes, RefuseWhatIsNone) {
 }
 
 TEST(BitSchedule, GrowsWithHalfTheLogarithm) {
-  EXPECT_THAT(BitSchedule{"sublinear:2"}.values(6), ElementsAre(2, 3, 3, 3, 4, 4));
-  const std::vector<long long> bits = BitSchedule{"sublinear:1"}.values(1025);
+  EXPECT_THAT(BitSchedule{"sublinear:2"}.values(6, 16), ElementsAre(2, 3, 3, 3, 4, 4));
+  const std::vector<long long> bits = BitSchedule{"sublinear:1"}.values(1025, 16);
   EXPECT_EQ(bits[1023], 6) << "1 + log2(1024)/2";
   EXPECT_EQ(bits[1024], 7);
 }
 
 TEST(BitSchedule, FollowsLinesRoundedUp) {
-  EXPECT_THAT(BitSchedule{"schedule:from=2,to=4"}.values(5), ElementsAre(2, 3, 3, 4, 4));
-  EXPECT_ERROR(UsageError, "--bits", BitSchedule{"schedule:from=0,to=4"}.values(5));
-  EXPECT_ERROR(UsageError, "--bits", BitSchedule{"sublinear:0"}.values(5));
+  EXPECT_THAT(BitSchedule{"schedule:from=2,to=4"}.values(5, 16), ElementsAre(2, 3, 3, 4, 4));
+  EXPECT_ERROR(UsageError, "--bits", BitSchedule{"schedule:from=0,to=4"}.values(5, 16));
+  EXPECT_ERROR(UsageError, "--bits", BitSchedule{"sublinear:0"}.values(5, 16));
 }
 
 TEST(BitSchedule, SaysFromWhereOnBitsAreTooFew) {
-  for (const int first : {9, 12, 15, 16}) {
+  for (const auto& [first, most] : {std::pair{9, 16}, {12, 16}, {15, 16}, {16, 16}, {9, 12}, {12, 12}}) {
     const BitSchedule schedule{fmt::format("sublinear:{}", first)};
-    const auto capped = static_cast<std::size_t>(schedule.first_capped().value());
-    const std::vector<long long> bits = schedule.values(static_cast<Round>(capped) + 1);
-    // As real numbers, B + log2(t)/2 of round t, from 1, is 16 just before and more after.
-    EXPECT_EQ(first + std::log2(static_cast<double>(capped)) / 2, 16) << first;
-    EXPECT_EQ(bits[capped - 1], 16) << first;
-    EXPECT_EQ(bits[capped], 16) << first << ": there are no more";
+    const auto capped = static_cast<std::size_t>(schedule.first_capped(most).value());
+    const std::vector<long long> bits = schedule.values(static_cast<Round>(capped) + 1, most);
+    // As real numbers, B + log2(t)/2 of round t, from 1, is all that there is just before and more after.
+    EXPECT_EQ(first + std::log2(static_cast<double>(capped)) / 2, most) << first;
+    EXPECT_EQ(bits[capped - 1], most) << first;
+    EXPECT_EQ(bits[capped], most) << first << ": there are no more";
   }
-  EXPECT_FALSE(BitSchedule{"schedule:from=2,to=16"}.first_capped().has_value());
+  EXPECT_FALSE(BitSchedule{"schedule:from=2,to=16"}.first_capped(16).has_value());
 }
 
 TEST(VerticalConfig, HasThePapersDefaults) {
