@@ -183,7 +183,7 @@ class Pipes(TestCase):
 
     def test_standard_input_for_one_client(self):
         rows = csv_rows(25)
-        words = [STARLING, "omd", "--source", "-", *QUIET, "--rounds", "25", "--json", "--output", "run"]
+        words = [STARLING, "omd", "--source", "-", "--tuning", "off", *QUIET, "--rounds", "25", "--json", "--output", "run"]
         done = subprocess.run(words, cwd=self.folder, env=environment(), input="\n".join(rows) + "\n",
                               capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -355,10 +355,13 @@ TEST_F(Datasets, TheDimensionRulesSparseFiles) {
 }
 
 TEST_F(Datasets, OnlyWhatCanBeReadTwiceIsASource) {
-  std::filesystem::create_directory(folder_ / "folder.csv");
+  std::filesystem::create_symlink("/dev/null", folder_ / "null.csv");
   DataSettings settings;
-  settings.source = folder_ / "folder.csv";
+  settings.source = folder_ / "null.csv";
   EXPECT_THAT(error(settings), HasSubstr("is not a regular file (a source is read more than once)"));
+  std::filesystem::create_directory(folder_ / "folder.csv");
+  settings.source = folder_ / "folder.csv";
+  EXPECT_THAT(usage(settings), HasSubstr("folder.csv' is a folder. Name a file of records in it"));
   settings.source = "no-such.csv";
   EXPECT_THAT(usage(settings), HasSubstr("cannot open 'no-such.csv' (No such file or directory)"));
 }
