@@ -1,6 +1,8 @@
 #include "starling/core/digest.hpp"
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 
 #include <openssl/evp.h>
@@ -70,6 +72,7 @@ std::string Sha256::digest() const {
 std::string sha256_of_file(const std::string& path) {
   Sha256 sum;
   std::ifstream file(path, std::ios::binary);
+  check(file.is_open(), "cannot open '{}' ({}) check the path and its permissions", path, std::strerror(errno));
   std::string piece(std::size_t{1} << 20, '\0');
   while (file.good()) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));

@@ -31,7 +31,8 @@ class Sha256 {
 /// Digest of `bytes`, as 64 lower-case hexadecimal digits. Throws FailureError if the cryptographic library fails.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-/// Digest of a file's content, read in pieces. Throws FailureError if the file cannot be read.
+/// Digest of a file's content, read in pieces. Throws UsageError if it cannot be opened, and FailureError if it cannot
+/// be read.
 [[nodiscard]] std::string sha256_of_file(const std::string& path);
 
 [[nodiscard]] std::string to_hex(std::string_view bytes);
