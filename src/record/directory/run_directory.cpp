@@ -136,7 +136,8 @@ std::string RunDirectory::held_by_another(int rank) {
 }
 
 /// Holds the run. Waits for ranks of an earlier start, which outlive a launcher that was killed for a moment.
-/// **Collective.**
+/// Afterwards the run goes on without the folders of ranks other than rank 0: a host that is cut off has such ranks for
+/// longer, and they reach nobody. **Collective.**
 void RunDirectory::hold(Agreement& agreement) {
   const auto until = std::chrono::steady_clock::now() + longest_end;
   for (bool told = false;; told = true) {
@@ -145,9 +146,15 @@ void RunDirectory::hold(Agreement& agreement) {
     if (!agreement.any(declare_public(!held.empty()))) return;
     const bool waits = agreement.broadcast(declare_public(std::chrono::steady_clock::now() < until));
     agreement.together([&] {
-      check(waits || held.empty(), "the run in '{}' goes on (a process holds '{}') wait for its end, or end it", path_,
-            held);
+      const bool of_first_rank = agreement.rank() == 0 && (!held_ || held == path_ + "/history.csv");
+      check(waits || !of_first_rank, "the run in '{}' goes on (a process holds '{}') wait for its end, or end it",
+            path_, held);
     });
+    if (!waits) {
+      if (!held.empty())
+        tell_user("note: a rank of an earlier start holds '{}' still: the run goes on without it\n", held);
+      return;
+    }
     if (!told && !held.empty()) {
       tell_user(
           "note: ranks of an earlier start have not ended (one holds '{}'): their end is waited for, up to {} s\n",
