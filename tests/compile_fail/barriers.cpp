@@ -1,6 +1,6 @@
-// What must not compile. Each case begins with its name and why, and compiles as it is; where STARLING_MUST_FAIL is
-// defined, a line of it must not compile. `Expected` says, as a regular expression, what the compiler has to complain
-// of.
+// Cases of code that the types of the project forbid. Each begins with its name and the reason. It compiles as it is.
+// Where STARLING_MUST_FAIL is defined it has the forbidden code, which the compiler must refuse with a message that
+// matches the regular expression `Expected`.
 #include "starling/core/boundary.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours/neighbours.hpp"

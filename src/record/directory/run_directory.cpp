@@ -166,7 +166,7 @@ void RunDirectory::hold(Agreement& agreement) {
 
 /// Rank-local.
 void RunDirectory::hold_private_folder(int rank) {
-  static_cast<void>(lock(held_private_, private_folder(rank), LOCK_EX));  // hold() has found nobody else
+  static_cast<void>(lock(held_private_, private_folder(rank), LOCK_EX));  // a rank that hold() left may have it
 }
 
 void RunDirectory::make(const std::string& configuration, Before before, Agreement& agreement) {

@@ -29,7 +29,7 @@ const MechanismTable& table() {
   return with_toys;
 }
 
-/// What an audit of a mechanism must show of its claim.
+/// Bounds that an audit of a mechanism must reach.
 struct AuditPower {
   double share = 0.9;    ///< of a claim of 1 in two dimensions: what the self-check must recover
   double refuted = 0.2;  ///< a claim for releases at the price 0.5 in six dimensions that an audit must refute
