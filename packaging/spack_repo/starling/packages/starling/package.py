@@ -18,6 +18,7 @@ class Starling(CMakePackage):
     license("Apache-2.0", checked_by="starling")
 
     version("main", branch="main")
+    version("0.3.0", tag="v0.3.0")
     version("0.2.0", tag="v0.2.0")
 
     variant("python", default=True, description="Build the Python package")
