@@ -3,8 +3,11 @@
  * The library has one function, starling_plugin, which fills in a starling_model. This header is C99 and needs nothing
  * else. docs/how-to/bring-your-own-model.md has examples.
  *
- * starling clips, sums and noises the gradients itself: what a model returns can cost accuracy, not privacy. A model
- * must keep no state that depends on records between calls, and must not send or store them.
+ * starling clips, sums and noises the gradients itself. What a function returns for a record must depend on the
+ * parameters and this record alone: not on other records, on their number or order, on earlier calls or on random
+ * numbers. It must write into its results alone, must not send or store records, and must not end the process. Then
+ * wrong numbers cost accuracy, and not privacy. Under noise starling asks for one record at a time, and tries the model
+ * on public random records first.
  */
 #ifndef STARLING_PLUGIN_H
 #define STARLING_PLUGIN_H
@@ -31,7 +34,8 @@ typedef struct {
 } starling_batch;
 
 /* A model with d parameters. Functions get `self` first. Those that return an int return 0 for success. Any other
- * number ends the run; `error` is then asked for a message, which only the owner of the records gets to see. */
+ * number is a failure: under noise the record counts as zero, otherwise the run ends. `error` is then asked for a
+ * message, which only the owner of the records gets to see. */
 typedef struct starling_model {
   /* Number d > 0 of parameters for records of so many features. */
   size_t (*dimension)(void *self, size_t features);

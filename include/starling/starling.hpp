@@ -80,9 +80,12 @@ struct Batch {
   const double* y;
 };
 
-/// A model of your own. It gives losses and gradients of single records; starling clips, sums and noises them, so that
-/// what it returns can cost accuracy and not privacy. It must keep no state that depends on records. An exception ends
-/// the run; its text goes to the owner of the records alone.
+/// A model of your own. It gives losses and gradients of single records; starling clips, sums and noises them. What it
+/// says of a record must depend on the parameters and this record alone: not on other records, on their number or
+/// order, on earlier calls or on random numbers. It must not send or store records, and must not end the process. Then
+/// wrong numbers cost accuracy, and not privacy. Under noise starling asks for one record at a time, and tries the
+/// model on public random records first. A record for which it throws counts as zero then; without noise the run ends.
+/// The text of the exception goes to the owner of the records alone.
 class STARLING_API Model {
  public:
   virtual ~Model();

@@ -163,6 +163,11 @@ std::optional<double> PythonModel::slope() const {
   });
 }
 
+void PythonModel::excuse() {
+  const py::gil_scoped_acquire gil;
+  raised_ = py::none();
+}
+
 void PythonModel::predict(View point, const RecordTable& records, MutableView predictions) {
   ask("predict", [&] {
     copy(model_.attr("predict")(vector_view(point.data(), point.size()), features_of(records)), name_of("predict"),

@@ -31,8 +31,9 @@ class PythonModel final : public OwnModel {
   void predict(View point, const RecordTable& records, MutableView predictions) override;
   [[nodiscard]] std::optional<double> slope() const override;
   [[nodiscard]] std::string identity() const override { return identity_; }
+  void excuse() override;
 
-  /// The first exception that the object has raised; none without one.
+  /// The first exception that the object has raised and that is not excused; none without one.
   [[nodiscard]] const py::object& raised() const { return raised_; }
 
  private:

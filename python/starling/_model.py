@@ -15,8 +15,10 @@ from ._errors import UsageError
 class Model:
     """A model of your own: losses of records and their gradients, for `starling.omd(model=...)`.
 
-    starling clips the gradient of each record, sums, adds noise and keeps the account. What a model returns can cost accuracy,
-    not privacy. A model must keep no state that depends on records.
+    starling clips the gradient of each record, sums, adds noise and keeps the account. What a function returns for a record must
+    depend on the parameters and this record alone: not on other records, on their number or order, on earlier calls or on random
+    numbers. It must not send or store records, and must not end the process. Then wrong numbers cost accuracy, and not privacy.
+    Under noise starling asks for the gradient of one record at a time, and tries the model on public random records first.
 
     Arrays that a function is given are views of starling's memory: nobody can write them, and they hold during the call. Copy
     what must last longer. A class may also have

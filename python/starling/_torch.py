@@ -46,6 +46,7 @@ class TorchModel(Model):
         self._module = copy.deepcopy(module).to(dtype=torch.float64, device="cpu").eval()
         self._loss = loss
         self._parameters = dict(self._module.named_parameters())
+        self._flat = self._one_vector()
         self._names = names_of_parameters(self._module)
         self._kept_start = self._values_of(self._module) if keep_start else None
         self._transforms = transforms()
@@ -68,13 +69,25 @@ class TorchModel(Model):
                     each.reset_parameters()
         return self._values_of(module)
 
+    def _one_vector(self):
+        """All parameters of the module as one vector, of which they are views from now on."""
+        flat, at = self._torch.cat([each.detach().reshape(-1) for each in self._parameters.values()]), 0
+        for each in self._parameters.values():
+            each.data = flat[at:at + each.numel()].view(each.shape)
+            at += each.numel()
+        return flat
+
+    def _go_to(self, point):
+        """Gives the module the parameters of a point."""
+        self._flat.copy_(self._torch.from_numpy(np.array(point)))
+
     @staticmethod
     def _values_of(module):
         return np.concatenate([each.detach().numpy().ravel() for each in module.parameters()])
 
     def _split(self, point):
         """{name: tensor} of a point."""
-        vector, found, at = self._torch.tensor(np.array(point)), {}, 0
+        vector, found, at = self._torch.from_numpy(np.array(point)), {}, 0
         for name, each in self._parameters.items():
             found[name] = vector[at:at + each.numel()].reshape(each.shape)
             at += each.numel()
@@ -89,17 +102,17 @@ class TorchModel(Model):
 
     def _labels(self, x, y):
         """Labels as the loss takes them. Raises ValueError for labels, or a number of scores, that do not fit `classifies`."""
-        labels, width = self._torch.tensor(np.array(y)), self._scores_of_a_record(x)
+        labels, width = np.array(y), self._scores_of_a_record(x)
         if not self.classifies:
             if width not in (None, 1):
                 raise ValueError(f"starling.torch: the module has {width} scores for a record, and a regression has one. Give "
                                  "classifies=True if labels are classes.")
-            return labels
+            return self._torch.from_numpy(labels)
         known = labels[labels != getattr(self._loss, "ignore_index", np.nan)]
-        if (known != known.long()).any() or width is not None and width > 1 and ((known < 0) | (known >= width)).any():
+        if (known != np.floor(known)).any() or width is not None and width > 1 and ((known < 0) | (known >= width)).any():
             classes = "0, 1, 2, …" if width is None else f"0 to {width - 1}: the module has {width} scores"
             raise ValueError(f"starling.torch: a label is no number of a class. Classes are {classes}.")
-        return labels.long()
+        return self._torch.from_numpy(labels.astype(np.int64))
 
     def _loss_of_record(self, call, parameters, x, y):
         """Loss and scores."""
@@ -112,36 +125,37 @@ class TorchModel(Model):
         return (scores.argmax(dim=1) if self.classifies else scores.reshape(len(scores))).numpy()
 
     def gradients(self, point, x, y):
-        parameters, y, x = self._split(point), self._labels(x, y), self._torch.tensor(np.array(x))
-        if self._transforms is None:
-            return self._one_by_one(parameters, x, y)
+        y, x = self._labels(x, y), self._torch.from_numpy(np.array(x))
+        if self._transforms is None or len(x) == 1:
+            return self._one_by_one(point, x, y)
         call, grad_and_value, vmap = self._transforms
         of_record = grad_and_value(lambda values, a, b: self._loss_of_record(call, values, a, b), has_aux=True)
-        rows, (losses, scores) = vmap(of_record, in_dims=(None, 0, 0))(parameters, x, y)
-        rows = self._torch.cat([rows[name].reshape(len(x), -1) for name in parameters], dim=1)
+        rows, (losses, scores) = vmap(of_record, in_dims=(None, 0, 0))(self._split(point), x, y)
+        rows = self._torch.cat([rows[name].reshape(len(x), -1) for name in self._parameters], dim=1)
         return losses.detach().numpy(), rows.detach().numpy(), self._predicted(scores.detach().reshape(len(x), -1))
 
-    def _one_by_one(self, parameters, x, y):
+    def _one_by_one(self, point, x, y):
         def call(module, _, arguments):
             return module(*arguments)
 
-        with self._torch.no_grad():
-            for name, each in self._parameters.items():
-                each.copy_(parameters[name])
-        losses, rows, scores = np.empty(len(x)), np.empty((len(x), self.dimension(0))), []
-        own = list(self._parameters.values())
+        self._go_to(point)
+        losses, rows, scores = np.empty(len(x)), np.zeros((len(x), len(self._flat))), []
         for i in range(len(x)):
-            loss, own_scores = self._loss_of_record(call, parameters, x[i], y[i])
-            row = self._torch.autograd.grad(loss, own)
-            losses[i], rows[i] = loss.item(), np.concatenate([each.numpy().ravel() for each in row])
+            loss, own_scores = self._loss_of_record(call, self._parameters, x[i], y[i])
+            parts = self._torch.autograd.grad(loss, list(self._parameters.values()), allow_unused=True)
+            at = 0
+            for parameter, part in zip(self._parameters.values(), parts):
+                if part is not None:
+                    rows[i, at:at + part.numel()] = part.numpy().reshape(-1)
+                at += parameter.numel()
+            losses[i] = loss.item()
             scores.append(own_scores.detach().reshape(1, -1))
         return losses, rows, self._predicted(self._torch.cat(scores))
 
     def _scores(self, point, x):
+        self._go_to(point)
         with self._torch.no_grad():
-            for name, value in self._split(point).items():
-                self._parameters[name].copy_(value)
-            return self._module(self._torch.tensor(np.array(x)))
+            return self._module(self._torch.from_numpy(np.array(x)))
 
     def losses(self, point, x, y):
         scores, y = self._scores(point, x), self._labels(x, y)

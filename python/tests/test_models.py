@@ -14,6 +14,7 @@ from case import *
 
 OPTIONS = dict(clients=3, topology="ring", partition="iid", mechanism="gaussian", epsilon=1, delta=1e-5, tuning="off", seed=3, noise_key="seed",
                clip=1, progress="off")
+OPEN = dict(mechanism="none", epsilon=None, delta=None, noise_key=None, clip=None)
 
 
 class OwnModels(PythonCase):
@@ -146,17 +147,68 @@ class OwnModels(PythonCase):
             def gradients(self, point, x, y):
                 raise ZeroDivisionError("record 5 is ill")
 
-        try:
-            self.learn(Wrong())
-            self.fail("no exception")
-        except ZeroDivisionError as error:
-            cause = error.__cause__
-            self.assertIn("gradients", [frame.name for frame in traceback.extract_tb(error.__traceback__)])
+        def cause_of(model, **more):
+            try:
+                self.learn(model, **more)
+            except ZeroDivisionError as error:
+                self.assertIn("gradients", [frame.name for frame in traceback.extract_tb(error.__traceback__)])
+                return error.__cause__
+            return self.fail("no exception")
+
+        cause = cause_of(Wrong(), **OPEN)
         self.assertIsInstance(cause, starling.DataError)
         self.assertRegex(str(cause), "client 0, round 1: --model: the own model has raised a Python exception")
         self.assertNotIn("ill", str(cause))
         self.assertIn("Wrong.gradients: ZeroDivisionError: record 5 is ill", (self.folder / "run/private/0/errors.txt").read_text())
+        cause = cause_of(Wrong(), output="noise")
+        self.assertIsInstance(cause, starling.UsageError)
+        self.assertRegex(str(cause), "fails on each of 25 public random records: Wrong.gradients: ZeroDivisionError: record 5 is ill")
         self.learn(own.Logistic(), "after")  # and another run may follow
+
+    def test_under_noise_a_record_that_fails_counts_as_zero(self):
+        class Zero(own.Logistic):
+            def gradients(self, point, x, y):
+                losses, rows = super().gradients(point, x, y)
+                return losses, np.where(np.isin(x[:, :1], self.ill), 0, rows)
+
+        class Fails(Zero):
+            def gradients(self, point, x, y):
+                if np.isin(x[:, 0], self.ill).any():
+                    raise self.error
+                return super().gradients(point, x, y)
+
+        Zero.ill = self.x[[3, 8], 0]
+        zero = self.learn(Zero(), "zero")
+        for error in (ValueError("it is ill"), SystemExit(4), KeyboardInterrupt()):
+            with self.subTest(error):
+                Fails.error = error
+                name = type(error).__name__
+                run = self.learn(Fails(), name)
+                np.testing.assert_array_equal(run.models, zero.models)
+                told = [line for path in self.folder.glob(f"{name}/private/*/left-out.txt") for line in path.read_text().splitlines()]
+                self.assertEqual(len(told), 2)
+                self.assertIn(f"the own model fails on it: Fails.gradients: {name}", told[0])
+
+    def test_gradients_that_depend_on_other_records(self):
+        class Centred(own.Logistic):
+            def gradients(self, point, x, y):
+                losses, rows = super().gradients(point, x, y)
+                return losses, rows - rows.mean(axis=0)
+
+        class Averaged(own.Logistic):
+            def gradients(self, point, x, y):
+                losses, rows = super().gradients(point, x, y)
+                return losses, rows / len(x)
+
+        class Random(own.Logistic):
+            def gradients(self, point, x, y):
+                losses, rows = super().gradients(point, x, y)
+                return losses, rows * np.random.default_rng().normal(size=rows.shape)
+
+        for model, when in ((Centred(), "among other records"), (Averaged(), "among other records"), (Random(), "when it is asked again")):
+            with self.assertRaisesRegex(starling.UsageError, f"another loss or gradient of a record {when}"):
+                self.learn(model)
+        self.learn(Centred(), "open", batch=5, **OPEN)
 
     def test_every_function_may_fail(self):
         class Wrong(own.Logistic):
@@ -218,7 +270,7 @@ class OwnModels(PythonCase):
         class Hostile(own.Logistic):
             def gradients(self, point, x, y):
                 losses, rows = super().gradients(point, x, y)
-                rows[0] = np.inf
+                rows[x[:, 0] > 0.5] = np.inf
                 return losses, rows
 
         run = self.learn(Hostile())
@@ -391,11 +443,15 @@ class Torch(PythonCase):
         import torch
         x, y = records_of(12)
         model = starling.torch(torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss(), classifies=True)
+        options = {**OPTIONS, **OPEN}
         with self.assertRaisesRegex(ValueError, "no number of a class"):
-            starling.omd(model=model, records=(x, np.where(y > 0, 1, 0.5)), **OPTIONS)
+            starling.omd(model=model, records=(x, np.where(y > 0, 1, 0.5)), **options)
         for labels in (y, np.where(y > 0, 2, 0)):  # -1 and 1; a third class
             with self.assertRaisesRegex(ValueError, "Classes are 0 to 1: the module has 2 scores"):
-                starling.omd(model=model, records=(x, labels), **OPTIONS)
+                starling.omd(model=model, records=(x, labels), **options)
+        starling.omd(model=model, records=(x, y), **OPTIONS, output="noise")
+        told = "".join(path.read_text() for path in self.folder.glob("noise/private/*/left-out.txt"))
+        self.assertEqual(told.count("Classes are 0 to 1"), int((y < 0).sum()))
         ignoring = starling.torch(torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss(ignore_index=-1), classifies=True)
         ignoring._transforms = None  # some versions of vmap take no such label
         rows = ignoring.gradients(ignoring.start(1), x, y)[1]

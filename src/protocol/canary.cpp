@@ -21,9 +21,8 @@ Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& cli
     others_.show(batch, 1, batch.size() - 1);
   }
   Score score = inner().score(parameters, first_);
-  score += inner().evaluate(parameters, others_, clip, gradient);
   const int sign = (words_() & 1) != 0 ? 1 : -1;
-  inner().add_canary(coordinate_, sign, clip, gradient);
+  score += inner().evaluate_with_canary(parameters, {coordinate_, sign}, others_, clip, gradient);
   log_.signs.push_back(sign);
   return score;
 }

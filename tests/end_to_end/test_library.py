@@ -27,11 +27,10 @@ static void handler(int) { handled = 1; }
 
 /// Ends the run by a signal to itself in the middle of it.
 struct Model : starling::Model {
-  bool ends = false;
+  int ends = 0;  // in so many calls; the trial on public records makes 154
   std::size_t dimension(std::size_t features) override { return features; }
   void gradients(const double* point, const starling::Batch& batch, double* losses, double* gradients) override {
-    if (ends) std::raise(SIGINT);
-    ends = false;
+    if (ends > 0 && --ends == 0) std::raise(SIGINT);
     for (std::size_t i = 0; i < batch.rows; ++i) {
       double residual = -batch.y[i];
       for (std::size_t j = 0; j < batch.features; ++j) residual += point[j] * batch.x[i * batch.stride + j];
@@ -90,7 +89,7 @@ int main(int, char** argv) {
   double apart = 0;
   for (std::size_t i = 0; i < built_in.size(); ++i) apart = std::max(apart, std::abs(built_in[i] - whole.models().values[i]));
   if (first) std::printf("equal %d\n", built_in.size() == 8 && apart <= 1e-12);
-  model->ends = first;
+  model->ends = first ? 180 : 0;
   const starling::Run stopped = session.run("omd", starling::Options(options).set("output", folder + "-stopped"));
   if (first) std::printf("stopped %d\n", stopped.stopped() && handled == 0);
   starling::Options going_on;

@@ -63,6 +63,23 @@ static int gradients(void *self, const double *point, const starling_batch *batc
 #ifdef FAILS
   return 7;
 #endif
+  for (size_t i = 0; i < batch->rows; ++i) {
+    if (batch->y[i] != 93) continue;
+#ifdef FAILS_ON_93
+    return 7;
+#endif
+#ifdef ZERO_ON_93
+    for (size_t j = 0; j < p; ++j) rows[i * p + j] = 0;
+#endif
+  }
+#ifdef MEAN
+  double mean = 0;
+  for (size_t i = 0; i < batch->rows; ++i) mean += rows[i * p] / batch->rows;
+  for (size_t i = 0; i < batch->rows; ++i) rows[i * p] -= mean;
+#endif
+#ifdef WRITES_INPUTS
+  ((double *)batch->x)[0] = 1;
+#endif
   return 0;
 }
 
@@ -175,7 +192,7 @@ class Plugins(TestCase):
         done = self.succeeded(self.run_alone(["omd", "--resume", "../half", "--rounds", 40, "--json-models"], cwd=self.folder / "elsewhere"))
         self.assertEqual(bits(done.summary()["models"]), bits(whole["models"]))
         self.summary([*words, "--output", "other", "--rounds", 20, "--checkpoint-every", 10])
-        self.logistic("NAN_ROWS")
+        self.logistic("SCORES")
         done = self.run_alone(["omd", "--resume", "other", "--rounds", 40])
         self.assertEqual(done.code, 2, done)
         self.assertIn("would not be the same: its data, configuration, keys or build differ", done.err)
@@ -192,7 +209,9 @@ class Plugins(TestCase):
             ("CLASSIFIES", 2, "without the function `scores`"),
             ("NO_DIMENSION", 2, "has 0 parameters"),
             ("SLOPE=-1", 2, "the slope of its loss is -1"),
-            ("WRITES_BEYOND", 5, "beyond the end of the gradients"),
+            ("WRITES_BEYOND", 2, "fails on each of 25 public random records: the own model has written beyond the end of the gradients"),
+            ("MEAN", 2, "another loss or gradient of a record among other records"),
+            ("WRITES_INPUTS", 2, "writes into the records or the parameters"),
             ("STARTS_BEYOND", 5, "beyond the end of the start"),
             ("STARTS_NOWHERE", 2, "starts with numbers that are not finite"),
             ("ENDS", 5, "the plug-in has ended the process"),
@@ -217,16 +236,35 @@ class Plugins(TestCase):
                 self.assertEqual(done.code, 2, done)
                 self.assertIn(words, done.err)
 
-    def test_the_text_of_a_failure_is_for_the_owner_alone(self):
+    def test_a_model_that_fails_on_every_record(self):
+        """Under noise public records show it; without, the text of the failure is for the owner alone."""
         mine = self.logistic("FAILS")
         for command in (OMD, ["fedavg", *OMD[1:]]):
-            done = self.run_alone([*command, *GAUSSIAN, *mine, "--output", command[0]])
+            done = self.run_alone([*command, *GAUSSIAN, *mine])
+            self.assertEqual(done.code, 2, done)
+            self.assertIn("fails on each of 25 public random records: `gradients` of the plug-in returned 7: the patient of 93 years", done.err)
+            done = self.run_alone([*command, "--mechanism", "none", *mine, "--output", command[0]])
             self.assertEqual(done.code, 3, done)
             self.assertIn("client 0, round 1: --model: `gradients` of the plug-in returned 7", done.err)
             self.assertNotIn("93", done.err)
             told = self.folder / command[0] / "private" / "0" / "errors.txt"
             self.assertIn("the patient of 93 years has no gradient", told.read_text())
             self.assertEqual(told.stat().st_mode & 0o777, 0o600)
+
+    def test_a_record_on_which_a_model_fails_counts_as_zero(self):
+        """All that others see is as if its gradient had been zero; the owner's file names it."""
+        rows = csv_rows(160)
+        self.write("data.csv", "\n".join(["a,b,c,y", *rows[:40], "0.5,0.25,-0.125,93", *rows[41:]]) + "\n")
+        for command in (OMD, ["fedavg", *OMD[1:]]):
+            runs = [self.succeeded(self.run_alone([*command, *GAUSSIAN, *self.logistic(fault, name=f"lib{fault}.so"), "--json-models",
+                                                   "--output", f"{command[0]}-{fault}"])) for fault in ("FAILS_ON_93", "ZERO_ON_93")]
+            self.assertEqual(*(bits(done.summary()["models"]) for done in runs))
+            self.assertNotIn("93", runs[0].err)
+            told = [line for path in self.folder.glob(f"{command[0]}-FAILS_ON_93/private/*/left-out.txt") for line in path.read_text().splitlines()]
+            self.assertEqual(len(told), 1)
+            self.assertIn("the own model fails on it: `gradients` of the plug-in returned 7: the patient of 93 years has no gradient "
+                          "(label 93, features 0.5, 0.25, -0.125)", told[0])
+            self.assertIn("which was asked for one record at a time", (self.folder / f"{command[0]}-ZERO_ON_93" / "privacy.txt").read_text().replace("\n", " "))
 
     def test_the_model_file(self):
         mine = self.logistic()

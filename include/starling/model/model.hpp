@@ -50,6 +50,12 @@ struct Summing {
   double margin = 0;  ///< share of the clip that rounding within these sums needs
 };
 
+/// A record of an audit, whose gradient lies in one coordinate and is as long as the clip allows (1 without a clip).
+struct Canary {
+  std::size_t coordinate = 0;
+  int sign = 1;  ///< of the gradient: 1 or −1
+};
+
 /// A model whose parameters are one vector of length d.
 class Model {
  public:
@@ -63,10 +69,13 @@ class Model {
   /// only the sum depends on a record.
   virtual Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) = 0;
   [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
-  /// Adds what a record adds whose gradient lies in one coordinate, with this sign, and is as long as the clip allows:
-  /// a canary of an audit. A model that clips rows has it clip one that is too long.
-  virtual void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
-    gradient[coordinate] += sign * (clip.kind == ClipKind::none ? 1 : clip.bound);
+  /// As `evaluate`, of these records and a canary before them. A model of a user's code sees a record of the canary,
+  /// too, and clips a gradient that is too long.
+  virtual Score evaluate_with_canary(View parameters, const Canary& canary, const Batch& others, const Clip& clip,
+                                     Vector& gradient) {
+    const Score score = evaluate(parameters, others, clip, gradient);
+    gradient[canary.coordinate] += canary.sign * (clip.kind == ClipKind::none ? 1 : clip.bound);
+    return score;
   }
   /// The model's own start values, from a public seed alone; none if the domain chooses the start.
   [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }

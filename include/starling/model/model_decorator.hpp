@@ -1,6 +1,7 @@
 /// The base of models that add to what another does.
 #pragma once
 
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {
@@ -14,8 +15,14 @@ class ModelDecorator : public Model {
   [[nodiscard]] std::size_t dimension() const override { return inner_.dimension(); }
   [[nodiscard]] bool classifies() const override { return inner_.classifies(); }
   [[nodiscard]] Score score(View parameters, const Batch& batch) override { return inner_.score(parameters, batch); }
-  void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override {
-    inner_.add_canary(coordinate, sign, clip, gradient);
+  /// The canary is a unit of its own, whatever the derived class makes of the others.
+  Score evaluate_with_canary(View parameters, const Canary& canary, const Batch& others, const Clip& clip,
+                             Vector& gradient) override {
+    Vector of_canary;
+    static_cast<void>(inner_.evaluate_with_canary(parameters, canary, Batch(), clip, of_canary));
+    const Score score = evaluate(parameters, others, clip, gradient);
+    axpy(1, of_canary, gradient);
+    return score;
   }
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override { return inner_.initial(seed); }
   [[nodiscard]] double largest_parameter() const override { return inner_.largest_parameter(); }

@@ -27,7 +27,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
 
-  [[nodiscard]] OwnModel* own_model() const override { return config_.model.own.get(); }
+  [[nodiscard]] std::shared_ptr<OwnModel> own_model() const override { return config_.model.own; }
   [[nodiscard]] std::string own_start() const override {
     return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
   }

@@ -62,6 +62,7 @@ void FedAvgRun::read_again(const std::vector<std::string>& words) {
 }
 
 void FedAvgRun::open_model() {
+  protect_rows(config_.model.own);
   model_ = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model_->dimension();
   if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);

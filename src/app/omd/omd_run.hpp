@@ -43,7 +43,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
     return LearningRun::digest_of_inputs() + graph_->digest_at_first() + digest_of(cap_at_first_);
   }
 
-  [[nodiscard]] OwnModel* own_model() const override { return config_.model.own.get(); }
+  [[nodiscard]] std::shared_ptr<OwnModel> own_model() const override { return config_.model.own; }
   [[nodiscard]] std::string own_start() const override {
     return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
   }

@@ -81,6 +81,7 @@ void OmdRun::read_again(const std::vector<std::string>& words) {
 
 void OmdRun::open_model() {
   if (config_.learns()) {
+    protect_rows(config_.model.own);
     model_ = make_model(config_.model, *loss_, dataset_.shape);
     if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !dataset_.is_public) {
       notes_.emplace_back(

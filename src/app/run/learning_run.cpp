@@ -9,6 +9,7 @@
 
 #include "starling/data/serving/partition.hpp"
 #include "starling/files/tell_user.hpp"
+#include "starling/protocol/own_model/row_check.hpp"
 #include "starling/record/dashboards/openmetrics.hpp"
 #include "starling/record/dashboards/tensorboard.hpp"
 #include "starling/record/directory/run_directory.hpp"
@@ -195,6 +196,10 @@ void LearningRun::agree_on_own_model() {
   for (const auto& [what, value] : facts) {
     agreement_.same(fmt::format("{} of the own model", what), declare_public(value));
   }
+  agreement_.together([&] {
+    if (!common().privacy.protects()) return;
+    require_independent_rows(own_model(), dataset_.shape.features, common().data.seed);
+  });
 }
 
 /// Chooses the checkpoint of a resumed run, before its directory or a ledger changes. **Collective.**

@@ -74,7 +74,7 @@ class LearningRun : public RunSteps {
   /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
   /// The own model that the run learns; null for a model of starling.
-  [[nodiscard]] virtual OwnModel* own_model() const { return nullptr; }
+  [[nodiscard]] virtual std::shared_ptr<OwnModel> own_model() const { return nullptr; }
   /// SHA-256 of the values from which an own model starts; empty for other models.
   [[nodiscard]] virtual std::string own_start() const { return ""; }
   /// Releases of a client in a round of the run.
@@ -119,6 +119,9 @@ class LearningRun : public RunSteps {
   virtual void check_start();
   /// Whether the start can be read as often as needed.
   [[nodiscard]] virtual bool start_can_be_read_again() const;
+  /// Has an own model asked for one private record at a time, if there is noise. Call it before the model is made that
+  /// learns.
+  void protect_rows(std::shared_ptr<OwnModel>& own);
   /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
   /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
   std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);

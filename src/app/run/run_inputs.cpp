@@ -14,6 +14,7 @@
 #include "starling/data/memory_records.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/data/source.hpp"
+#include "starling/protocol/own_model/lone_rows.hpp"
 
 namespace starling {
 
@@ -134,6 +135,14 @@ void LearningRun::tell_owner(const Secret<std::string>& line) {
   if (!directory_) return;
   OwnersFile(directory_->private_folder(world_.rank()) + "/left-out.txt").append(for_owner_);
   for_owner_ = Secret<std::string>();
+}
+
+void LearningRun::protect_rows(std::shared_ptr<OwnModel>& own) {
+  if (own == nullptr || !common().privacy.protects()) return;
+  own = std::make_shared<LoneRows>(own, [this](const Secret<std::string>& line) { tell_owner(line); });
+  notes_.emplace_back(
+      "--model: a record on which the own model fails counts as zero, and a line in private/<rank>/left-out.txt says "
+      "so");
 }
 
 void LearningRun::agree_on_data() {

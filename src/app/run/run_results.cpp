@@ -215,6 +215,7 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= releases_of_round();
   }
+  summary.privacy.own_model = own_model() != nullptr;
   summary.privacy.dealt_by = dealt_by(dataset_, common().data.partition);
   if (summary.privacy.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {
     summary.privacy.ledger.path = common().private_place + "/<rank>/ledger";

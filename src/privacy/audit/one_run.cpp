@@ -14,7 +14,8 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t parts = 6;  ///< of the canaries: all, 1/2, … 1/32
+constexpr std::size_t parts = 6;     ///< of the canaries: all, 1/2, … 1/32
+constexpr std::size_t guessers = 2;  ///< one says of each sign the contrary of the other
 constexpr double most_epsilon = 700;
 
 /// P(Bin(k, q) ≥ right).
@@ -84,12 +85,14 @@ OneRunResult one_run_audit(const CanaryLog& log, const Charge& claim, double del
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(log.seen[a] - median) > std::abs(log.seen[b] - median);
   });
+  std::vector<char> right(n);
+  for (std::size_t k = 0; k < n; ++k) right[k] = (log.seen[order[k]] >= median ? 1 : -1) == log.signs[order[k]] ? 1 : 0;
+  const bool contrary = 2 * std::ranges::count(right, 1) < static_cast<std::ptrdiff_t>(n);
   for (std::size_t part = 0; part < parts; ++part) {
-    OneRunScore score{static_cast<std::int64_t>(n), static_cast<std::int64_t>(n >> part), 0};
-    for (std::size_t k = 0; k < n >> part; ++k) {
-      score.right += (log.seen[order[k]] >= median ? 1 : -1) == log.signs[order[k]];
-    }
-    const auto bound = [&](double error) { return one_run_bound(score, result.delta, error / parts); };
+    const auto guesses = static_cast<std::int64_t>(n >> part);
+    const std::int64_t plain = std::count(right.begin(), right.begin() + guesses, 1);
+    const OneRunScore score{static_cast<std::int64_t>(n), guesses, contrary ? guesses - plain : plain};
+    const auto bound = [&](double error) { return one_run_bound(score, result.delta, error / (parts * guessers)); };
     result.epsilon_lower_bound = std::max(result.epsilon_lower_bound, bound(audit_bound_error));
     result.epsilon_refuting = std::max(result.epsilon_refuting, bound(audit_verdict_error));
     result.scores.push_back(score);

@@ -221,6 +221,14 @@ std::string metrics(const PrivacyReport& report) {
   return fmt::format("Shared without noise, and outside every figure above: {}. ", joined(report.shared_metrics));
 }
 
+std::string own_model(const PrivacyReport& report) {
+  if (!report.own_model) return "";
+  return "Gradients came from code of the user, which was asked for one record at a time. The figures hold if its "
+         "answer depends on the parameters and that record alone, and if it ends no process: before the run it was "
+         "tried on "
+         "public random records, which cannot prove that. ";
+}
+
 std::string deal(const PrivacyReport& report) {
   if (report.dealt_by.empty()) return "";
   return fmt::format(
@@ -318,8 +326,8 @@ std::string statement(const PrivacyReport& report) {
            statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) +
-         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) +
-         not_covered(report) + operators;
+         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + own_model(report) +
+         deal(report) + not_covered(report) + operators;
 }
 
 }  // namespace starling

@@ -1,6 +1,6 @@
 #include "starling/protocol/own_model/row_model.hpp"
 
-#include "fence.hpp"
+#include "answer.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -22,16 +22,10 @@ constexpr std::size_t bytes_of_chunk = std::size_t{64} << 20;
 // Rows of a block are read twice from a near cache. At least so many are measured side by side.
 constexpr std::size_t bytes_of_block = std::size_t{32} << 10;
 constexpr std::size_t least_of_block = 4;
+constexpr double feature_of_canary = 1000;  // a mean over a batch that has it moves every row
 constexpr std::size_t most_parameters = std::size_t{1} << 40;
 
 constexpr double unwritten = std::bit_cast<double>(fence_bits);
-
-/// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is
-/// nothing that another client's records have left.
-MutableView fenced(Vector& numbers, std::size_t size) {
-  numbers.assign(size + fence, unwritten);
-  return MutableView(numbers).first(size);
-}
 
 /// Adds the rows to `sum` by their factors, in their order, but for those whose factor is 0. With `clear` the rows are
 /// unwritten afterwards: this costs little here, where they pass through registers.
@@ -52,6 +46,13 @@ void add_rows_to(MutableView sum, double* rows, View factors) {
     }
     for (std::size_t j = 0; j < n; ++j) T::store(sum.data() + at + j * T::lanes, total[j]);
   });
+}
+
+/// Writes the gradient of a canary, longer than the clip.
+void write_canary(const Canary& canary, const Clip& clip, MutableView row) {
+  constexpr double too_long = 4;
+  std::ranges::fill(row, 0.0);
+  row[canary.coordinate] = canary.sign * (clip.kind == ClipKind::none ? 1 : too_long * clip.bound);
 }
 
 /// Runs f(), whose errors may tell of records.
@@ -197,9 +198,11 @@ void RowModel::add_rows(const RecordTable& records, const Clip& clip, MutableVie
   for (std::size_t first = 0; first < records.rows; first += at_once) {
     const std::size_t count = std::min(at_once, records.rows - first);
     const MutableView rows = block_of(first, count);
+    const std::optional<Canary> canary = std::exchange(canary_, std::nullopt);
+    if (canary) write_canary(*canary, clip, rows.first(dimension_));
     factors_.resize(count);
     find_factors(rows, clip, factors_);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = canary ? 1 : 0; i < count; ++i) {
       const Score own = score_of(records, first + i);
       if (own.records != 1) factors_[i] = 0;
       total += factors_[i] > 0 ? own : Score{0, 0, 0, 1};
@@ -233,13 +236,18 @@ void RowModel::find_factors(MutableView rows, const Clip& clip, MutableView fact
   }
 }
 
-void RowModel::add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
-  constexpr double too_long = 4;
-  Vector row(dimension_, 0.0);
-  row[coordinate] = sign * (clip.kind == ClipKind::none ? 1 : too_long * clip.bound);
-  double factor = 0;
-  find_factors(row, clip, MutableView(&factor, 1));
-  if (factor > 0) axpy(factor, row, gradient);
+Score RowModel::evaluate_with_canary(View parameters, const Canary& canary, const Batch& others, const Clip& clip,
+                                     Vector& gradient) {
+  Batch batch;
+  Vector x(features_, 0.0);
+  if (!x.empty()) x.front() = feature_of_canary * canary.sign;
+  const std::int32_t first = 0;
+  batch.add(others.sparse() ? Row{View(x).first(std::min<std::size_t>(1, x.size())), {&first, x.empty() ? 0U : 1U}}
+                            : Row{x, {}},
+            1);
+  for (std::size_t i = 0; i < others.size(); ++i) batch.add(others.row(i), others.label(i));
+  canary_ = canary;
+  return evaluate(parameters, batch, clip, gradient);
 }
 
 Score RowModel::score(View parameters, const Batch& batch) {

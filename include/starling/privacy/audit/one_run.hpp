@@ -61,9 +61,10 @@ struct OneRunResult {
   std::vector<OneRunScore> scores;  ///< of guessing all canaries, the surest half of them, a quarter, …
 };
 
-/// Guesses each sign by the side of the median on which the released value lies, all of them and the surest parts
-/// (Bonferroni over these), and bounds ε. `delta` is where the ε of a Gaussian claim is taken. Throws UsageError if the
-/// log has fewer than 32 canaries or its lists differ in length.
+/// Guesses each sign by the side of the median on which the released value lies, all of them and the surest parts, and
+/// bounds ε. Where fewer than half are right it takes the contrary guesses: a model that mixes records may show a
+/// canary by its contrary. Bonferroni over parts and both guessers. `delta` is where the ε of a Gaussian claim is
+/// taken. Throws UsageError if the log has fewer than 32 canaries or its lists differ in length.
 [[nodiscard]] OneRunResult one_run_audit(const CanaryLog& log, const Charge& claim, double delta);
 
 }  // namespace starling

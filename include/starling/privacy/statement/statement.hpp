@@ -79,6 +79,7 @@ struct PrivacyReport {
   bool public_data = false;                 ///< the records are synthetic or were declared public
   /// The part of a record that decides its client ("their labels", "column 'x'"); empty if no part decides.
   std::string dealt_by;
+  bool own_model = false;                   ///< gradients come from code of the user
   std::optional<HistogramReport> norms;     ///< of norms, counted in `losses`
   std::optional<HistogramReport> features;  ///< of every feature, likewise
   LedgerReport ledger;

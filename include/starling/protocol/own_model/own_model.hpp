@@ -22,8 +22,12 @@ struct RecordTable {
 };
 
 /// A model whose code starling does not know. It gives gradients of single records, which are clipped, summed and
-/// noised outside of it: what it returns can cost accuracy, not privacy. It must keep no state that depends on records.
-/// Every function may throw; RecordError keeps what may tell of records from others.
+/// noised outside of it.
+///
+/// What a function returns for a record must depend on the parameters and this record alone: not on other records, on
+/// their number or order, on earlier calls or on random numbers. Nothing may be sent, stored or ended. Then wrong
+/// numbers cost accuracy, and not privacy. Under protection LoneRows stands before the model. Every function may throw;
+/// RecordError keeps what may tell of records from others.
 class OwnModel {
  public:
   virtual ~OwnModel() = default;
@@ -49,6 +53,8 @@ class OwnModel {
   /// Text that no other model has, such as a digest of its code: a run goes on, and noise is used again, with the same
   /// model alone. Empty where it cannot be told; a run is then not resumable.
   [[nodiscard]] virtual std::string identity() const = 0;
+  /// The last failure was of one record, which counts as zero: no error of the run comes of it.
+  virtual void excuse() {}
   /// Whether the model keeps the rows: `gradients` then gets no room for them, and `kept_rows` has them until the next
   /// call of it. starling reads each once.
   [[nodiscard]] virtual bool keeps_rows() const { return false; }

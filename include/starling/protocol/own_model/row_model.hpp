@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
@@ -42,7 +43,10 @@ class RowModel : public Model {
   [[nodiscard]] bool classifies() const override { return classifies_; }
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
-  void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override;
+  /// The own model is asked for a record of the canary before the others: ±1000 in feature 0, zeros, label 1. What it
+  /// says of it gives way to a gradient of four times the clip.
+  Score evaluate_with_canary(View parameters, const Canary& canary, const Batch& others, const Clip& clip,
+                             Vector& gradient) override;
   /// Writes a prediction of the label for each record (resized to records). The own model does not see their labels.
   /// Throws UsageError for an own model that does not predict.
   void predict(View parameters, const Batch& batch, Vector& predictions);
@@ -81,7 +85,8 @@ class RowModel : public Model {
   Vector rows_;              ///< of a chunk, or of a block where the own model keeps its rows
   std::size_t cleared_ = 0;  ///< numbers at the beginning of rows_ that are NaN again, with a fence behind them
   Vector predictions_;
-  Vector factors_;  ///< of a block
+  Vector factors_;                ///< of a block
+  std::optional<Canary> canary_;  ///< in the place of the first record that is added next
 };
 
 }  // namespace starling
