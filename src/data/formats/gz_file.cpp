@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
+#include <fcntl.h>
+#include <unistd.h>
 #include <utility>
 
 #include <zlib.h>
@@ -15,47 +16,118 @@ namespace starling {
 
 namespace {
 
-constexpr unsigned inner_buffer = 1U << 16;
+constexpr std::size_t packed_bytes = std::size_t{1} << 16;
 constexpr std::size_t largest_read = std::size_t{1} << 24;
 
 }  // namespace
 
-void GzFile::Closer::operator()(gzFile_s* file) const {
-  gzclose_r(file);
+void GzFile::End::operator()(z_stream_s* stream) const {
+  inflateEnd(stream);
+  delete stream;
 }
 
-GzFile::GzFile(std::string path) : path_(std::move(path)) {
-  errno = 0;
-  file_.reset(gzopen(path_in_memory(path_).c_str(), "rb"));
+GzFile::GzFile(std::string path) : path_(std::move(path)), file_(path_in_memory(path_), O_RDONLY) {
   check<FailureError>(
-      file_ != nullptr || errno != EMFILE,
+      file_.get() >= 0 || errno != EMFILE,
       "cannot open '{}' (this process has too many files open: clients that have files of their own, and "
       "many of those whose records do not fit into --memory, have one each) raise --memory, or the "
       "limit with ulimit -n",
       path_);
-  check(file_ != nullptr, "cannot open '{}' ({}) check the path and its permissions", path_,
-        errno == 0 ? "out of memory" : std::strerror(errno));
-  gzbuffer(file_.get(), inner_buffer);
+  check(file_.get() >= 0, "cannot open '{}' ({}) check the path and its permissions", path_, std::strerror(errno));
+}
+
+void GzFile::begin() {
+  begun_ = true;
+  if (!refill() || packed_.size() < 2 || packed_[0] != '\x1F' || packed_[1] != '\x8B') return;
+  auto stream = std::make_unique<z_stream>();
+  constexpr int gzip = 16 + MAX_WBITS;
+  check<FailureError>(inflateInit2(stream.get(), gzip) == Z_OK, "cannot open '{}' (out of memory)", path_);
+  stream_.reset(stream.release());
+}
+
+bool GzFile::refill() {
+  packed_.resize(packed_bytes);
+  taken_ = 0;
+  ssize_t got = -1;
+  do {
+    got = ::read(file_.get(), packed_.data(), packed_.size());
+  } while (got < 0 && errno == EINTR);
+  check<DataError>(got >= 0, "cannot read '{}' ({})", path_, std::strerror(errno));
+  packed_.resize(static_cast<std::size_t>(got));
+  return got > 0;
 }
 
 std::size_t GzFile::read(void* buffer, std::size_t room) {
+  if (!begun_) begin();
   std::size_t filled = 0;
   while (filled < room) {
-    const auto wanted = static_cast<unsigned>(std::min(room - filled, largest_read));
-    errno = 0;
-    const int got = gzread(file_.get(), static_cast<char*>(buffer) + filled, wanted);
-    if (got < static_cast<int>(wanted)) check_stream();
-    if (got > 0) filled += static_cast<std::size_t>(got);
-    if (got < static_cast<int>(wanted)) break;
+    char* const at = static_cast<char*>(buffer) + filled;
+    const std::size_t wanted = std::min(room - filled, largest_read);
+    const std::size_t got = plain() ? copy(at, wanted) : inflate(at, wanted);
+    if (got == 0) break;
+    filled += got;
   }
+  position_ += filled;
   return filled;
 }
 
+std::size_t GzFile::copy(char* buffer, std::size_t room) {
+  if (taken_ == packed_.size() && !refill()) return 0;
+  const std::size_t count = std::min(room, packed_.size() - taken_);
+  std::copy_n(packed_.data() + taken_, count, buffer);
+  taken_ += count;
+  return count;
+}
+
+std::size_t GzFile::inflate(char* buffer, std::size_t room) {
+  stream_->next_out = reinterpret_cast<Bytef*>(buffer);
+  stream_->avail_out = static_cast<uInt>(room);
+  while (stream_->avail_out == room) {
+    if (member_ended_ && !begin_member()) return 0;
+    check<DataError>(taken_ < packed_.size() || refill(),
+                     "{}: the gzip stream ends early (the file is truncated) fetch it again", path_);
+    stream_->next_in = reinterpret_cast<Bytef*>(packed_.data() + taken_);
+    stream_->avail_in = static_cast<uInt>(packed_.size() - taken_);
+    const int code = ::inflate(stream_.get(), Z_NO_FLUSH);
+    taken_ = packed_.size() - stream_->avail_in;
+    member_ended_ = code == Z_STREAM_END;
+    check<DataError>(code == Z_OK || member_ended_, "{}: the gzip stream is damaged ({}) fetch it again", path_,
+                     stream_->msg == nullptr ? "out of memory" : stream_->msg);
+  }
+  return room - stream_->avail_out;
+}
+
+bool GzFile::begin_member() {
+  while (true) {
+    if (taken_ == packed_.size() && !refill()) return false;
+    if (packed_[taken_] != '\0') break;
+    ++taken_;
+  }
+  check<DataError>(
+      packed_[taken_] == '\x1F',
+      "{}: after what is gzipped stand bytes that are not (nobody would read them) gzip them too, or remove "
+      "them",
+      path_);
+  member_ended_ = false;
+  inflateReset(stream_.get());
+  return true;
+}
+
 void GzFile::seek(std::uint64_t offset) {
-  errno = 0;
-  if (gzseek(file_.get(), static_cast<z_off_t>(offset), SEEK_SET) >= 0) return;
-  check_stream();
-  throw DataError(fmt::format("cannot go back in '{}' (it is not a regular file) copy it into one", path_));
+  if (!begun_) begin();
+  if (offset < position_ || plain()) {
+    const off_t start = plain() ? static_cast<off_t>(offset) : 0;
+    check<DataError>(::lseek(file_.get(), start, SEEK_SET) >= 0,
+                     "cannot go back in '{}' (it is not a regular file) copy it into one", path_);
+    packed_.clear();
+    taken_ = 0;
+    position_ = static_cast<std::uint64_t>(start);
+    member_ended_ = false;
+    if (!plain()) inflateReset(stream_.get());
+  }
+  std::vector<char> skipped(std::min<std::uint64_t>(offset - position_, packed_bytes));
+  while (position_ < offset && read(skipped.data(), std::min<std::uint64_t>(skipped.size(), offset - position_)) > 0) {
+  }
 }
 
 void require_readable(const std::string& path) {
@@ -67,21 +139,6 @@ bool is_gzipped(const std::string& path) {
   char first = 0;
   static_cast<void>(file.read(&first, 1));
   return !file.plain();
-}
-
-bool GzFile::plain() const {
-  return gzdirect(file_.get()) != 0;
-}
-
-void GzFile::check_stream() const {
-  const int system_error = errno;
-  int code = Z_OK;
-  std::string_view text = gzerror(file_.get(), &code);
-  if (code == Z_OK || code == Z_STREAM_END) return;
-  check<DataError>(code != Z_ERRNO, "cannot read '{}' ({})", path_, std::strerror(system_error));
-  check<DataError>(code != Z_BUF_ERROR, "{}: the gzip stream ends early (the file is truncated) fetch it again", path_);
-  if (text.starts_with(path_)) text.remove_prefix(std::min(text.size(), path_.size() + 2));
-  throw DataError(fmt::format("{}: the gzip stream is damaged ({}) fetch it again", path_, text));
 }
 
 }  // namespace starling

@@ -51,6 +51,16 @@ TEST_F(Gzip, ReadsConcatenatedStreams) {
   EXPECT_EQ(read_all(folder_.write("x.csv.gz", bytes)).size(), 2U);
 }
 
+// As gzip does, which warns of them, and Python, which refuses them.
+TEST_F(Gzip, BytesAfterTheStreamAreRefusedAndZerosAreNone) {
+  const std::string bytes = compress("1,2,3\n");
+  for (const std::string more : {"4,5,6\n", "\n", "\x1Fmore"})
+    EXPECT_THAT(error(bytes + more), HasSubstr("x.csv.gz: ")) << more;
+  EXPECT_THAT(error(bytes + std::string(70'000, '\0') + "4,5,6\n"), HasSubstr("after what is gzipped stand bytes"));
+  EXPECT_EQ(read_all(folder_.write("x.csv.gz", bytes + std::string(70'000, '\0'))).size(), 1U);
+  EXPECT_EQ(read_all(folder_.write("x.csv.gz", bytes + std::string(512, '\0') + bytes)).size(), 2U);
+}
+
 TEST_F(Gzip, ATruncatedStreamIsToldWhereverItEnds) {
   const std::string bytes = compress(many_rows());
   for (const std::size_t keep :
