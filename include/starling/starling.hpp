@@ -20,6 +20,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #define STARLING_API __attribute__((visibility("default")))
@@ -61,11 +62,12 @@ class STARLING_API PeerError : public Error {
 
 /// Records in memory that starling reads and does not copy. They must stay unchanged while a run reads them.
 struct Records {
-  const double* x = nullptr;  ///< records × columns
+  /// Records × columns. Whole numbers of 64 bits tell records and persons apart that doubles would round.
+  std::variant<const double*, const std::int64_t*, const std::uint64_t*> x;
   std::size_t records = 0;
   std::size_t columns = 0;
   const double* y = nullptr;      ///< labels; null where `label` names a column of x
-  std::ptrdiff_t row_stride = 0;  ///< doubles from one record to the next; 0: columns
+  std::ptrdiff_t row_stride = 0;  ///< numbers from one record to the next; 0: columns
   std::ptrdiff_t column_stride = 1;
   std::vector<std::string> names;  ///< of the columns; empty where they have none
 };

@@ -44,9 +44,10 @@ class OnlyCommand {
   static inline std::atomic<bool> running_ = false;
 };
 
-/// Features (float64, records × columns), labels (float64, or None) and names of columns; or the path of a table of
-/// text, None, and nothing or the column of labels that were given beside the features.
-using Records = std::tuple<py::object, py::object, std::vector<std::string>>;
+/// Features (float64, int64 or uint64, records × columns), labels (float64, or None), names of columns, and the binary
+/// digits of the numbers that each column was made of, or nothing; or the path of a table of text, None, nothing or the
+/// column of labels that were given beside the features, and nothing.
+using Records = std::tuple<py::object, py::object, std::vector<std::string>, std::vector<int>>;
 
 std::ptrdiff_t in_doubles(py::ssize_t bytes) {
   return bytes / static_cast<py::ssize_t>(sizeof(double));
@@ -57,8 +58,14 @@ const double* doubles_of(const py::array& array) {
   return static_cast<const double*>(array.data());
 }
 
+NumbersInMemory numbers_of(const py::array& array) {
+  if (py::isinstance<py::array_t<std::int64_t>>(array)) return static_cast<const std::int64_t*>(array.data());
+  if (py::isinstance<py::array_t<std::uint64_t>>(array)) return static_cast<const std::uint64_t*>(array.data());
+  return doubles_of(array);
+}
+
 MemoryRecords memory_of(const Records& records) {
-  const auto& [features, y, names] = records;
+  const auto& [features, y, names, digits] = records;
   MemoryRecords memory;
   if (py::isinstance<py::str>(features)) {
     memory.table = features.cast<std::string>();
@@ -66,12 +73,13 @@ MemoryRecords memory_of(const Records& records) {
     return memory;
   }
   const auto x = features.cast<py::array>();
-  memory.x = doubles_of(x);
+  memory.x = numbers_of(x);
   memory.records = static_cast<std::size_t>(x.shape(0));
   memory.columns = static_cast<std::size_t>(x.shape(1));
   memory.x_row = in_doubles(x.strides(0));
   memory.x_column = in_doubles(x.strides(1));
   memory.names = names;
+  memory.digits = digits;
   if (!y.is_none()) {
     const auto labels = y.cast<py::array>();
     memory.y = doubles_of(labels);

@@ -36,7 +36,7 @@ def end_before_begin(words, error):
 def run_words(words, offer):
     """Runs the command with the words of the program's command line; returns how it ended. Raises the exception of an own
     model, or an error of starling."""
-    records = {name: (each.path, None, each.columns_beside) if isinstance(each, TextTable) else each
+    records = {name: (each.path, None, each.columns_beside, []) if isinstance(each, TextTable) else each
                for name, each in offer.records.items()}
     ended = native().run(words, records, offer.named_model)
     error = error_of(ended)

@@ -8,6 +8,8 @@ import numpy as np
 from ._errors import DataError
 
 NAME, TEST = "records", "test"
+DIGITS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24}  # binary ones of a number; others are read as they are, or are doubles
+LARGEST = 2 ** 53  # beyond, doubles skip whole numbers
 FORMS = "Records are a pair (X, y), a DataFrame, or a list with one of these for each client."
 
 
@@ -34,7 +36,8 @@ def as_doubles(values, dimensions, what):
         if array.dtype.kind in "cmM":
             kinds = {"c": "complex numbers", "m": "durations", "M": "dates"}
             raise DataError(f"{what}: {kinds[array.dtype.kind]}. Every value must be a real number. Make numbers of them.")
-        usable = array.dtype == np.float64 and array.flags.aligned and all(stride % 8 == 0 for stride in array.strides)
+        kept = (np.float64, np.int64, np.uint64)[:3 if dimensions == 2 else 1]
+        usable = array.dtype in kept and array.flags.aligned and all(stride % 8 == 0 for stride in array.strides)
         array = array if usable else np.array(array, dtype=float, order="C")
     except (TypeError, ValueError) as error:  # whose text, and whose traceback, have values of records
         if isinstance(values, tuple):
@@ -94,12 +97,31 @@ class TextTable:
             self._file.close()
 
 
-def has_texts(x):
+def is_text(column):
     """Whether a column of a pandas.DataFrame holds texts, or dates, which are texts in a table."""
+    kind = column.dtype.kind
+    return kind in "mM" or kind not in "biuf" and any(isinstance(value, str) for value in column)
+
+
+def is_beyond_doubles(column):
+    """Whether a column has whole numbers, such as ids, that an array of doubles would round."""
+    return column.dtype.kind in "iu" and bool(((column >= LARGEST) | (column <= -LARGEST)).any())
+
+
+def needs_text(x):
+    """Whether a pandas.DataFrame is offered as a table of text."""
     if not hasattr(x, "to_csv") or not hasattr(x, "columns"):
         return False
-    return any(kind.kind in "mM" or kind.kind not in "biuf" and any(isinstance(value, str) for value in x.iloc[:, column])
-               for column, kind in enumerate(x.dtypes))
+    columns = [x.iloc[:, column] for column in range(x.shape[1])]
+    alike = len(set(x.dtypes)) == 1 and x.dtypes.iloc[0] in (np.int64, np.uint64)
+    return any(is_text(column) or not alike and is_beyond_doubles(column) for column in columns)
+
+
+def digits_of(x):
+    """Binary digits of the numbers that each column was made of; [] where all are those of doubles or of whole numbers."""
+    kinds = list(x.dtypes) if hasattr(x, "columns") else [np.asarray(x).dtype] * np.shape(x)[1]
+    digits = [DIGITS.get(kind, 53) for kind in kinds]
+    return digits if min(digits, default=53) < 53 else []
 
 
 def text_table(x, y, what):
@@ -111,19 +133,20 @@ def text_table(x, y, what):
 
 
 def table_of(records, what, encode=False):
-    """What is offered for an array, a DataFrame or a pair (X, y): (features, labels or None, names of columns), or a TextTable
-    for a DataFrame with texts, or whose columns are to be encoded."""
+    """What is offered for an array, a DataFrame or a pair (X, y): (features, labels or None, names of columns, digits of their
+    numbers), or a TextTable for a DataFrame with texts, or whose columns are to be encoded."""
     x, y = records if isinstance(records, tuple) and len(records) == 2 else (records, None)
     require_one_order(x, y, what)
-    if has_texts(x) or encode and hasattr(x, "to_csv"):
+    if needs_text(x) or encode and hasattr(x, "to_csv"):
         return text_table(x, None if y is None else as_doubles(y, 1, f"{what}: y"), what)
     names = [str(name) for name in x.columns] if hasattr(x, "columns") else []
+    given = x
     x = as_doubles(x, 2, f"{what}: X")
     if y is not None:
         y = as_doubles(y, 1, f"{what}: y")
         if len(x) != len(y):
             raise DataError(f"{what}: {len(x)} rows of X and {len(y)} labels. Each record has one label.")
-    return x, y, names
+    return x, y, names, digits_of(given)
 
 
 def offered_records(records, encode=False):

@@ -14,11 +14,13 @@ def as_table(columns):
 
 
 def column_of(texts):
-    """Numbers where all texts are numbers, with NaN for empty ones; else texts."""
+    """Numbers where all texts are numbers, with NaN for empty ones; else texts. Keys that doubles would change are texts."""
     try:
-        return np.array([float(text) if text else np.nan for text in texts])
+        numbers = np.array([float(text) if text else np.nan for text in texts])
     except ValueError:
         return np.array(texts, dtype=object)
+    rounded = any(text.lstrip("-").isdigit() and str(int(value)) != text for text, value in zip(texts, numbers))
+    return np.array(texts, dtype=object) if rounded else numbers
 
 
 def read_columns(path):

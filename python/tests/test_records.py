@@ -66,6 +66,24 @@ class Records(PythonCase):
         table = starling.predict(run, records=frame.head(2), id="note")
         self.assertEqual(table["note"][0], "rain, then none")
 
+    @needs("pandas")
+    def test_ids_keep_all_digits(self):
+        """Of arrays of whole numbers, and of frames that have other numbers too; doubles and floats that may have rounded are refused."""
+        import pandas
+        ids = [2 ** 53 + 1, 2 ** 53, 10 ** 16, 2 ** 63 - 1]
+        frame = pandas.DataFrame(self.x[:4].round(), columns=list("abcd")).assign(id=ids)
+        whole = frame.astype(np.int64)
+        run = starling.omd(records=frame.assign(y=[1, -1, 1, -1]), id="id", clients=1, mechanism="none", progress="off", output="keys")
+        unsigned = whole.to_numpy(np.uint64) % 2 ** 63
+        for records in (frame, whole, frame.assign(a=frame["a"].astype("f4"))):
+            self.assertEqual([str(key) for key in starling.predict(run, records=records, id="id")["id"]], [str(key) for key in ids])
+        shuffled = starling.omd(records=(whole.to_numpy(), [1, -1, 1, -1]), id="4", clients=1, mechanism="none", progress="off", output="array")
+        for records in (whole.to_numpy(), unsigned):
+            self.assertEqual([str(key) for key in starling.predict(shuffled, records=records, id="4")["4"]], [str(key) for key in ids])
+        for rounded in (frame.astype(float), frame.astype("f4")):
+            with self.assertRaisesRegex(starling.DataError, "two keys may have become one"):
+                starling.predict(run, records=rounded, id="id")
+
     def test_labels_0_and_1_are_predicted_where_they_are_declared(self):
         labels = (self.y + 1) / 2
         options = dict(clients=3, topology="ring.topo", mechanism="none", epochs=5, progress="off")

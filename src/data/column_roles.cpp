@@ -80,6 +80,12 @@ std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const
   return uses.take(wanted, "--label");
 }
 
+/// Whether `--label` means the labels beside the columns, which are called y, and no column.
+bool means_labels_beside(const ColumnNames& columns, const ReadSettings& settings) {
+  const bool may_be = settings.label.empty() || settings.label == "y" || settings.label_may_be_beside;
+  return may_be && std::find(columns.names.begin(), columns.names.end(), settings.label) == columns.names.end();
+}
+
 /// The columns, ascending, that have the names of a saved model's features.
 std::vector<std::size_t> find_features(const ColumnNames& columns, const std::vector<std::string>& wanted,
                                        const Uses& uses) {
@@ -170,13 +176,15 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   Uses uses(columns);
   const bool optional = settings.labels == ReadSettings::Labels::optional;
   const bool none = settings.labels == ReadSettings::Labels::none;
-  if (!settings.label.empty() && !optional && !none) roles.label = uses.take(settings.label, "--label");
+  const bool beside = default_label == DefaultLabel::beside && means_labels_beside(columns, settings);
+  roles.labels_beside = beside && needs_labels(settings);
+  if (!settings.label.empty() && !optional && !none && !beside) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
   for (const std::string& column : settings.drop) uses.take(column, "--drop");
   if (!settings.key.empty()) roles.key = columns.find(settings.key, settings.key_option);
-  if (optional) {
+  if (optional && !beside) {
     roles.label = find_optional_label(columns, settings.label, uses);
-  } else if (!roles.label && settings.labels == ReadSettings::Labels::alone) {
+  } else if (!roles.label && !beside && settings.labels == ReadSettings::Labels::alone) {
     roles.label = find_sole_label(columns, uses);
   } else if (!roles.label && !none && default_label == DefaultLabel::named_or_last) {
     roles.label = find_default_label(columns, uses, roles.key);
@@ -194,7 +202,9 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
     if (uses.is_free(column)) roles.features.push_back(column);
   }
   check(!roles.features.empty() || settings.labels == ReadSettings::Labels::alone,
-        "{}: no column is left as a feature ({}) drop fewer columns", columns.path, columns.list());
+        "{}: no column is left as a feature, beside labels, ids and what is dropped ({}) give it more columns, or drop "
+        "fewer",
+        columns.path, columns.list());
   return roles;
 }
 

@@ -29,14 +29,21 @@ struct ColumnNames {
 /// Column that the number `wanted` means; none if `wanted` is not a number below `count`.
 [[nodiscard]] std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count);
 
+/// Whether every record must have a label.
+[[nodiscard]] inline bool needs_labels(const ReadSettings& settings) {
+  return settings.labels == ReadSettings::Labels::required || settings.labels == ReadSettings::Labels::alone;
+}
+
 /// The label's column if `ReadSettings::label` is empty.
 enum class DefaultLabel {
   named_or_last,  ///< the first column called y or label in any case, else the last, of those with no other use
+  beside,         ///< no column: the source keeps labels beside its columns, under the name y
   none,           ///< no column, unless labels are optional: then the one that is called y or label
 };
 
 struct ColumnRoles {
   std::optional<std::size_t> label;
+  bool labels_beside = false;  ///< whether the labels that the source keeps beside its columns are those to read
   std::optional<std::size_t> key;
   std::vector<std::size_t> features;  ///< ascending
 };

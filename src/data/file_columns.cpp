@@ -15,20 +15,14 @@ FileColumns columns_of(const ReadSettings& settings) {
   ReadSettings plain;
   plain.source = settings.source;
   plain.format = settings.format;
-  plain.label = settings.label;
-  plain.labels = ReadSettings::Labels::optional;
+  plain.labels = ReadSettings::Labels::none;
   plain.delimiter = settings.delimiter;
   plain.decimal = settings.decimal;
   plain.header = settings.header;
   plain.go_on_waiting = settings.go_on_waiting;
   require_regular(plain.source);
   const auto reader = open_reader(plain.source, plain);
-  FileColumns columns{reader->names(), reader->features(), !reader->label_name().empty()};
-  if (columns.label) {
-    columns.names.push_back(reader->label_name());
-    ++columns.count;
-  }
-  return columns;
+  return {reader->names(), reader->features()};
 }
 
 void keep_roles_in_file(ReadSettings& settings) {

@@ -13,7 +13,6 @@ namespace starling {
 struct FileColumns {
   std::vector<std::string> names;  ///< none of a file without a header
   std::size_t count = 0;
-  bool label = false;  ///< whether one is called as the labels are
 
   /// Whether a name, or else a number from 0, means one of them.
   [[nodiscard]] bool have(const std::string& wanted) const;

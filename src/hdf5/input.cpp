@@ -2,8 +2,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -93,6 +95,36 @@ bool is_sound(hid_t type, H5T_class_t kind) {
   if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
   return sign < end && exponent_bits > 0 && exponent_bits < bits && exponent + exponent_bits <= end &&
          mantissa_bits > 0 && mantissa_bits < bits && mantissa + mantissa_bits <= end;
+}
+
+/// Binary digits of a float; more than a double's count as that, and so do whole numbers that 64 bits do not hold.
+std::optional<int> digits_of(hid_t type, H5T_class_t kind) {
+  constexpr std::size_t most = std::numeric_limits<double>::digits;
+  if (kind == H5T_INTEGER) return H5Tget_size(type) <= 8 ? std::nullopt : std::optional(static_cast<int>(most));
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
+  return static_cast<int>(std::min(mantissa_bits + 1, most));
+}
+
+/// The file that the library takes for the source of a virtual dataset: "." is the file itself. None where none is
+/// there.
+std::optional<std::string> source_file(const std::string& path, const std::string& name) {
+  if (name == ".") return path;
+  std::vector<std::filesystem::path> folders{std::filesystem::path(path).parent_path(), ""};
+  if (const char* prefix = std::getenv("HDF5_VDS_PREFIX")) folders.emplace_back(prefix);
+  std::vector<std::filesystem::path> places;
+  for (const auto& folder : folders) {
+    places.push_back(folder / name);
+    places.push_back(folder / std::filesystem::path(name).filename());
+  }
+  std::error_code ignored;
+  const auto found =
+      std::ranges::find_if(places, [&](const auto& place) { return std::filesystem::is_regular_file(place, ignored); });
+  return found == places.end() ? std::nullopt : std::optional(found->string());
 }
 
 std::string joined(const Sizes& sizes) {
@@ -287,7 +319,7 @@ Handle NumberRows::open(const Input& input, const std::string& name) {
   return open_handle(H5Dopen2(input.id(), name.c_str(), access), H5Dclose, what);
 }
 
-void NumberRows::check_type() const {
+void NumberRows::check_type() {
   const Handle type = open_handle(H5Dget_type(set_), H5Tclose, what());
   const H5T_class_t kind = H5Tget_class(type);
   check<DataError>(kind == H5T_INTEGER || kind == H5T_FLOAT,
@@ -295,6 +327,8 @@ void NumberRows::check_type() const {
   check<DataError>(is_sound(type, kind),
                    "{} has a type of number that cannot be (its bits do not fit into its bytes) {}", what(),
                    "the file is damaged");
+  digits_ = digits_of(type, kind);
+  unsigned_ = kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
 }
 
 void NumberRows::check_storage() {
@@ -319,18 +353,90 @@ void NumberRows::check_storage() {
   chunk_rows_ = std::max<hsize_t>(chunk[0], 1);
 }
 
+void NumberRows::require_values() const {
+  const Handle creation = open_handle(H5Dget_create_plist(set_), H5Pclose, what());
+  if (H5Pget_layout(creation) != H5D_VIRTUAL) {
+    H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
+    require_data(H5Dget_space_status(set_, &status) >= 0, what());
+    check<DataError>(status != H5D_SPACE_STATUS_NOT_ALLOCATED || rows() == 0 || width_ == 0,
+                     "{} was never written (all its values would be read as zeros) write it again", what());
+    return;
+  }
+  std::size_t mappings = 0;
+  require_data(H5Pget_virtual_count(creation, &mappings) >= 0, what());
+  double mapped = 0;
+  for (std::size_t i = 0; i < mappings; ++i) {
+    require_source(creation, i);
+    const Handle here = open_handle(H5Pget_virtual_vspace(creation, i), H5Sclose, what());
+    const hssize_t points = H5Sget_select_npoints(here);
+    mapped += points < 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(points);  // of growing parts
+  }
+  check<DataError>(mapped >= static_cast<double>(rows()) * static_cast<double>(width_),
+                   "{} is virtual, and some of its values have no source (they would be read as zeros) complete it, or "
+                   "copy the data into one file",
+                   what());
+}
+
+/// Throws DataError unless the source of a virtual dataset's part is there and large enough.
+void NumberRows::require_source(hid_t creation, std::size_t mapping) const {
+  const auto text = [&](auto get) {
+    std::string name(static_cast<std::size_t>(std::max<ssize_t>(get(creation, mapping, nullptr, 0), 0)), '\0');
+    get(creation, mapping, name.data(), name.size() + 1);
+    return name;
+  };
+  const std::string file = text(H5Pget_virtual_filename);
+  const std::string set = text(H5Pget_virtual_dsetname);
+  if (file.find('%') != std::string::npos) return;  // a pattern of names, of as many files as there are
+  const std::optional<std::string> found = source_file(path_, file);
+  check<DataError>(
+      found.has_value(),
+      "{} is virtual, and its source '{}' is not there (zeros would be read in its place) fetch it too, or "
+      "copy the data into one file",
+      what(), file);
+  const Input input(*found);
+  check<DataError>(input.has(set),
+                   "{} is virtual, and its source '{}' has no dataset {} (zeros would be read) restore it", what(),
+                   file, set);
+  const NumberRows source(input, set);
+  const Handle stored = open_handle(H5Dget_create_plist(source.set_), H5Pclose, source.what());
+  check<DataError>(H5Pget_layout(stored) != H5D_VIRTUAL,
+                   "{} is virtual, and its source '{}' is so too (it may have sources in turn) copy the data into one "
+                   "file",
+                   what(), file);
+  source.require_values();
+  const Handle there = open_handle(H5Pget_virtual_srcspace(creation, mapping), H5Sclose, what());
+  Sizes first(source.sizes().size());
+  Sizes last(source.sizes().size());
+  if (H5Sget_simple_extent_ndims(there) != static_cast<int>(last.size())) return;
+  if (H5Sget_select_bounds(there, first.data(), last.data()) < 0) return;  // of a part that grows
+  for (std::size_t axis = 0; axis < last.size(); ++axis) {
+    check<DataError>(last[axis] < source.sizes()[axis],
+                     "{} is virtual, and its source '{}' has fewer values than it takes (zeros would be read) restore "
+                     "the source",
+                     what(), file);
+  }
+}
+
 void NumberRows::read(hsize_t first, hsize_t count, double* values) const {
   if (count == 0 || width_ == 0) return;
   Sizes start(sizes_.size(), 0);
   Sizes counts = sizes_;
   start[0] = first;
   counts[0] = count;
+  read_slab(start, counts, H5T_NATIVE_DOUBLE, values);
+}
+
+void NumberRows::read_whole(hsize_t first, hsize_t count, hsize_t column, void* values) const {
+  read_slab({first, column}, {count, 1}, unsigned_ ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64, values);
+}
+
+void NumberRows::read_slab(const Sizes& start, const Sizes& counts, hid_t type, void* values) const {
   const Handle stored = open_handle(H5Dget_space(set_), H5Sclose, what());
   require_data(H5Sselect_hyperslab(stored, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr) >= 0, what());
   const Handle memory =
       open_handle(H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose, what());
-  require_data(H5Dread(set_, H5T_NATIVE_DOUBLE, memory, stored, H5P_DEFAULT, values) >= 0,
-               fmt::format("{}: records {} to {}", what(), first + 1, first + count));
+  require_data(H5Dread(set_, type, memory, stored, H5P_DEFAULT, values) >= 0,
+               fmt::format("{}: records {} to {}", what(), start[0] + 1, start[0] + counts[0]));
 }
 
 std::vector<std::string> NumberRows::texts(const std::string& attribute) const {

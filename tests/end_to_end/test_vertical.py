@@ -579,7 +579,7 @@ class BadInput(Files):
         self.write_files(table(20))
         self.write("host.csv", "id\n" + "".join(f"r{i}\n" for i in range(20)))
         for ranks in REFUSING:
-            self.refused(UNREADABLE, [*self.WORDS, "--clients", 2], "host.csv: no column beside ids", ranks=ranks)
+            self.refused(UNUSABLE, [*self.WORDS, "--clients", 2], "host.csv: no column is left as a feature", ranks=ranks)
 
     @fewer
     def test_columns_that_one_party_drops(self):

@@ -2,21 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "starling/core/columns.hpp"
 
 namespace starling {
 
+/// Numbers in memory. Whole numbers are keys of records and persons as they stand, where doubles would round them.
+using NumbersInMemory = std::variant<const double*, const std::int64_t*, const std::uint64_t*>;
+
 /// Records that stand in memory and do not change while they are read: dense ones, or a table of text. Strides are
-/// counted in doubles and may be negative.
+/// counted in numbers of 8 bytes and may be negative.
 struct MemoryRecords {
   std::size_t records = 0;
   std::size_t columns = 0;
-  const double* x = nullptr;  ///< records × columns
+  NumbersInMemory x;  ///< records × columns
   std::ptrdiff_t x_row = 0;
   std::ptrdiff_t x_column = 1;
   const double* y = nullptr;  ///< labels; null where a column of x has them, or nothing
@@ -26,9 +31,21 @@ struct MemoryRecords {
   /// Path of a file of CSV with a line of names, which may be one in memory (memfd_create); in place of all numbers.
   std::string table = "";
   bool labels_beside = false;  ///< whether labels were given beside the features of a table, whose column y has them
+  /// Binary digits of the numbers that each column of x was made of; empty: those of x itself.
+  std::vector<int> digits = {};
 
-  [[nodiscard]] double at(std::size_t record, std::size_t column) const {
-    return x[static_cast<std::ptrdiff_t>(record) * x_row + static_cast<std::ptrdiff_t>(column) * x_column];
+  /// Index of a number in x.
+  [[nodiscard]] std::ptrdiff_t place(std::size_t record, std::size_t column) const {
+    return static_cast<std::ptrdiff_t>(record) * x_row + static_cast<std::ptrdiff_t>(column) * x_column;
+  }
+  /// Sets `row` to the numbers of a record.
+  void copy(std::size_t record, Vector& row) const {
+    row.resize(columns);
+    std::visit(
+        [&](const auto* numbers) {
+          for (std::size_t j = 0; j < columns; ++j) row[j] = static_cast<double>(numbers[place(record, j)]);
+        },
+        x);
   }
   [[nodiscard]] double label(std::size_t record) const { return y[static_cast<std::ptrdiff_t>(record) * y_row]; }
 };

@@ -22,18 +22,23 @@ struct ReadSettings {
   std::string source = "synthetic:drift";
   std::string format = "auto";  ///< auto, or a member of the table of formats
   // A column is given by its name, or by its number from 0 in the file.
-  std::string label;  ///< empty: `y` or `label` in any case, else the last
+  std::string
+      label;  ///< empty: beside the columns (HDF5, NumPy, memory), else `y` or `label` in any case, else the last
+  bool label_may_be_beside = false;  ///< `label` is a model's: a source with labels beside its columns may lack it
   enum class Labels {
     required,
     optional,  ///< the column `label`, y or label; 0 without such a column
     alone,     ///< required, and there may be no feature
     none,      ///< 0, whatever columns there are
   } labels = Labels::required;
-  std::string id;                                  ///< column of record identifiers; not a feature
-  std::vector<std::string> drop;                   ///< columns that are left out
-  std::string key;                                 ///< column that records are dealt or grouped by; not a feature
+  std::string id;                 ///< column of record identifiers; not a feature
+  std::vector<std::string> drop;  ///< columns that are left out
+  std::string key;  ///< column that records are dealt or grouped by; not a feature. Its texts are keys (data/keys.hpp)
   std::string key_option = "--partition column:";  ///< option that named `key`, for messages
-  std::string delimiter = "auto";                  ///< auto, comma, semicolon, tab, space, or one character
+  bool key_as_written = false;                     ///< texts of `key` that are no keys: those of a table of constants
+  /// A record without a value of `key`: one of the group without a name, an error, or left out with a place of its own.
+  enum class MissingKey { group, refuse, drop } missing_key = MissingKey::group;
+  std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
   /// Character before the decimals of delimited text.
   enum class Decimal { point, comma } decimal = Decimal::point;
   enum class Header { automatic, yes, no } header = Header::automatic;
@@ -115,6 +120,7 @@ struct DataSettings : ReadSettings {
   /// Column that tells the persons of a client apart; empty: records stand for themselves. With it, partitions deal
   /// persons, and a batch is of persons, in order of first appearance.
   std::string person;
+  MissingKey missing_person = MissingKey::refuse;  ///< a record without a value of `person`
   /// Most rounds that use a person whose records come through a pipe. None: 1.
   std::optional<std::int64_t> person_rounds;
   /// Whether pipes may have persons: their caller accounts for each round that uses a person.

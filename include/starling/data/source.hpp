@@ -19,8 +19,8 @@ struct Record {
   std::vector<std::int32_t> index;
   bool sparse = false;
   double label = 0;
-  bool left_out = false;  ///< `--ignore`: the record keeps its place and nothing is learned from it
-  std::string key;        ///< text of the column `ReadSettings::key`; empty without such a column
+  bool left_out = false;  ///< `--ignore`, `--missing-person drop`: the record keeps its place, and adds nothing
+  std::string key;        ///< key in the column `ReadSettings::key`; empty without such a column
   [[nodiscard]] Row row() const;
 };
 

@@ -229,16 +229,29 @@ class NumberRows {
   [[nodiscard]] hsize_t width() const { return width_; }
   /// Number of rows that are stored together; 1 if the dataset is not stored in chunks.
   [[nodiscard]] hsize_t rows_of_chunk() const { return chunk_rows_; }
+  /// Binary digits of a value's type where it is a float, at most those of a double; none for whole numbers, which 64
+  /// bits hold.
+  [[nodiscard]] std::optional<int> digits() const { return digits_; }
+  /// Whether whole numbers have no sign.
+  [[nodiscard]] bool is_unsigned() const { return unsigned_; }
   /// Reads `count` rows from `first` on into count × width() values. Throws DataError.
   void read(hsize_t first, hsize_t count, double* values) const;
+  /// Reads one column of a dataset of two dimensions that has whole numbers, as std::int64_t or std::uint64_t. Throws
+  /// DataError.
+  void read_whole(hsize_t first, hsize_t count, hsize_t column, void* values) const;
   /// Value of an attribute that is a list of texts, fixed or variable in length; empty if the attribute is missing.
   /// Throws DataError if the attribute is not a list of texts.
   [[nodiscard]] std::vector<std::string> texts(const std::string& attribute) const;
+  /// Throws DataError for a virtual dataset that has no source for some values, and for one that was never written: the
+  /// library reads zeros there.
+  void require_values() const;
 
  private:
+  void require_source(hid_t creation, std::size_t mapping) const;
   [[nodiscard]] static Handle open(const Input& input, const std::string& name);
-  void check_type() const;
+  void check_type();
   void check_storage();
+  void read_slab(const Sizes& start, const Sizes& counts, hid_t type, void* values) const;
   [[nodiscard]] std::string what() const { return path_ + ": " + name_; }
 
   std::string path_;
@@ -247,6 +260,8 @@ class NumberRows {
   Sizes sizes_;
   hsize_t width_ = 1;
   hsize_t chunk_rows_ = 1;
+  std::optional<int> digits_;
+  bool unsigned_ = false;
 };
 
 }  // namespace starling::hdf5

@@ -76,6 +76,14 @@ Decision about_missing(const ColumnProfile& column, const std::string& source) {
           {"missing = indicator", "missing = zero", "missing = constant:FILE"}};
 }
 
+Decision about_nobody(const ColumnProfile& column, const std::string& source) {
+  return {
+      fmt::format("{} tells persons apart, and is empty in {} records: nobody knows whose these are. Complete them, "
+                  "or leave these records out",
+                  in_file(column, source), column.missing),
+      {"missing-person = drop"}};
+}
+
 /// Adds a decision about a column, unless another file has led to it already.
 void add_decision(Decision decision, const std::string& about, DataLook& look) {
   const auto same = std::ranges::find_if(look.decisions, [&](const Decision& each) { return each.about == about; });
@@ -94,7 +102,11 @@ void look_at_table(const std::string& source, const ReadSettings& settings, Data
   const TableProfile profile = profile_table(source, settings, [&progress] { progress.tick(); });
   progress.end();
   look.records += profile.records;
-  for (const ColumnProfile& column : profile.columns) {
+  for (std::size_t k = 0; k < profile.columns.size(); ++k) {
+    const ColumnProfile& column = profile.columns[k];
+    const bool tells_persons =
+        !settings.key.empty() && (settings.key == column.name || settings.key == std::to_string(k));
+    if (tells_persons && column.missing > 0) add_decision(about_nobody(column, source), "persons", look);
     if (column.use == Use::none) continue;
     if (column.use == Use::label)
       look.label =

@@ -183,6 +183,7 @@ void ScoredSource::open(ReadSettings reading) {
   if (!needs_labels_ && reading.label.empty()) reading.labels = ReadSettings::Labels::optional;
   if (reading.label.empty() && !has_labels_beside(reading.source)) {
     reading.label = label_column(model_.constants.label);
+    reading.label_may_be_beside = true;
   }
   prepare_as(model_, reading);
   const bool looks = loss_->classifies() && loss_->scores() == 1 && model_.kind != SavedModel::Kind::own &&

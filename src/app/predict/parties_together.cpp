@@ -87,7 +87,10 @@ VerticalSettings PartiesTogether::settings_of(const ModelSource& choice, ScoredS
   settings.label_source = choice.label_source;
   settings.batch = at_once;
   settings.go_on_waiting = [this] { return world_.go_on_waiting(); };
-  if (settings.label.empty()) settings.label = label_column(label_);
+  if (settings.label.empty()) {
+    settings.label = label_column(label_);
+    settings.label_may_be_beside = true;
+  }
   settings.constants_of_parties.resize(choice.parties.size());
   for (const SavedModel& part : parts_) {
     settings.constants_of_parties[part.party - 1] = std::make_shared<PublicConstants>(part.constants);

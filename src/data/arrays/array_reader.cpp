@@ -14,6 +14,7 @@ bool ArrayReader::next(Record& record) {
   record.values.clear();
   record.label = arrays_.has_y ? number(value_of_y(i), 0, arrays_.y) : 0;
   if (arrays_.has_x) take_row(row_of_x(i), record);
+  if (arrays_.roles.key) take_key(i, record);
   return true;
 }
 
@@ -40,7 +41,16 @@ void ArrayReader::take_row(View row, Record& record) const {
     record.values.push_back(missing ? row[column] : number(row[column], column, arrays_.x));
   }
   if (arrays_.roles.label) record.label = number(row[*arrays_.roles.label], *arrays_.roles.label, arrays_.x);
-  if (arrays_.roles.key) record.key = fmt::format("{}", row[*arrays_.roles.key]);
+}
+
+void ArrayReader::take_key(std::uint64_t i, Record& record) {
+  const std::size_t column = *arrays_.roles.key;
+  auto key = key_of_x(i, column);
+  check<RecordError>(key.has_value(),
+                     "{}: {} of {} is no key (so large a number of floating point is rounded, and two keys may have "
+                     "become one) store whole numbers, or the table as text",
+                     where(), arrays_.columns.place(column), arrays_.x);
+  record.key = std::move(*key);
 }
 
 double ArrayReader::number(double value, std::size_t column, const char* array) const {

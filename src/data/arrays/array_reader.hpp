@@ -4,6 +4,7 @@
 #include "data/column_roles.hpp"
 #include "data/formats/readers.hpp"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,11 +41,14 @@ class ArrayReader : public RecordReader {
   /// Row i of X. The view holds until the next call.
   [[nodiscard]] virtual View row_of_x(std::uint64_t i) = 0;
   [[nodiscard]] virtual double value_of_y(std::uint64_t i) = 0;
+  /// Key in a column of row i of X; none where the type of the numbers may have made one key of two (data/keys.hpp).
+  [[nodiscard]] virtual std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) = 0;
 
   Arrays arrays_;
 
  private:
   void take_row(View row, Record& record) const;
+  void take_key(std::uint64_t i, Record& record);
   /// A finite value. Throws RecordError.
   [[nodiscard]] double number(double value, std::size_t column, const char* array) const;
 

@@ -1,4 +1,5 @@
 #include "array_reader.hpp"
+#include "data/keys.hpp"
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -17,7 +18,7 @@ using hdf5::NumberRows;
 /// grow to about 1 MB while it reads on; they are whole chunks unless chunks are much larger than that.
 class SlabReader {
  public:
-  explicit SlabReader(NumberRows rows) : rows_(std::move(rows)) {}
+  explicit SlabReader(NumberRows rows) : rows_(std::move(rows)) { rows_.require_values(); }
 
   [[nodiscard]] const NumberRows& rows() const { return rows_; }
 
@@ -57,6 +58,34 @@ class SlabReader {
   hsize_t wanted_ = small;
 };
 
+/// The keys in one column of a dataset, of which some are in memory.
+class KeySlab {
+ public:
+  /// Key of row i, as RecordReader has them: none where the type may have made one key of two. Throws DataError.
+  [[nodiscard]] std::optional<std::string> key(SlabReader& rows, hsize_t i, hsize_t column) {
+    const NumberRows& numbers = rows.rows();
+    if (numbers.digits()) return key_of_number(rows.row(i)[static_cast<std::size_t>(column)], *numbers.digits());
+    if (i < first_ || i >= first_ + keys_.size()) load(numbers, i, column);
+    const std::int64_t key = keys_[static_cast<std::size_t>(i - first_)];
+    return numbers.is_unsigned() ? fmt::format("{}", static_cast<std::uint64_t>(key)) : fmt::format("{}", key);
+  }
+
+ private:
+  static constexpr hsize_t at_once = hsize_t{1} << 13;
+
+  void load(const NumberRows& numbers, hsize_t i, hsize_t column) {
+    const hsize_t count = std::min(at_once, numbers.rows() - i);
+    keys_.clear();  // nothing, should reading fail
+    std::vector<std::int64_t> keys(static_cast<std::size_t>(count));
+    numbers.read_whole(i, count, column, keys.data());
+    keys_ = std::move(keys);
+    first_ = i;
+  }
+
+  std::vector<std::int64_t> keys_;
+  hsize_t first_ = 0;
+};
+
 class Hdf5Reader final : public ArrayReader {
  public:
   Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part) : input_(path) {
@@ -66,8 +95,7 @@ class Hdf5Reader final : public ArrayReader {
     arrays_.y = "/y";
     arrays_.has_x = part != Part::labels;
     if (arrays_.has_x) open_features(settings, part);
-    const bool needed = needs_labels(settings);
-    if (part == Part::labels || (part == Part::records && !arrays_.roles.label && needed)) open_labels();
+    if (part == Part::labels || arrays_.roles.labels_beside) open_labels();
     if (!x_) arrays_.records = static_cast<std::int64_t>(y_->rows().rows());
   }
 
@@ -80,12 +108,13 @@ class Hdf5Reader final : public ArrayReader {
                      input_.path(), rows.sizes().size(), "reshape it");
     check<DataError>(rows.width() > 0, "{}: /x has no column (a record needs a feature) check the file", input_.path());
     arrays_.columns = {input_.path(), static_cast<std::size_t>(rows.width()), rows.texts("names")};
-    arrays_.roles = choose_columns(arrays_.columns, settings, DefaultLabel::none);
+    const bool beside = part == Part::records && input_.has("/y");
+    arrays_.roles = choose_columns(arrays_.columns, settings, beside ? DefaultLabel::beside : DefaultLabel::none);
     check_dense_dimension(input_.path(), settings, features());
     arrays_.records = static_cast<std::int64_t>(rows.rows());
     x_.emplace(std::move(rows));
     const bool needed = part != Part::features && needs_labels(settings);
-    check<DataError>(!needed || arrays_.roles.label || input_.has("/y"),
+    check<DataError>(!needed || arrays_.roles.label || arrays_.roles.labels_beside,
                      "{}: no dataset /y (the file holds {}) store the labels as /y, or name a column of /x by --label",
                      input_.path(), input_.contents());
   }
@@ -105,10 +134,14 @@ class Hdf5Reader final : public ArrayReader {
 
   [[nodiscard]] View row_of_x(std::uint64_t i) override { return x_->row(i); }
   [[nodiscard]] double value_of_y(std::uint64_t i) override { return y_->row(i)[0]; }
+  [[nodiscard]] std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) override {
+    return keys_.key(*x_, i, column);
+  }
 
   hdf5::Input input_;
   std::optional<SlabReader> x_;
   std::optional<SlabReader> y_;
+  KeySlab keys_;
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 #include "array_reader.hpp"
+#include "data/keys.hpp"
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -21,9 +23,8 @@ class MemoryReader final : public ArrayReader {
  public:
   MemoryReader(const std::string& source, const ReadSettings& settings) : all_(records_in_memory(source)) {
     arrays_.columns = {source, all_.columns, all_.names};
-    const bool may_be_column = all_.y == nullptr && !all_.names.empty();
-    arrays_.roles =
-        choose_columns(arrays_.columns, settings, may_be_column ? DefaultLabel::named_or_last : DefaultLabel::none);
+    const DefaultLabel of_column = all_.names.empty() ? DefaultLabel::none : DefaultLabel::named_or_last;
+    arrays_.roles = choose_columns(arrays_.columns, settings, all_.y != nullptr ? DefaultLabel::beside : of_column);
     arrays_.missing = missing_rule(settings);
     arrays_.records = static_cast<std::int64_t>(all_.records);
     check_dense_dimension(source, settings, features());
@@ -35,9 +36,15 @@ class MemoryReader final : public ArrayReader {
 
  private:
   [[nodiscard]] View row_of_x(std::uint64_t i) override {
-    row_.clear();
-    for (std::size_t j = 0; j < all_.columns; ++j) row_.push_back(all_.at(i, j));
+    all_.copy(i, row_);
     return row_;
+  }
+  [[nodiscard]] std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) override {
+    constexpr int of_double = std::numeric_limits<double>::digits;
+    const std::ptrdiff_t place = all_.place(i, column);
+    if (const auto* const* numbers = std::get_if<const double*>(&all_.x))
+      return key_of_number((*numbers)[place], all_.digits.empty() ? of_double : all_.digits[column]);
+    return std::visit([&](const auto* numbers) { return fmt::format("{}", numbers[place]); }, all_.x);
   }
   [[nodiscard]] double value_of_y(std::uint64_t i) override { return all_.label(i); }
 
@@ -52,7 +59,8 @@ OfferedRecords::OfferedRecords(std::string name, MemoryRecords records) : name_(
         "records '{}': a name has no commas and braces. Choose another.", name_);
   check(records.columns > 0 || !records.table.empty(),
         "records '{}': there is no column (a record needs a feature). Look at the array.", name_);
-  check(records.x != nullptr || records.records == 0 || !records.table.empty(),
+  const bool has_numbers = std::visit([](const auto* numbers) { return numbers != nullptr; }, records.x);
+  check(has_numbers || records.records == 0 || !records.table.empty(),
         "records '{}': {} records, and no array of their features. Give x.", name_, records.records);
   check(records.names.empty() || records.names.size() == records.columns || !records.table.empty(),
         "records '{}': {} names for {} columns. Give each column a name, or none.", name_, records.names.size(),
@@ -86,8 +94,7 @@ std::string digest_of_memory(const std::string& source) {
   Sha256 digest;
   Vector row;
   for (std::size_t i = 0; i < records.records; ++i) {
-    row.clear();
-    for (std::size_t j = 0; j < records.columns; ++j) row.push_back(records.at(i, j));
+    records.copy(i, row);
     if (records.y != nullptr) row.push_back(records.label(i));
     digest.add({reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double)});
   }

@@ -1,6 +1,7 @@
 #include "starling/data/description/description.hpp"
 
 #include "data/faults.hpp"
+#include "data/keys.hpp"
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -118,7 +119,7 @@ void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
                        record.values.size(), result_.columns.size());
     }
     check_features(record.row().width(), reader);
-    if (!record.key.empty()) keys_.push_back(std::hash<std::string_view>()(record.key));
+    if (!is_missing_key(record.key)) keys_.push_back(std::hash<std::string_view>()(record.key));
     add(record.row(), record.label);
     tick();
   }

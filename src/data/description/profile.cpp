@@ -3,8 +3,11 @@
 #include "data/column_roles.hpp"
 #include "data/formats/delimited.hpp"
 #include "data/formats/line_reader.hpp"
+#include "data/keys.hpp"
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
@@ -59,9 +62,10 @@ class TextTable {
 
   [[nodiscard]] bool is_header(const ReadSettings& settings) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
-    return std::ranges::any_of(fields_, [this](std::string_view field) {
-      return read_field(field, decimal_comma_).fault == NumberFault::text;
-    });
+    const FirstLine line = first_line(fields_, std::vector<bool>(fields_.size(), false), decimal_comma_);
+    if (line == FirstLine::unclear)
+      throw_unclear_first_line(lines_.where(), fmt::format("{}", fmt::join(fields_, " ")));
+    return line == FirstLine::names;
   }
 
   LineReader lines_;
@@ -162,8 +166,10 @@ void ColumnProfile::add(std::string_view field, bool decimal_comma) {
   } else {
     ++(number.fault == NumberFault::text ? texts : not_finite);
   }
-  if (many || distinct.contains(field)) return;
-  distinct.insert(text_of(field));
+  const std::string text = text_of(field);
+  const std::string_view key = key_of_text(text).value_or(text);
+  if (many || distinct.contains(key)) return;
+  distinct.emplace(key);
   many = distinct.size() > most_distinct || field.size() > longest_text;
   if (many) distinct.clear();
 }

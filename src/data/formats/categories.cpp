@@ -1,5 +1,6 @@
 #include "categories.hpp"
 
+#include "data/keys.hpp"
 #include "data/number.hpp"
 #include "readers.hpp"
 #include <algorithm>
@@ -18,6 +19,7 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
   ReadSettings settings;
   settings.key = key;
   settings.drop = {other};
+  settings.key_as_written = true;
   auto reader = open_constants(path, settings, Part::features, {"value"});
   check<DataError>(reader != nullptr,
                    "{}: its columns are not column, category and value (--encode takes these, with a line of their "
@@ -28,6 +30,11 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
 
 /// Category of a one-hot column that stands for all texts without a category of their own.
 constexpr std::string_view any_other = "*";
+
+/// The key of a category; its text where that is a rounded number.
+std::string_view category_key(std::string_view text) {
+  return key_of_text(text).value_or(text);
+}
 
 std::string listed(const std::map<std::string, double, std::less<>>& values) {
   constexpr std::size_t most = 10;
@@ -47,7 +54,11 @@ Categories::Categories(const std::string& path) : path_(path) {
 }
 
 Categories::Categories(std::vector<CategoryColumn> columns, std::string name) : path_(std::move(name)) {
-  for (CategoryColumn& column : columns) columns_.push_back({std::move(column), "", {}});
+  for (CategoryColumn& column : columns) {
+    columns_.push_back({std::move(column), "", {}});
+    for (const auto& [text, value] : columns_.back().table.values)
+      columns_.back().values_of_keys.emplace(category_key(text), value);
+  }
 }
 
 void Categories::read() {
@@ -58,8 +69,10 @@ void Categories::read() {
   Record of_column;
   Record of_category;
   while (columns->next(of_column) && categories->next(of_category)) {
-    const bool added =
-        named(of_column.key, columns->where()).table.values.emplace(of_category.key, of_column.values[0]).second;
+    Column& column = named(of_column.key, columns->where());
+    const double value = of_column.values[0];
+    const bool added = column.values_of_keys.emplace(category_key(of_category.key), value).second;
+    column.table.values.emplace(of_category.key, value);
     check<DataError>(added, "{}: category '{}' of column '{}' stands there twice; remove a line", columns->where(),
                      excerpt(of_category.key), excerpt(of_column.key));
   }
@@ -114,10 +127,9 @@ bool Categories::becomes_features(std::size_t column, const ReadSettings& settin
 void Categories::make_one_hot(std::size_t column, std::size_t feature) {
   Column& made = columns_[*of_[column]];
   made.table.one_hot = feature;
-  made.codes.clear();
-  for (const auto& [text, value] : made.table.values) {
-    made.codes.emplace_hint(made.codes.end(), text, static_cast<double>(made.codes.size()));
-  }
+  made.values_of_keys.clear();
+  double number = 0;
+  for (const auto& [text, value] : made.table.values) made.values_of_keys.emplace(category_key(text), number++);
 }
 
 bool Categories::one_hot(std::size_t column) const {
@@ -125,8 +137,8 @@ bool Categories::one_hot(std::size_t column) const {
 }
 
 std::optional<double> Categories::value(std::size_t column, std::string_view text) const {
-  const auto& values = one_hot(column) ? columns_[*of_[column]].codes : columns_[*of_[column]].table.values;
-  auto found = values.find(text);
+  const auto& values = columns_[*of_[column]].values_of_keys;
+  auto found = values.find(category_key(text));
   if (found == values.end() && one_hot(column) && !is_missing_feature(text)) found = values.find(any_other);
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }

@@ -16,7 +16,7 @@ namespace starling {
 
 /// The public table `ReadSettings::encode`: a line `column,category,value`, then one for every category of a column,
 /// which is told by its name or its number from 0 in the source. A column in the table is no longer read as numbers.
-/// Each text of the column must be a category, even a text that looks like a number.
+/// Each text of the column must be a category, even a text that looks like a number. Texts are compared as keys.
 class Categories {
  public:
   /// A table without columns.
@@ -50,8 +50,8 @@ class Categories {
  private:
   struct Column {
     CategoryColumn table;
-    std::string where;                                 ///< its first line in the table; empty for a saved model's
-    std::map<std::string, double, std::less<>> codes;  ///< numbers of categories that become features
+    std::string where;  ///< its first line in the table; empty for a saved model's
+    std::map<std::string, double, std::less<>> values_of_keys;  ///< of categories that become features, their numbers
   };
 
   [[nodiscard]] Column& named(const std::string& name, const std::string& where);

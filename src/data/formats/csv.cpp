@@ -1,5 +1,6 @@
 #include "categories.hpp"
 #include "data/column_roles.hpp"
+#include "data/keys.hpp"
 #include "data/number.hpp"
 #include "delimited.hpp"
 #include "gz_file.hpp"
@@ -71,6 +72,7 @@ class CsvReader final : public RecordReader {
       : lines_(path, settings.go_on_waiting),
         delimiter_(parse_delimiter(settings.delimiter)),
         decimal_comma_(settings.decimal == ReadSettings::Decimal::comma),
+        key_as_written_(settings.key_as_written),
         missing_(missing_rule(settings)) {
     check(!decimal_comma_ || delimiter_ != ',',
           "--delimiter {} and --decimal comma (a comma cannot be both) give one of them another value",
@@ -150,10 +152,9 @@ class CsvReader final : public RecordReader {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
     std::vector<bool> may_be_text(columns_.count, false);
     if (part != Part::labels && names_a_field(settings, may_be_text)) return true;
-    for (std::size_t i = 0; i < fields_.size(); ++i) {
-      if (!may_be_text[i] && read_field(fields_[i], decimal_comma_).fault == NumberFault::text) return true;
-    }
-    return false;
+    const FirstLine line = first_line(fields_, may_be_text, decimal_comma_);
+    if (line == FirstLine::unclear) throw_unclear_first_line(where(), fmt::format("{}", fmt::join(fields_, " ")));
+    return line == FirstLine::names;
   }
 
   /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
@@ -233,8 +234,21 @@ class CsvReader final : public RecordReader {
   /// Takes the key's text where it stands without quotes.
   [[nodiscard]] bool take_key(const char* at, const char* end, Record& record) const {
     if (at != end && *at == '"') return false;
-    record.key = trimmed({at, static_cast<std::size_t>(field_stop(at, end) - at)}, " \t");
-    return true;
+    const std::string_view text = trimmed({at, static_cast<std::size_t>(field_stop(at, end) - at)}, " \t");
+    const auto key = key_as_written_ ? std::optional(text) : key_of_text(text);
+    if (key) record.key = *key;
+    return key.has_value();
+  }
+
+  [[nodiscard]] std::string key() const {
+    const std::string text = text_of(fields_[*key_]);
+    if (key_as_written_) return text;
+    if (const auto key = key_of_text(text)) return std::string(*key);
+    const std::string place = fmt::format("{}: {}", where(), columns_.place(*key_));
+    const std::string why = "a rounded number, as programs write it: two keys may have become one";
+    const std::string remedy = "write the column as text, with all digits";
+    throw RecordError(fmt::format("{} is no key ({}) {}", place, why, remedy),
+                      fmt::format("{} is '{}' ({}) {}", place, excerpt(text), why, remedy));
   }
 
   void parse_fields(Record& record) const {
@@ -243,7 +257,7 @@ class CsvReader final : public RecordReader {
       if (roles_[column] == Role::feature) *value++ = feature(column);
       if (roles_[column] == Role::label) record.label = number(column);
     }
-    if (key_) record.key = text_of(fields_[*key_]);
+    if (key_) record.key = key();
   }
 
   /// A feature's number; NaN where it is missing and --missing fills it in.
@@ -326,6 +340,7 @@ class CsvReader final : public RecordReader {
   LineReader lines_;
   char delimiter_;
   bool decimal_comma_;
+  bool key_as_written_;
   Missing missing_;
   Fields fields_;        // of the current line, inside the buffer of lines_
   ColumnNames columns_;  // of no column while no line has been found

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/files/text.hpp"
 
 namespace starling {
@@ -89,6 +91,37 @@ void split(std::string_view line, char delimiter, Fields& fields) {
     from = end + 1;
     if (delimiter == ' ') from = line.find_first_not_of(' ', from);
   }
+}
+
+FirstLine first_line(const Fields& fields, const std::vector<bool>& may_be_text, bool decimal_comma) {
+  std::size_t texts = 0;
+  std::size_t numbers = 0;
+  bool are_years = true;              // as far as numbers can be names
+  bool is_count = fields.size() > 1;  // 0,1,2,… or ,0,1,2,…
+  double last = -1;
+  for (std::size_t column = 0; column < fields.size(); ++column) {
+    const std::string_view field = fields[column];
+    const ParsedNumber read = read_field(field, decimal_comma);
+    const std::size_t number = fields.front().empty() ? column - 1 : column;
+    is_count = is_count && (field == std::to_string(number) || (column == 0 && field.empty()));
+    if (read.fault == NumberFault::text && !may_be_text[column]) {
+      ++texts;
+      are_years = are_years && !(field.front() >= '0' && field.front() <= '9');
+    }
+    if (read.fault != NumberFault::none) continue;
+    ++numbers;
+    are_years = are_years && exact_number<std::uint64_t>(field) && read.value > last;
+    last = read.value;
+  }
+  if (texts == 0) return is_count ? FirstLine::unclear : FirstLine::record;
+  return numbers == 0 || are_years ? FirstLine::names : FirstLine::unclear;
+}
+
+void throw_unclear_first_line(const std::string& where, std::string_view line) {
+  const std::string why = "a line of names and a record may both be so";
+  const std::string remedy = "say which it is with --header yes or --header no";
+  throw RecordError(fmt::format("{}: the first line is unclear ({}) {}", where, why, remedy),
+                    fmt::format("{}: the first line is '{}' ({}) {}", where, excerpt(line), why, remedy));
 }
 
 std::string text_of(std::string_view field) {

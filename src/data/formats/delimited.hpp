@@ -20,6 +20,17 @@ using Fields = std::vector<std::string_view>;
 /// Splits a line into fields, without the blanks and quotes around them.
 void split(std::string_view line, char delimiter, Fields& fields);
 
+/// What the fields of a first line are. `may_be_text` marks columns in which a record may have texts.
+enum class FirstLine {
+  record,   ///< numbers
+  names,    ///< texts, or texts and ascending whole numbers, such as years
+  unclear,  ///< numbers and texts as no line of names has them; or 0,1,2,… as pandas names columns that have no names
+};
+[[nodiscard]] FirstLine first_line(const Fields& fields, const std::vector<bool>& may_be_text, bool decimal_comma);
+
+/// Throws RecordError for a first line that is unclear.
+[[noreturn]] void throw_unclear_first_line(const std::string& where, std::string_view line);
+
 /// The text that a field stands for: doubled quotes inside quotes are one.
 [[nodiscard]] std::string text_of(std::string_view field);
 

@@ -185,6 +185,7 @@ class IdxReader final : public RecordReader {
 
 std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettings& settings, Part part) {
   if (part == Part::records && !needs_labels(settings)) part = Part::features;
+  if (part == Part::records && settings.labels == ReadSettings::Labels::alone) part = Part::labels;
   check<DataError>(part != Part::records,
                    "{}: an IDX file alone (it holds features or labels, not both) give the pair FEATURES,LABELS", path);
   if (part == Part::features) refuse_column_options(path, settings, "an IDX file has no columns");

@@ -1,4 +1,5 @@
 #include "data/forwarding_reader.hpp"
+#include "data/keys.hpp"
 #include "data/label_rules.hpp"
 #include "readers.hpp"
 #include <cmath>
@@ -61,6 +62,40 @@ class PreparedReader final : public ForwardingReader {
   double scale_;
 };
 
+/// Refuses records without a person, or leaves them out.
+class PersonReader final : public ForwardingReader {
+ public:
+  PersonReader(std::unique_ptr<RecordReader> reader, std::string column, bool drops)
+      : ForwardingReader(std::move(reader)), column_(std::move(column)), drops_(drops) {}
+
+  bool next(Record& record) override {
+    record.left_out = false;
+    if (!reader_->next(record)) return false;
+    look_at_person(record);
+    return true;
+  }
+  bool next_label(Record& record) override {
+    record.left_out = false;
+    if (!reader_->next_label(record)) return false;
+    look_at_person(record);
+    return true;
+  }
+
+ private:
+  void look_at_person(Record& record) const {
+    if (!is_missing_key(record.key)) return;
+    check<RecordError>(drops_,
+                       "{}: the person is missing (column '{}' of --person is empty, and nobody knows whose record it "
+                       "is) complete it, or give --missing-person drop",
+                       where(), column_);
+    record.left_out = true;
+    record.key.clear();
+  }
+
+  std::string column_;
+  bool drops_;
+};
+
 class KeptReader final : public ForwardingReader {
  public:
   using ForwardingReader::ForwardingReader;
@@ -103,7 +138,10 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
   reader = make_features(std::move(reader), settings);
   if (!labels.empty() || scale != 1)
     reader = std::make_unique<PreparedReader>(std::move(reader), std::move(labels), scale);
-  return describe_pictures(std::move(reader), settings);
+  reader = describe_pictures(std::move(reader), settings);
+  if (settings.key.empty() || settings.missing_key == ReadSettings::MissingKey::group) return reader;
+  return std::make_unique<PersonReader>(std::move(reader), settings.key,
+                                        settings.missing_key == ReadSettings::MissingKey::drop);
 }
 
 }  // namespace starling

@@ -8,11 +8,6 @@
 
 namespace starling {
 
-/// Whether every record must have a label.
-[[nodiscard]] inline bool needs_labels(const ReadSettings& settings) {
-  return settings.labels == ReadSettings::Labels::required || settings.labels == ReadSettings::Labels::alone;
-}
-
 /// The part of a file to read.
 enum class Part {
   records,   ///< features and labels
@@ -95,8 +90,8 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> reader,
                                                               const ReadSettings& settings);
 
-/// Applies `settings.ignore`, `positive`, `missing`, `standardise`, `ranges`, `encoding`, `scale` and `features`;
-/// returns `reader` itself without any of them. Throws UsageError.
+/// Applies `settings.ignore`, `positive`, `missing`, `standardise`, `ranges`, `encoding`, `scale`, `features` and
+/// `missing_key`; returns `reader` itself without any of them. Throws UsageError.
 [[nodiscard]] std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings);
 
 /// Reader of text from a pipe or, for "-", from standard input. The format is CSV, or SVMlight if the name or

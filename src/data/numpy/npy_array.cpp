@@ -68,17 +68,27 @@ void NpyArray::load(std::uint64_t i) {
   count_ = count;
 }
 
-View NpyArray::row(std::uint64_t i) {
+const char* NpyArray::bytes_of(std::uint64_t i, std::size_t column) {
   if (i < first_ || i >= first_ + count_) load(i);
   const bool by_column = header_.fortran && width_ > 1;
   const auto row = static_cast<std::size_t>(i - first_);
-  const std::size_t step = by_column ? static_cast<std::size_t>(rows()) : 1;
-  const std::size_t start = by_column ? row : row * width_;
+  const std::size_t place = by_column ? row + column * static_cast<std::size_t>(rows()) : row * width_ + column;
+  return slab_.data() + place * header_.size;
+}
+
+View NpyArray::row(std::uint64_t i) {
   values_.resize(width_);
-  for (std::size_t j = 0; j < width_; ++j) {
-    values_[j] = header_.number(slab_.data() + (start + j * step) * header_.size);
+  const char* bytes = bytes_of(i, 0);
+  const std::size_t step = header_.size * (header_.fortran && width_ > 1 ? static_cast<std::size_t>(rows()) : 1);
+  for (double& value : values_) {
+    value = header_.number(bytes);
+    bytes += step;
   }
   return values_;
+}
+
+std::optional<std::string> NpyArray::key(std::uint64_t i, std::size_t column) {
+  return header_.key(bytes_of(i, column));
 }
 
 std::vector<std::string> NpyArray::texts() {

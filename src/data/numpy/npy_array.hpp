@@ -5,6 +5,7 @@
 #include "npy_header.hpp"
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,15 @@ class NpyArray {
   [[nodiscard]] bool is_text() const { return header_.is_text(); }
   /// The values of row i of an array of numbers. The view holds until the next call. Throws DataError.
   [[nodiscard]] View row(std::uint64_t i);
+  /// Key in a column of row i, as NpyHeader::key. Throws DataError.
+  [[nodiscard]] std::optional<std::string> key(std::uint64_t i, std::size_t column);
   /// All texts of an array with one dimension, in UTF-8.
   [[nodiscard]] std::vector<std::string> texts();
 
  private:
   void load(std::uint64_t i);
+  /// Bytes of a value, which are valid until the next call.
+  [[nodiscard]] const char* bytes_of(std::uint64_t i, std::size_t column);
 
   std::unique_ptr<ByteSource> bytes_;
   std::string where_;

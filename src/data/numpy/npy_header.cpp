@@ -1,10 +1,14 @@
 #include "npy_header.hpp"
 
+#include "data/keys.hpp"
 #include "data/number.hpp"
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "starling/core/check.hpp"
 #include "starling/core/exact_number.hpp"
@@ -16,14 +20,28 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "values are copied as they stand in the file");
 
 template <class T>
-double number_of(const char* bytes) {
-  T value{};
-  std::memcpy(&value, bytes, sizeof(T));
-  return static_cast<double>(value);
+T value_of(const char* bytes) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *bytes != 0;
+  } else {
+    T value{};
+    std::memcpy(&value, bytes, sizeof(T));
+    return value;
+  }
 }
 
-double truth_of(const char* byte) {
-  return *byte == 0 ? 0 : 1;
+template <class T>
+double number_of(const char* bytes) {
+  return static_cast<double>(value_of<T>(bytes));
+}
+
+template <class T>
+std::optional<std::string> key_of(const char* bytes) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return key_of_number(number_of<T>(bytes), std::numeric_limits<T>::digits);
+  } else {
+    return fmt::format("{}", +value_of<T>(bytes));
+  }
 }
 
 constexpr std::uint64_t most_values_of_array = std::uint64_t{1} << 48;
@@ -31,13 +49,20 @@ constexpr std::uint64_t most_values_of_array = std::uint64_t{1} << 48;
 struct NumberType {
   std::string_view name;
   double (*number)(const char* bytes);
+  std::optional<std::string> (*key)(const char* bytes);
   std::size_t size;
 };
 
+template <class T>
+constexpr NumberType type_of(std::string_view name) {
+  return {name, number_of<T>, key_of<T>, sizeof(T)};
+}
+
 constexpr std::array number_types{
-    NumberType{"<f4", number_of<float>, 4},        NumberType{"<f8", number_of<double>, 8},
-    NumberType{"<i4", number_of<std::int32_t>, 4}, NumberType{"<i8", number_of<std::int64_t>, 8},
-    NumberType{"|u1", number_of<std::uint8_t>, 1}, NumberType{"|b1", truth_of, 1},
+    type_of<float>("<f4"),         type_of<double>("<f8"),        type_of<std::int8_t>("|i1"),
+    type_of<std::int16_t>("<i2"),  type_of<std::int32_t>("<i4"),  type_of<std::int64_t>("<i8"),
+    type_of<std::uint8_t>("|u1"),  type_of<std::uint16_t>("<u2"), type_of<std::uint32_t>("<u4"),
+    type_of<std::uint64_t>("<u8"), type_of<bool>("|b1"),
 };
 
 /// Parser of the header's text: a Python dictionary of a text, a truth value and a tuple of whole numbers.
@@ -138,6 +163,7 @@ class Dictionary {
     for (const NumberType& each : number_types) {
       if (each.name != name) continue;
       header.number = each.number;
+      header.key = each.key;
       header.size = each.size;
       return;
     }
@@ -148,7 +174,8 @@ class Dictionary {
       return;
     }
     throw DataError(
-        fmt::format("{}: values of type '{}' (read are <f4, <f8, <i4, <i8, |u1 and |b1). Save array.astype('float64').",
+        fmt::format("{}: values of type '{}' (read are whole numbers of 1 to 8 bytes, <f4, <f8 and |b1). Save "
+                    "array.astype('float64').",
                     where_, excerpt(name)));
   }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@ namespace starling {
 struct NpyHeader {
   /// Makes a number of a value's bytes; null where values are texts.
   double (*number)(const char* bytes) = nullptr;
+  /// Makes a key of a value's bytes; none where the type may have made one key of two.
+  std::optional<std::string> (*key)(const char* bytes) = nullptr;
   bool utf32 = false;    ///< whether texts are UTF-32, or else ASCII
   std::size_t size = 8;  ///< bytes of a value
   bool fortran = false;  ///< whether the first index varies fastest

@@ -37,6 +37,9 @@ class NumpyReader final : public ArrayReader {
  private:
   [[nodiscard]] View row_of_x(std::uint64_t i) override { return x_->row(i); }
   [[nodiscard]] double value_of_y(std::uint64_t i) override { return y_->row(i)[0]; }
+  [[nodiscard]] std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) override {
+    return x_->key(i, column);
+  }
 
   std::optional<NpyArray> x_;
   std::optional<NpyArray> y_;
@@ -53,10 +56,11 @@ std::unique_ptr<RecordReader> open_labels(NumpySource source) {
   return std::make_unique<NumpyReader>(std::move(source), ColumnRoles{}, ReadSettings::Missing::refuse);
 }
 
-std::unique_ptr<RecordReader> open_columns(NumpySource source, const ReadSettings& settings, DefaultLabel label) {
-  const ColumnNames columns{source.path, source.x->width(), source.names};
-  ColumnRoles roles = choose_columns(columns, settings, label);
-  if (roles.label || !needs_labels(settings)) source.y.reset();
+ColumnRoles roles_of(const NumpySource& source, const ReadSettings& settings, DefaultLabel label) {
+  return choose_columns({source.path, source.x->width(), source.names}, settings, label);
+}
+
+std::unique_ptr<RecordReader> open_columns(NumpySource source, const ReadSettings& settings, ColumnRoles roles) {
   check_dense_dimension(source.path, settings, roles.features.size());
   return std::make_unique<NumpyReader>(std::move(source), std::move(roles), missing_rule(settings));
 }
@@ -76,16 +80,19 @@ std::unique_ptr<RecordReader> open_npy(const std::string& path, const ReadSettin
   if (part == Part::records) refuse_text_options(path, settings);
   NpyArray array(open_bytes(path), path);
   require_numbers(array, path);
-  if (part == Part::labels) return open_labels({path, std::nullopt, std::move(array), {}});
   const bool alone = settings.labels == ReadSettings::Labels::alone;
+  if (part == Part::labels || (alone && array.dimensions() == 1))
+    return open_labels({path, std::nullopt, std::move(array), {}});
   const bool needs_label = part == Part::records && settings.labels == ReadSettings::Labels::required;
   check<DataError>(
       array.dimensions() == 2 && (array.width() > 1 || alone || !needs_label),
       "{}: one column (a record needs a label and at least one feature). Save them side by side, or give a "
       "second file of labels: FEATURES,LABELS.",
       path);
-  return open_columns({path, std::move(array), std::nullopt, {}}, settings,
-                      part == Part::records ? DefaultLabel::named_or_last : DefaultLabel::none);
+  NumpySource source{path, std::move(array), std::nullopt, {}};
+  ColumnRoles roles =
+      roles_of(source, settings, part == Part::records ? DefaultLabel::named_or_last : DefaultLabel::none);
+  return open_columns(std::move(source), settings, std::move(roles));
 }
 
 std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettings& settings, Part part) {
@@ -104,14 +111,15 @@ std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettin
   check<DataError>(source.x->dimensions() == 2, "{}: X has one dimension (records and columns are two). Reshape it.",
                    path);
   source.names = names_in(archive, path, source.x->width());
-  const bool label_is_column = !settings.label.empty() && needs_labels(settings);
-  if (part == Part::records && !label_is_column && needs_labels(settings)) {
+  const bool beside = part == Part::records && archive.has("y.npy");
+  ColumnRoles roles = roles_of(source, settings, beside ? DefaultLabel::beside : DefaultLabel::none);
+  if (part == Part::records && needs_labels(settings) && !roles.label) {
     source.y = open("y");
     check<DataError>(source.y->width() == 1 && source.y->rows() == source.x->rows(),
                      "{}: {} records of X and {} × {} labels in y. Each record has one label.", path, source.x->rows(),
                      source.y->rows(), source.y->width());
   }
-  return open_columns(std::move(source), settings, DefaultLabel::none);
+  return open_columns(std::move(source), settings, std::move(roles));
 }
 
 }  // namespace starling

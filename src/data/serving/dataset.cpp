@@ -55,6 +55,7 @@ void set_key(DataSettings& settings, const Partition& partition) {
         settings.partition, settings.person);
   settings.key = settings.person;
   settings.key_option = "--person";
+  settings.missing_key = settings.missing_person;
 }
 
 Partition::Look look_of(const DataSettings& settings, const Partition& partition) {

@@ -2,6 +2,7 @@
 
 #include "data/faults.hpp"
 #include "data/fingerprint.hpp"
+#include "data/keys.hpp"
 #include "data/number.hpp"
 #include <algorithm>
 #include <limits>
@@ -18,22 +19,29 @@ namespace {
 /// Numbers the values of the key column as they come, and at the end in ascending order.
 class Keys {
  public:
+  /// With MissingKey::drop each missing value is one of its own: nobody's record has a place like a person's.
+  explicit Keys(ReadSettings::MissingKey missing) : each_missing_(missing == ReadSettings::MissingKey::drop) {}
+
   void add(const std::string& value) {
-    const auto [place, added] = numbers_.try_emplace(value, static_cast<std::int32_t>(numbers_.size()));
-    keys_.push_back(place->second);
+    const auto next = static_cast<std::int32_t>(numbers_.size()) + missing_;
+    const bool is_own = each_missing_ && value.empty();
+    missing_ += is_own ? 1 : 0;
+    keys_.push_back(is_own ? next : numbers_.try_emplace(value, next).first->second);
   }
   void move_to(Found& found) {
-    std::vector<std::string> values(numbers_.size());
+    std::vector<std::string> values(numbers_.size() + static_cast<std::size_t>(missing_));
     for (const auto& [value, number] : numbers_) values[static_cast<std::size_t>(number)] = value;
     std::vector<std::int32_t> order(values.size());
     std::iota(order.begin(), order.end(), 0);
-    const auto is_number = [](const std::string& text) { return read_number(text).fault == NumberFault::none; };
+    const auto is_number = [&](const std::string& text) {
+      return (each_missing_ && text.empty()) || read_number(text).fault == NumberFault::none;
+    };
     const bool numeric = std::all_of(values.begin(), values.end(), is_number);
     std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
       const std::string& first = values[static_cast<std::size_t>(a)];
       const std::string& second = values[static_cast<std::size_t>(b)];
-      if (!numeric) return first < second;
-      return read_number(first).value < read_number(second).value;
+      if (first.empty() || second.empty()) return first.size() < second.size();
+      return numeric ? precedes_as_number(first, second) : first < second;
     });
     std::vector<std::int32_t> rank(order.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
@@ -45,6 +53,8 @@ class Keys {
   }
 
  private:
+  bool each_missing_;
+  std::int32_t missing_ = 0;
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<std::int32_t> keys_;
 };
@@ -57,7 +67,7 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   const bool direct = reader.records().has_value();
   RecordIndex index = direct ? RecordIndex() : RecordIndex(reader.mark());
   Fingerprint fingerprint;
-  Keys keys;
+  Keys keys(settings.missing_key);
   Record record;
   Faults faults;
   std::int64_t& count = result.found.records;

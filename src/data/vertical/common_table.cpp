@@ -55,7 +55,7 @@ std::int64_t read_table(RecordReader& reader, const VerticalSettings& settings,
   for (; reader.next(record); ++records) {
     map_label(settings, reader, record);
     fingerprint.add(record);
-    if (!settings.person.empty()) numbers.add(reader, record.key, persons);
+    if (!settings.person.empty()) numbers.add(record.key, persons);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       pick(record, columns[k], values);
       if (record.left_out) std::fill(values.begin(), values.end(), 0.0);
@@ -110,6 +110,7 @@ VerticalDataset open_common_table(VerticalSettings settings, std::size_t parties
   if (!settings.person.empty()) {
     settings.key = settings.person;
     settings.key_option = "--person";
+    settings.missing_key = settings.missing_person;
   }
   check(settings.label_source.empty(),
         "a label source '{}' beside one table (which has its labels) leave it out, or give each party a file",

@@ -72,18 +72,6 @@ void drop_person(VerticalSettings& settings) {
   if (!settings.person.empty() && columns_of(settings).have(settings.person)) settings.drop.push_back(settings.person);
 }
 
-/// Checks the columns of a file with ids. Such a file may have ids alone.
-void check_party_columns(const VerticalSettings& settings) {
-  if (settings.id.empty()) return;
-  const FileColumns columns = columns_of(settings);
-  if (!columns.have(settings.id)) return;  // which choose_columns will say
-  const bool labels = columns.label || settings.labels == ReadSettings::Labels::required;
-  check<DataError>(columns.count > (labels ? 2 : 1),
-                   "{}: no column beside ids{} (a party without columns knows nothing) give it columns, or leave the "
-                   "file out",
-                   settings.source, labels ? " and labels" : "");
-}
-
 /// The constants of a party's file. Pictures' constants are those of their pixels.
 PublicConstants constants_of_file(const RecordReader& reader) {
   const PublicConstants constants = reader.constants();
@@ -152,7 +140,9 @@ VerticalSettings label_settings(const VerticalSettings& settings, std::size_t pa
   } else {
     static_cast<ReadSettings&>(own) = ReadSettings{};
     own.source = source;
+    own.format = settings.format;
     own.label = settings.label;
+    own.label_may_be_beside = settings.label_may_be_beside;
     own.id = settings.id;
     own.key = settings.id;
     own.delimiter = settings.delimiter;
@@ -202,10 +192,11 @@ StoredRows read_labels(const VerticalSettings& settings, std::size_t parties, Ve
 void read_persons(VerticalSettings settings, VerticalDataset& dataset) {
   settings.key = settings.person;
   settings.key_option = "--person";
+  settings.missing_key = settings.missing_person;
   const auto reader = open_party(settings);
   PersonNumbers numbers;
   Record record;
-  while (reader->next_label(record)) numbers.add(*reader, record.key, dataset.persons);
+  while (reader->next_label(record)) numbers.add(record.key, dataset.persons);
   std::string text;
   for (const std::int64_t person : dataset.persons) text += fmt::format("{},", person);
   dataset.fingerprint += sha256(text);
@@ -280,7 +271,6 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
     own.class_labels.clear();
     keep_own_drops(own, dataset.shape);
     drop_person(own);
-    check_party_columns(own);
     check_columns_of_model(own, k);
     parts.push_back(
         naming_constants_of_parties(settings, parties, [&] { return read_party(own, parties, k, dataset); }));

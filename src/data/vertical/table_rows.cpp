@@ -1,5 +1,6 @@
 #include "table_rows.hpp"
 
+#include "data/keys.hpp"
 #include "data/passes.hpp"
 #include <algorithm>
 #include <numeric>
@@ -11,7 +12,8 @@
 namespace starling {
 
 void Ids::add(const RecordReader& reader, const std::string& id) {
-  check<RecordError>(!id.empty(), "{}: the id is empty (records are matched by it) complete the row", reader.where());
+  check<RecordError>(!is_missing_key(id), "{}: the id is missing (records are matched by it) complete the row",
+                     reader.where());
   const auto [place, added] = numbers_.try_emplace(id, texts_.size() + 1);
   if (!added) {
     const std::string why =
@@ -22,10 +24,13 @@ void Ids::add(const RecordReader& reader, const std::string& id) {
   texts_.push_back(id);
 }
 
-void PersonNumbers::add(const RecordReader& reader, const std::string& person, std::vector<std::int64_t>& numbers) {
-  check<RecordError>(!person.empty(), "{}: the person is empty, and nobody knows whose record it is. Complete the row.",
-                     reader.where());
-  numbers.push_back(numbers_.try_emplace(person, static_cast<std::int64_t>(numbers_.size())).first->second);
+void PersonNumbers::add(const std::string& person, std::vector<std::int64_t>& numbers) {
+  const auto [place, added] = numbers_.try_emplace(person, next_);
+  next_ += added ? 1 : 0;
+  numbers.push_back(place->second);
+  if (!person.empty()) return;
+  numbers.back() = -1 - place->second;
+  numbers_.erase(place);
 }
 
 void pick(const Record& record, const std::vector<std::size_t>& columns, Vector& values) {

@@ -18,7 +18,7 @@ namespace starling {
 /// The ids of a file's records, as they come.
 class Ids {
  public:
-  /// Throws DataError for an id that is empty, and for one that has been there.
+  /// Throws DataError for an id that is missing, and for one that has been there.
   void add(const RecordReader& reader, const std::string& id);
   [[nodiscard]] std::vector<std::string> texts() && { return std::move(texts_); }
 
@@ -30,11 +30,13 @@ class Ids {
 /// The persons of a file's records, as they come.
 class PersonNumbers {
  public:
-  /// Appends the number of the record's person, from 0 in the order of first records. Throws DataError without a name.
-  void add(const RecordReader& reader, const std::string& person, std::vector<std::int64_t>& numbers);
+  /// Appends the number of the record's person, from 0 in the order of first records. A record that is left out because
+  /// it has no person has a number of its own: n stands as −1 − n.
+  void add(const std::string& person, std::vector<std::int64_t>& numbers);
 
  private:
   std::unordered_map<std::string, std::int64_t> numbers_;
+  std::int64_t next_ = 0;
 };
 
 /// Sets `values` to the values of some columns of a record, in their order.

@@ -117,13 +117,15 @@ std::int64_t TableStream::group(std::span<const std::int64_t> persons, std::size
   check<DataError>(static_cast<std::int64_t>(persons.size()) == records_,
                    "{} records with a person, and {} records. Give files of the same records.", persons.size(),
                    records_);
-  const std::int64_t count = persons.empty() ? 0 : 1 + *std::max_element(persons.begin(), persons.end());
+  const auto number_of = [](std::int64_t person) { return person < 0 ? -1 - person : person; };
+  std::int64_t count = 0;
+  for (const std::int64_t person : persons) count = std::max(count, 1 + number_of(person));
   std::vector<std::size_t> taken(static_cast<std::size_t>(count), 0);
   places_of_person_ = places;
   places_.assign(taken.size() * places, no_record);
   for (std::size_t i = 0; i < persons.size(); ++i) {
-    const auto person = static_cast<std::size_t>(persons[i]);
-    if (taken[person] < places) places_[person * places + taken[person]++] = i;
+    const auto person = static_cast<std::size_t>(number_of(persons[i]));
+    if (persons[i] >= 0 && taken[person] < places) places_[person * places + taken[person]++] = i;
   }
   const auto rows = static_cast<std::int64_t>(places);
   passes_ = Passes(count * rows, batch_ * rows, epochs_);

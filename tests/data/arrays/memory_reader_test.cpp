@@ -96,7 +96,7 @@ TEST_F(MemoryReaders, AreKnownByANameWhileTheyAreOffered) {
   EXPECT_THROW(read_all("memory:mine"), UsageError);
   EXPECT_THROW(OfferedRecords("a,b", records()), UsageError);
   MemoryRecords forgotten = records();
-  forgotten.x = nullptr;
+  forgotten.x = {};
   EXPECT_THROW(OfferedRecords("forgotten", forgotten), UsageError);
   for (const std::size_t names : {1, 3}) {  // of two columns
     MemoryRecords named = records();

@@ -71,6 +71,33 @@ TEST_F(Csv, FindsTheLabel) {
   EXPECT_EQ(read("a,b,c\n1,0.5,2\n-3,1,4e2\n", "1"), two_rows);
 }
 
+// A line of names that is taken for a record is one record too many, and the other way about it is one too few.
+TEST_F(Csv, AFirstLineThatMayBeEitherIsRefused) {
+  struct Case {
+    std::string line;
+    std::size_t records;  // with a second line of numbers; 0: refused
+  };
+  const std::vector<Case> cases{{"5.1,3.5,1O,1", 0}, {"5,3,1O,1", 0},  {"setosa,5.1,3.5", 0}, {"male,3,1,5", 0},
+                                {"0,1", 0},          {"0,1,2", 0},     {",0,1", 0},           {"y,2020,2019", 0},
+                                {"a,b,y", 1},        {"0,1,2,y", 1},   {"id,2019,2020,y", 1}, {"1stFlr,2ndFlr,y", 1},
+                                {"1,0,1", 2},        {"0,1,2,3.5", 2}, {"5.1,3.5,1,1", 2},    {"1,2", 2}};
+  for (const Case& each : cases) {
+    const auto columns = std::count(each.line.begin(), each.line.end(), ',');
+    std::string row = "4";
+    for (std::ptrdiff_t k = 0; k < columns; ++k) row += ",4";
+    const std::string path = folder_.write("x.csv", each.line + '\n' + row + '\n');
+    if (each.records > 0) {
+      EXPECT_EQ(read_all(path).size(), each.records) << each.line;
+      continue;
+    }
+    EXPECT_THAT(message_of<RecordError>([&] { read_all(path); }), HasSubstr("x.csv: row 1: the first line is '"))
+        << each.line;
+    DataSettings names;
+    names.header = ReadSettings::Header::yes;
+    EXPECT_EQ(read_all(path, names).size(), 1U) << each.line;
+  }
+}
+
 TEST_F(Csv, AHeaderOfNumbersAndNamesIsAHeader) {
   EXPECT_EQ(read("0,1,y\n1,2,0.5\n-3,4e2,1\n"), two_rows);
 }

@@ -384,4 +384,40 @@ TEST_F(Hdf5, OptionsOfTextAndOtherDimensionsAreRefused) {
   EXPECT_THAT(refused(), HasSubstr("2 features (--dimension says 5"));
 }
 
+// Where a source is missing the library reads zeros.
+TEST_F(Hdf5, AVirtualDatasetNeedsAllItsSources) {
+  const auto part = [&](const std::string& name, hsize_t rows) {
+    const std::string path = folder_ / name;
+    std::filesystem::remove(path);
+    File(path, File::Mode::create).write<double>("/x", {rows, 2}, std::vector<double>(2 * rows, 7));
+  };
+  const auto joined = [&](const std::vector<File::Part>& parts) {
+    return make([&](const File& file) {
+      file.join("/x", {5, 2}, 0, false, parts);
+      file.write<double>("/y", {5}, {1, 1, 1, 1, 1});
+    });
+  };
+  part("a.h5", 3);
+  part("b.h5", 2);
+  const std::string whole = joined({{"a.h5", 3}, {"b.h5", 2}});
+  EXPECT_EQ(read_all(whole), Plains(5, Plain{{7, 7}, {}, 1}));
+  EXPECT_THAT(message_of<DataError>([&] { read_all(joined({{"a.h5", 3}})); }), HasSubstr("/x is virtual, and some of"));
+  joined({{"a.h5", 3}, {"b.h5", 2}});
+  part("b.h5", 1);
+  EXPECT_THAT(message_of<DataError>([&] { read_all(whole); }), HasSubstr("its source 'b.h5' has fewer values"));
+  std::filesystem::remove(folder_ / "b.h5");
+  EXPECT_THAT(message_of<DataError>([&] { read_all(whole); }), HasSubstr("its source 'b.h5' is not there"));
+}
+
+TEST_F(Hdf5, ADatasetThatWasNeverWrittenIsRefused) {
+  const std::string path = make([](const File& file) {
+    const Sizes sizes{3, 2};
+    const Handle space(H5Screate_simple(2, sizes.data(), nullptr), H5Sclose, "/x");
+    const Handle set(H5Dcreate2(file.id(), "/x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Dclose, "/x");
+    file.write<double>("/y", {3}, {0.5, 1, -1});
+  });
+  EXPECT_THAT(message_of<DataError>([&] { read_all(path); }), HasSubstr("/x was never written"));
+}
+
 }  // namespace starling::hdf5_test

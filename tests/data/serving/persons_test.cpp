@@ -4,6 +4,7 @@
 #include <set>
 
 #include "starling/core/links.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/data/serving/dataset.hpp"
 
 namespace starling::persons_test {
@@ -130,6 +131,31 @@ TEST_F(PersonStreams, APersonWhoseRecordsAreLeftOutKeepsThePlace) {
     Dataset data = open_dataset(settings_, 1, 0, 1);
     EXPECT_EQ(serve_persons(*data.streams[0]), expected);
   }
+}
+
+// Nobody is no person: such records are not one person's, and each keeps the place that a person would have.
+TEST_F(PersonStreams, ARecordWithoutAPersonIsRefusedOrLeftOutInItsPlace) {
+  settings_.source = folder_.write("nobody.csv", "a,who,y\n1,z,1\n2,,1\n3,NA,0\n4,z,1\n5,nan,1\n6,y,1\n");
+  expect_all_in(message_of<RecordError>([&] { return open_dataset(settings_, 1, 0, 1); }),
+                {"3 faulty records", "row 3: the person is missing", "also row 4, row 6", "--missing-person drop"});
+  settings_.missing_person = ReadSettings::MissingKey::drop;
+  const Served expected{{{Plain{{1}, {}, 1}, Plain{{4}, {}, 1}}, {}}, {{}, {}}, {{Plain{{6}, {}, 1}}}};
+  for (const std::string partition : {"contiguous", "column:who"}) {
+    for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{0}}) {
+      settings_.partition = partition;
+      settings_.memory = memory;
+      Dataset data = open_dataset(settings_, 1, 0, 1);
+      EXPECT_EQ(serve_persons(*data.streams[0]), expected);
+    }
+  }
+  settings_.partition = "contiguous";
+  settings_.source = folder_.write("with.csv", "a,b,who,y\n1,0,1,1\n2,0,2,1\n3,0,3,0\n");
+  const auto all = serve_all(3, 1);
+  settings_.source = folder_.write("without.csv", "a,b,who,y\n1,0,1,1\n2,0,,1\n3,0,3,0\n");
+  const auto without = serve_all(3, 1);
+  EXPECT_EQ(without[0], all[0]);
+  EXPECT_EQ(without[1], (Served{{{}}}));
+  EXPECT_EQ(without[2], all[2]) << "moved by another's missing value";
 }
 
 TEST_F(PersonStreams, EachFileOfAClientHasPersonsOfItsOwn) {

@@ -486,7 +486,7 @@ TEST_F(PartyFiles, WithAnIdTwiceAreAnError) {
   folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n9,81,82\n");
   EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: row 4: id '9' has stood in record 1 before"));
   folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n,81,82\n");
-  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: row 4: the id is empty"));
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: row 4: the id is missing"));
   folder_.write("guest.csv", "id,y,a\n7,1,70\n8,0,80\n8,1,90\n");
   EXPECT_THAT(fault(settings_, 2), HasSubstr("guest.csv: row 4: id '8' has stood in record 2 before"));
 }
@@ -511,15 +511,63 @@ TEST_F(PartyFiles, ThatDoNotFitTheOptionsAreRefused) {
 
 TEST_F(PartyFiles, WithIdsAloneAreAnError) {
   folder_.write("host.csv", "id\n7\n8\n9\n");
-  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: no column beside ids (a party without columns"));
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("host.csv: no column is left as a feature"));
   folder_.write("host.csv", "id,y\n7,1\n8,0\n9,1\n");
-  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: no column beside ids and labels"));
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("host.csv: no column is left as a feature"));
   folder_.write("host.csv", "id,b\n7,1\n8,0\n9,1\n");
   folder_.write("guest.csv", "id,grade\n7,1\n8,0\n9,1\n");
   settings_.label = "1";
-  EXPECT_THAT(fault(settings_, 2), HasSubstr("guest.csv: no column beside ids and labels"));
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("guest.csv: no column is left as a feature"));
   settings_.label_source = guest_ = folder_.write("labels.csv", "id,y\n7,1\n8,0\n9,1\n");
   EXPECT_EQ(open_vertical(settings_, 2, 0, 2, true).shape.columns, (std::vector<std::size_t>{1, 1}));
+}
+
+// Not the last column, nor the only one beside the ids.
+TEST_F(PartyFiles, MayKeepLabelsBesideTheirColumns) {
+  const std::string guest = folder_ / "guest.h5";
+  {
+    const hdf5::File file(guest, hdf5::File::Mode::create);
+    file.write<double>("/x", {3, 2}, {7, 70, 8, 80, 9, 90});
+    file.write<double>("/y", {3}, {1, 0, 1});
+  }
+  settings_.files = {guest, host_};
+  settings_.id = "0";
+  for (const std::string label : {"", "y", "outcome of a model"}) {
+    settings_.label = label;
+    settings_.label_may_be_beside = label.size() > 1;
+    const auto data = loaded(settings_);
+    EXPECT_EQ(data.shape.columns, (std::vector<std::size_t>{1, 2}));
+    EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(70, 80));
+    EXPECT_THAT(opened(data.stream->targets()), ElementsAre(1, 0));
+  }
+  settings_.label_may_be_beside = false;
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("guest.h5: no column 'outcome of a model'"));
+  settings_.label = "1";
+  settings_.label_source = guest;
+  settings_.files = {host_};
+  const auto of_column = open_vertical(settings_, 1, 0, 1, true);
+  of_column.stream->load(0);
+  EXPECT_THAT(opened(of_column.stream->targets()), ElementsAre(70, 80)) << "a column that --label names";
+}
+
+TEST_F(PartyFiles, MayHaveRecordsWithoutAPersonOnRequest) {
+  folder_.write("guest.csv", "id,y,a,who\n7,1,70,p\n8,0,80,\n9,1,90,p\n");
+  settings_.person = "who";
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("guest.csv: row 3: the person is missing"));
+  settings_.missing_person = ReadSettings::MissingKey::drop;
+  const auto data = open_vertical(settings_, 2, 0, 2, true);
+  EXPECT_THAT(data.persons, ElementsAre(0, -2, 0));
+  EXPECT_EQ(data.stream->group(data.persons, 2), 2) << "nobody has a place too";
+  data.stream->load(0);
+  EXPECT_THAT(opened(data.stream->inputs(0)), ElementsAre(70, 90, 0, 0));
+  EXPECT_THAT(data.stream->records_of_persons(), ElementsAre(2, 0));
+}
+
+TEST_F(PartyFiles, RefuseIdsThatAreMissing) {
+  for (const std::string missing : {"", "NA", "nan"}) {
+    folder_.write("host.csv", "id,b,c\n9,91,92\n" + missing + ",71,72\n8,81,82\n");
+    EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: row 3: the id is missing"));
+  }
 }
 
 TEST_F(PartyFiles, LeaveOutColumnsThatOneOfThemHas) {

@@ -64,9 +64,10 @@ class VerticalStream {
   /// first round; otherwise such a rank has rounds without records.
   virtual void settle(const VerticalShape& joined) = 0;
   /// Groups the records of a table by persons, who come in the order of their first records; a round then has the rows
-  /// of `batch` persons. `persons` has the number of each record's person, in the common order; records of a person
-  /// beyond `places` are left out. Called after `align`, before the first round. Returns the number of persons. Throws
-  /// DataError for another number of records, and where records are no table's.
+  /// of `batch` persons. `persons` has the number of each record's person, in the common order; −1 − n takes the places
+  /// of person n and leaves them empty. Records of a person beyond `places` are left out. Called after `align`, before
+  /// the first round. Returns the number of persons. Throws DataError for another number of records, and where records
+  /// are no table's.
   virtual std::int64_t group(std::span<const std::int64_t> persons, std::size_t places);
 
  protected:
