@@ -46,6 +46,7 @@ Preconditioner::Preconditioner(const NoisyMoments& moments, std::size_t features
   const double of_noise = moments.noise * std::sqrt(2.0 * static_cast<double>(order)) / weight;
   const double least = std::max(of_noise, least_share * eigen.values[p - 1]);
   if (!(least > 0) || !eigen.found) return;
+  found_[0] = 1;
   const VectorXd raised = eigen.values.cwiseMax(least);
   for (Index k = 0; k < p; ++k) {
     const auto direction = eigen.vectors.col(k);
@@ -99,6 +100,7 @@ Vector Preconditioner::numbers() const {
   Vector all = mean_;
   all.insert(all.end(), start_.begin(), start_.end());
   all.insert(all.end(), hidden_.begin(), hidden_.end());
+  all.insert(all.end(), found_.begin(), found_.end());
   for (const Columns* matrix : {&whitening_, &inverse_}) {
     for (std::size_t k = 0; k < mean_.size(); ++k) all.insert(all.end(), (*matrix)[k].begin(), (*matrix)[k].end());
   }
@@ -114,6 +116,7 @@ Preconditioner::Preconditioner(View numbers, std::size_t features, bool intercep
   take(mean_);
   take(start_);
   take(hidden_);
+  take(found_);
   for (Columns* matrix : {&whitening_, &inverse_}) {
     for (std::size_t k = 0; k < features; ++k) take((*matrix)[k]);
   }

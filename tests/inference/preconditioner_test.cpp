@@ -63,6 +63,7 @@ TEST(Preconditioner, MakesFeaturesUncorrelatedAndOfOneScale) {
     for (std::size_t j = i; j < features; ++j) EXPECT_NEAR(products[triangle_at(i, j, features)], i == j ? 1 : 0, 1e-8);
   }
   EXPECT_TRUE(preconditioner.hidden().empty());
+  EXPECT_TRUE(preconditioner.found_scales());
 }
 
 TEST(Preconditioner, ScoresAreTheSameInEitherCoordinates) {
@@ -109,11 +110,13 @@ TEST(Preconditioner, IsTheIdentityWhereNoiseHidesAll) {
   const Preconditioner hidden(moments_of(some_records(), 0.3), features, true);
   const Preconditioner identity(features, true);
   EXPECT_EQ(hidden.numbers(), identity.numbers());
+  EXPECT_FALSE(hidden.found_scales());
 }
 
 TEST(Preconditioner, ComesBackFromItsNumbers) {
   const Preconditioner one(moments_of(some_records(), 0.01), features, true);
   const Preconditioner other(one.numbers(), features, true);
+  EXPECT_TRUE(other.found_scales());
   EXPECT_EQ(one.numbers(), other.numbers());
   Vector image(features);
   Vector again(features);

@@ -24,7 +24,7 @@ class Preconditioner {
  public:
   /// The identity, which starts at 0.
   Preconditioner(std::size_t features, bool intercept);
-  /// The identity, too, where noise hides the mean weight.
+  /// The identity, too, where noise hides the mean weight: then no scale was found.
   Preconditioner(const NoisyMoments& moments, std::size_t features, bool intercept);
   /// As numbers() gave them.
   Preconditioner(View numbers, std::size_t features, bool intercept);
@@ -36,6 +36,8 @@ class Preconditioner {
   /// Turns a direction in the parameters for x̃ into that in the parameters for x.
   void to_parameters(MutableView direction);
 
+  /// Whether the moments tell the scales of the features from noise.
+  [[nodiscard]] bool found_scales() const { return found_[0] > 0; }
   /// The least-squares parameters for x by the moments; zeros without labels.
   [[nodiscard]] View start() const { return start_; }
   /// Columns that have most of a direction in which the features vary less than noise lets see.
@@ -49,7 +51,8 @@ class Preconditioner {
   Columns whitening_;  ///< row k of L in column k
   Columns inverse_;    ///< row j of L⁻¹ in column j
   Vector start_;
-  Vector hidden_;  ///< 1 or 0, by feature
+  Vector hidden_;    ///< 1 or 0, by feature
+  Vector found_{0};  ///< 1 or 0: whether scales were found
   Vector scratch_;
 };
 

@@ -12,6 +12,7 @@
 #include "starling/net/traffic.hpp"
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/protocol/decentralized/mixer.hpp"
+#include "starling/protocol/renewable/batch_scores.hpp"
 #include "starling/record/figures/constraint_figures.hpp"
 #include "starling/record/figures/effective_weights.hpp"
 #include "starling/record/figures/test_metrics.hpp"
@@ -70,6 +71,7 @@ struct Summary {
   RunSettling settling;                     ///< of the paths behind the intervals
   std::optional<double> interval_records;   ///< records behind the intervals, over all clients
   std::optional<JointTest> joint;           ///< joint test of the coefficients (--joint)
+  std::optional<BatchScores> batches;       ///< of renewable estimation, variant online, by a likelihood
   std::vector<StudyCell> study;             ///< cells of a study of replications
   std::optional<double> objective;          ///< penalised sum of losses at a model that minimises it
   bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass
@@ -84,6 +86,9 @@ struct Summary {
   std::vector<TunedValue> tuned;            ///< of --tuning auto
   double signal_to_noise = 0;               ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
   std::optional<EffectiveWeights> weights;  ///< of clients that mix with their neighbours and learn
+  /// Share of a disagreement between clients that the exchanges of the run leave by its graph's rate of mixing; none
+  /// where that is not known.
+  std::optional<double> disagreement_left;
   std::vector<std::function<void(Json&)>> figures;  ///< writers of the recorded figures' keys (report/figures)
   std::optional<Regret> regret;                     ///< of --regret
   std::vector<ConstraintFigures> constraints;       ///< of --constraint

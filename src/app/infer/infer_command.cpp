@@ -1,6 +1,7 @@
 // The steps and results of `starling infer`.
 #include "app/console/commands.hpp"
 #include "infer_run.hpp"
+#include <cmath>
 
 #include "starling/report/pictures/pictures.hpp"
 
@@ -45,7 +46,7 @@ RoundsEnd InferRun::end_rounds() {
   return RoundsEnd::in_step(rounds_done(agreement_, *engine_), config_.sgd.steps);
 }
 
-void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& /*end*/) {
+void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = "all";
   summary.learned = true;
   summary.tuned = tuned_;
@@ -57,6 +58,9 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   local.wire = engine_->wire_traffic();
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
   if (schedule_) add_weights(summary);
+  if (contraction_) {
+    summary.disagreement_left = std::pow(*contraction_, static_cast<double>(end.done * config_.mixing.gossip_steps));
+  }
   if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
   intervals_->summarise(summary, notes_);
   on_first_rank([&] {
@@ -70,7 +74,6 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
 void InferRun::add_weights(Summary& summary) {
   summary.step_cap = config_.step_cap;
   summary.weights = gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt);
-  if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
 }
 
 std::optional<SavedModel> InferRun::model_of_results() const {

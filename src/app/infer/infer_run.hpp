@@ -71,6 +71,7 @@ class InferRun final : public LearningRun {
 
   void choose_steps();
   void note_hidden();
+  [[nodiscard]] bool path_tells_scales() const;
   /// **Collective.**
   void choose_correlation();
   /// **Collective.**
@@ -95,6 +96,7 @@ class InferRun final : public LearningRun {
 
   InferConfig config_;
   std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology
+  std::optional<double> contraction_;   ///< of the graph, per exchange; none where it is not known
   bool even_masses_ = false;            ///< every client has a mass of 1 in every round
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;

@@ -29,6 +29,7 @@ void InferRun::open_graph() {
   std::unique_ptr<Graph> graph = place_clients(config_.topology);
   if (!graph) return;
   require_connected(*graph, *config_.topology);
+  contraction_ = contraction_of(*graph);
   if (const std::string why = why_no_agreement(*graph); !why.empty()) notes_.push_back("the topology: " + why);
   if (config_.mixing.mixing == Mixing::push_sum) {
     graph->require_sender_sums();
@@ -141,7 +142,14 @@ void InferRun::agree_on_model() {
                                 agreement_.all(declare_public(standardised || client_count() == 0));
   interval_facts_.emplace(IntervalFacts{agreement_, *layout_, config_, dimension_, coefficient_names(),
                                         std::move(records), correlation_.has_value(), all_standardised,
-                                        dataset_.constants});
+                                        dataset_.constants, path_tells_scales()});
+}
+
+/// Whether public constants say the scales of the features, or the path shows whether they suit its steps: noise that
+/// later steps take back hides the directions in which it has not moved.
+bool InferRun::path_tells_scales() const {
+  return !correlation_ || config_.data.scales_columns() || dataset_.is_public ||
+         config_.data.features != ReadSettings::Features::raw;
 }
 
 /// Over the steps after the warm-up, whose noise is independent.
@@ -259,6 +267,7 @@ std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream
   if (warm_up_) {
     const std::vector<std::size_t> hidden = warm_up_->play(parts, agreement_);
     hidden_.insert(hidden.begin(), hidden.end());
+    interval_facts_->knows_scales = warm_up_->found_scales();
   }
   parts.mechanism->begin_chains();  // replications share it
   return make_engine(std::move(parts));

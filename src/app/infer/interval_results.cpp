@@ -46,31 +46,6 @@ std::optional<Settling> settling_from(View numbers) {
                   numbers[3], numbers[4], static_cast<std::size_t>(numbers[5])};
 }
 
-/// Says what would help paths that have not settled. Rank 0's.
-void note_unsettled(const RunSettling& settling, const DataSettings& data, std::vector<std::string>& notes) {
-  if (settling.settled().value_or(true)) return;
-  const std::string scale =
-      !data.scales_columns() ? "features of one scale (--standardise, by public constants), " : "";
-  std::string text = "not settled, so that intervals may be off: ";
-  if (!settling.agrees()) {
-    text += fmt::format(
-        "clients' estimates of '{}' lie {:.3g} half-widths of an interval from their mean, and not {} at most. What "
-        "helps: more exchanges (--gossip-steps), a later start of the steps (--step-offset), or a denser graph",
-        settling.disagreement->name, settling.disagreement->size, Disagreement::most);
-  } else if (const PathSettling& worst = settling.worst(); worst.effective_steps < worst.least_effective_steps) {
-    text += fmt::format(
-        "in the slowest direction, mostly '{}', the path forgot its start {:.3g} times over and not {:.3g}. What "
-        "helps: {}longer steps (--step), fewer records in each (--batch), or more records",
-        worst.slowest, worst.effective_steps, worst.least_effective_steps, scale);
-  } else {
-    text += fmt::format(
-        "'{}' moved by {:.3g} standard errors between the second and the last quarter of the path, not {:.3g} at most. "
-        "What helps: {}a burn-in (--burn-in), records in random order, or more records",
-        worst.drifting, worst.drift, worst.most_drift, scale);
-  }
-  notes.push_back(std::move(text));
-}
-
 /// With scores b0 + Σ b_j (x_j − m_j)/s_j of a label (y − m)/s, or y itself: slope j is s b_j/s_j, and the intercept is
 /// m + s (b0 − Σ b_j m_j/s_j). Without an intercept there are only the slopes.
 AffineMap to_own_units(const PublicConstants& constants, bool intercept) {
@@ -164,10 +139,7 @@ void IntervalResults::summarise(Summary& summary, std::vector<std::string>& note
   summary.intervals = intervals(notes);
   if (plug_in_path_) plug_in_spreads_ = plug_in_path_->spreads(config_.data.batch);
   summary.own_units = intervals_in_own_units();
-  if (config_.intervals_text != "none") {
-    summary.settling = settling(summary.intervals);
-    note_unsettled(summary.settling, config_.data, notes);
-  }
+  if (config_.intervals_text != "none") summary.settling = settling(summary.intervals);
   if (config_.intervals_text != "none") note_short_paths(notes);
   if (engine_.paths() > 0) summary.interval_records = records_after(steps_taken());
   if (config_.joint && first_rank()) summary.joint = joint_test();
@@ -243,7 +215,7 @@ std::optional<JointTest> IntervalResults::joint_test() const {
 std::optional<ParameterSpread> IntervalResults::spread_of_parameters() const {
   if (of_clients() || config_.bias == BiasChoice::remove || is_too_short(0)) return std::nullopt;
   const std::optional<Settling> settling = recorder_.settling(0);
-  if (settling && !settling->settled()) return std::nullopt;
+  if (!facts_.knows_scales || (settling && !settling->settled())) return std::nullopt;
   if (plug_in_ && plug_in_->undetermined.empty()) return ParameterSpread{"plug-in", plug_in_->covariance};
   if (!config_.random_scaling || !settling) return std::nullopt;
   return ParameterSpread{"random-scaling", recorder_.scaling(0)};
@@ -268,7 +240,7 @@ RunSettling IntervalResults::settling(const std::vector<Interval>& intervals) co
                        names[path->drifting]});
     }
   }
-  return {std::move(paths), disagreement_of(intervals)};
+  return {std::move(paths), disagreement_of(intervals), facts_.knows_scales};
 }
 
 }  // namespace starling

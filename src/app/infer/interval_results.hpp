@@ -64,6 +64,7 @@ struct IntervalFacts {
   bool noise_is_taken_back;        ///< by later steps
   bool standardised;               ///< all records are, by `constants`, which ranks with paths have
   const std::optional<PublicConstants>& constants;
+  bool knows_scales;  ///< of the features, by public constants or a warm-up, or the path shows whether they suit it
 };
 
 /// The names of these coefficients in quotation marks.

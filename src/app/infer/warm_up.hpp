@@ -33,6 +33,8 @@ class WarmUp {
   /// features that have most of a direction in which noise hides how they vary. May be called again, for a replication.
   /// **Collective.**
   [[nodiscard]] std::vector<std::size_t> play(EngineParts& parts, Agreement& agreement);
+  /// Whether the last play() has found the scales of the features.
+  [[nodiscard]] bool found_scales() const { return preconditioner_ && preconditioner_->found_scales(); }
 
  private:
   [[nodiscard]] MomentSums sums() const { return {dataset_.shape.features, label_}; }

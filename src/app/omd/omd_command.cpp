@@ -2,6 +2,7 @@
 #include "app/console/commands.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
+#include <cmath>
 
 #include "starling/core/memory/heap.hpp"
 #include "starling/report/pictures/pictures.hpp"
@@ -115,6 +116,9 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   add_regret(summary, end.stopped);
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
   if (violation_) summary.constraints = violation_->constraints;
+  if (const std::optional<double> contraction = graph_->contraction()) {
+    summary.disagreement_left = std::pow(*contraction, static_cast<double>(end.done * config_.mixing.gossip_steps));
+  }
   if (config_.learns()) add_weights(summary);
 }
 
@@ -124,7 +128,6 @@ void OmdRun::add_weights(Summary& summary) {
   summary.step_cap = config_.omd.step_cap;
   summary.weights = gather_weights(agreement_, recorded_, local_steps(*omd_, first_client()),
                                    out_of_step ? tolerated_debt_out_of_step : tolerated_debt);
-  if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
   if (out_of_step) note_late_clients();
 }
 

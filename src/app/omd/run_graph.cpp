@@ -98,6 +98,7 @@ void RunGraph::check_graph(const Graph& graph, std::vector<std::string>& notes) 
   if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
     if (const std::string why = why_no_agreement(graph); !why.empty()) notes.push_back("the topology: " + why);
   }
+  if (!clients_.members.has_changed()) contraction_ = contraction_of(graph);
   // A joint window is no longer than the period.
   if (config_.rounds.value_or(1) < graph.period()) joint_window_ = joint_window_of(graph);
   if (config_.mixing.mixing == Mixing::push_sum) {

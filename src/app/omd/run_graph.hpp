@@ -48,6 +48,8 @@ class RunGraph {
   /// The graph of a family that --rewire has named, for the clients that are there. Throws UsageError if it does not
   /// connect them.
   [[nodiscard]] std::unique_ptr<GraphOfSome> rewired() const;
+  /// Factor by which an exchange shrinks a disagreement between clients in the long run; none where that is not known.
+  [[nodiscard]] std::optional<double> contraction() const { return contraction_; }
   /// A note on a run with fewer exchanges than the graph needs to connect all clients; empty for others.
   [[nodiscard]] std::string note_on_length(Round exchanges) const;
 
@@ -64,6 +66,7 @@ class RunGraph {
   std::string digest_;
   std::string digest_at_first_;
   std::optional<Round> joint_window_;  ///< of the graph, where the run may be shorter
+  std::optional<double> contraction_;  ///< of the graph by itself
   bool even_masses_at_first_ = false;
 };
 

@@ -65,6 +65,13 @@ std::vector<Interval> RenewableRun::intervals() const {
   return intervals;
 }
 
+/// Rank 0's, of the online estimate by a likelihood; none where old batches are to be forgotten.
+std::optional<BatchScores> RenewableRun::batch_scores() const {
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  const bool tells = curved_->likelihood() == Likelihood::exact && config_.settings.forget == 1;
+  return online != nullptr && tells ? online->batch_scores() : std::nullopt;
+}
+
 void RenewableRun::add_notes() {
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
   if (online != nullptr && online->start_was_shrunk()) {
@@ -96,6 +103,7 @@ void RenewableRun::add_notes() {
 void RenewableRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   add_notes();
   AggregatedRun::summarise(summary, std::move(models), end);
+  summary.batches = batch_scores();
   try {
     summary.intervals = intervals();
     if (!summary.intervals.empty() && config_.settings.l2 > 0) {

@@ -66,6 +66,7 @@ class RenewableRun final : public AggregatedRun {
   void show_mask_keys();
   [[nodiscard]] const OfflineRenewable* search() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
+  [[nodiscard]] std::optional<BatchScores> batch_scores() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();
 

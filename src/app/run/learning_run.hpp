@@ -240,7 +240,7 @@ class LearningRun : public RunSteps {
   void finish_summary(Summary& summary, bool stopped);
   void add_privacy(Summary& summary, bool stopped);
   void name_metrics(Summary& summary);
-  void judge_models(Summary& summary);
+  void add_test_metrics(Summary& summary) const;
   [[nodiscard]] std::optional<SavedModel> model_of(const Summary& summary) const;
   void write_results(Summary summary, bool stopped);
 

@@ -10,8 +10,8 @@
 #include "starling/data/serving/partition.hpp"
 #include "starling/files/tell_user.hpp"
 #include "starling/privacy/statement/statement.hpp"
-#include "starling/record/figures/divergence.hpp"
 #include "starling/record/model_file/scorer.hpp"
+#include "starling/report/end_checks.hpp"
 #include "starling/report/run_file.hpp"
 
 namespace starling {
@@ -192,16 +192,19 @@ void LearningRun::set_one_model(Summary& summary, View theta) {
   summary.consensus_error = 0;
 }
 
-/// Adds the privacy report and all notes. **Collective.**
+/// Adds the privacy report, metrics on --test and all notes. **Collective.**
 void LearningRun::finish_summary(Summary& summary, bool stopped) {
   summary.last_loss = last_loss(records_->history(), summary.rounds);
   if (privacy_) add_privacy(summary, stopped);
-  if (first_rank()) judge_models(summary);
-  if (summary.progressive && summary.progressive->out_of_range > 0) {
-    notes_.push_back(fmt::format(
-        "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
-        "nothing, or its loss not finite): scale the features, or take a smaller --step",
-        summary.progressive->out_of_range));
+  if (first_rank()) {
+    add_test_metrics(summary);
+    const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
+    const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
+    for (std::string& note : notes_at_end({summary, records_->history(), round_records, test_records,
+                                           uses_records() && common().privacy.protects(),
+                                           common().data.scales_columns(), remedies_of_divergence()})) {
+      notes_.push_back(std::move(note));
+    }
   }
   summary.left_out = checkpoints_->left_out();
   summary.notes = notes_;
@@ -224,26 +227,10 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   for (std::string& line : weaknesses_of(summary.privacy)) notes_.push_back(std::move(line));
 }
 
-/// Notes models that have diverged, or are no better than a constant answer. Scores the common one on --test. Rank 0's.
-void LearningRun::judge_models(Summary& summary) {
-  const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
-  const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
-  const auto note =
-      note_of_divergence({records_->history(), summary.last_loss.value_or(NetworkFigures::unknown), summary.classifies,
-                          round_records, test_records, summary.final_model, remedies_of_divergence()});
-  if (note && summary.learned) notes_.push_back(*note);
+/// Scores the common model on --test. Rank 0's.
+void LearningRun::add_test_metrics(Summary& summary) const {
   if (!test_) return;
-  if (summary.test && summary.classifies && test_->size() > 0) {
-    const double share = share_of_larger_class(*test_);
-    summary.larger_class = share;
-    const auto records = static_cast<double>(summary.test->records);
-    if (summary.learned && static_cast<double>(summary.test->correct) <= share * records) {
-      notes_.push_back(fmt::format(
-          "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a "
-          "larger price or fewer features",
-          100 * share));
-    }
-  }
+  if (summary.test && summary.classifies && test_->size() > 0) summary.larger_class = share_of_larger_class(*test_);
   const std::optional<SavedModel> model = model_of(summary);
   if (model && prediction_form(*model)) summary.test_metrics = metrics_of(*model, *test_);
 }

@@ -105,6 +105,7 @@ VerticalFigures VerticalRun::figures() const {
   VerticalFigures figures;
   figures.rounds = static_cast<double>(protocol_->done());
   figures.bits = protocol_->total_bits();
+  figures.one_level = protocol_->share_of_one_level();
   figures.broadcast = config_.plan.labels == LabelHolders::all;
   const MetricsPolicy policy = metrics_policy();
   if (const auto score = policy.share(protocol_->tallies()[0], SharedFigure::scores_of_vertical);

@@ -118,6 +118,12 @@ std::optional<Round> joint_window_of(const Graph& graph) {
   return joint_window(GraphSample(graph).topology());
 }
 
+std::optional<double> contraction_of(const Graph& graph) {
+  if (graph.clients() > most_clients_analysed || graph.period() == 0) return std::nullopt;
+  const double contraction = analyse(GraphSample(graph)).contraction;
+  return std::isnan(contraction) ? std::nullopt : std::optional(contraction);
+}
+
 TopologyAnalysis analyse(const GraphSample& sample) {
   const Topology& topology = sample.topology();
   if (!sample.rounds()) return analyse(topology);

@@ -12,7 +12,8 @@ namespace starling {
 
 namespace {
 
-constexpr double bins_above_noise = 3.5;  ///< deviations of Gaussian noise
+constexpr double bins_above_noise = 3.5;       ///< deviations of Gaussian noise
+constexpr double well_above_noise = 10.0 / 7;  ///< times as much: no noise to speak of
 
 }  // namespace
 
@@ -60,8 +61,17 @@ std::optional<double> typical_norm(View summed, double least, std::int64_t recor
   return std::ldexp(1.0, NormHistogram::lowest_exponent + static_cast<int>(bin));
 }
 
+bool may_be_noise(View summed, double least, std::int64_t records) {
+  double kept = 0;
+  for (const double count : summed) {
+    if (count >= least * well_above_noise) return false;
+    kept += count < least ? 0 : count;
+  }
+  return kept > 0 && kept < static_cast<double>(records) / 2;
+}
+
 std::optional<double> typical_label(View summed, double least, std::int64_t records) {
-  const std::optional<double> lower = typical_norm(summed, least * 10 / 7, records);
+  const std::optional<double> lower = typical_norm(summed, least * well_above_noise, records);
   return lower ? std::optional(2 * *lower) : std::nullopt;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "starling/core/numerics/gram.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
@@ -10,6 +12,7 @@ namespace starling {
 namespace {
 
 constexpr Round most_questions = 500;
+constexpr double of_rare_class = 0.04;  ///< mean p (1 - p) of a record, where the class is rarer
 
 }  // namespace
 
@@ -96,6 +99,7 @@ void OnlineRenewable::renew(View total) {
   if (n == 0) return add_batch(std::move(j), total);
   Vector gradient = penalty_gradient(theta_.value(), n);
   axpy(1, total.first(at.dimension), gradient);
+  look_at_intercepts(total);
   const Vector step = timed(&TimeShares::mixing, [&] { return newton_step(j, gradient, state.records + n); });
   const double least = total[at.loss()] + penalty_value(theta_.value(), n) - dot(gradient, step) / 2;
   if (is_guarded() && state.records > 0 && least < 0) {
@@ -104,6 +108,35 @@ void OnlineRenewable::renew(View total) {
   }
   add_batch(std::move(j), total);
   take_step(total, gradient, step);
+}
+
+/// Adds a batch to the sums of intercepts.
+void OnlineRenewable::look_at_intercepts(View total) {
+  if (done_ == 0 && settings_.safe_start) return;
+  const MessageLayout at = places();
+  const std::size_t order = model_.order();
+  RenewableState& state = *state_;
+  state.intercepts.resize(3 * model_.classes());
+  ++state.batches;
+  for (std::size_t k = 0; k < model_.classes(); ++k) {
+    const double curvature = total[at.curvature() + (k + 1) * triangle_size(order) - 1];
+    state.intercepts[3 * k] += curvature;
+    if (2 * done_ < settings_.rounds) continue;
+    state.intercepts[3 * k + 1] += curvature;
+    state.intercepts[3 * k + 2] += total[(k + 1) * order - 1];
+  }
+}
+
+std::optional<BatchScores> OnlineRenewable::batch_scores() const {
+  if (!root_.aggregates() || !model_.classifies() || state_->batches == 0) return std::nullopt;
+  BatchScores scores{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t k = 0; k < model_.classes(); ++k) {
+    const View own = View(state_->intercepts).subspan(3 * k, 3);
+    const bool rare = own[0] < of_rare_class * state_->records;
+    if (rare) scores.information = std::min(scores.information, own[0] / static_cast<double>(state_->batches));
+    if (own[1] > 0) scores.drift = std::max(scores.drift, std::abs(own[2]) / std::sqrt(own[1]));
+  }
+  return scores;
 }
 
 /// J⁻¹ ∇F.

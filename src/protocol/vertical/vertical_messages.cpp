@@ -11,8 +11,18 @@ namespace starling {
 
 namespace {
 
+constexpr std::size_t fewest_numbers = 32;  ///< of a message that is looked at
+
 double to_float(double x) {
   return static_cast<float>(x);
+}
+
+/// Whether 15 of 16 numbers are equal, but not all.
+bool has_nearly_one_level(Vector numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  const auto equal = static_cast<std::size_t>(std::ranges::count(numbers, *middle));
+  return equal < numbers.size() && 16 * equal >= 15 * numbers.size();
 }
 
 }  // namespace
@@ -119,8 +129,18 @@ void Vertical::collect(Root& root, std::size_t first, std::size_t count) {
   if (!root.aggregates()) return;
   open_messages(count, messages_.value());
   if (&root == &evaluation_) return;
+  if (quantiser.chooses_bits()) look_at_levels();
   bits_ = {};
   for (const std::size_t length : lengths) bits_.up += static_cast<double>(quantiser.bits(length));
+}
+
+/// Counts the messages that say little.
+void Vertical::look_at_levels() {
+  for (const Vector& message : columns_) {
+    if (message.size() < fewest_numbers) continue;
+    ++messages_looked_at_;
+    of_one_level_ += has_nearly_one_level(message) ? 1 : 0;
+  }
 }
 
 /// Decodes the contributions of `count` records.

@@ -12,7 +12,7 @@ namespace starling {
 namespace {
 
 constexpr double errors_of_chance = 4;
-constexpr double hardly_chance = 100;
+constexpr double harder_records = 4;
 constexpr double largest_usual_norm = 1e6;
 
 /// Whether a mean loss exceeds another that is positive by more than chance, or is not finite.
@@ -28,10 +28,10 @@ double chance(double records) {
 }  // namespace
 
 std::optional<std::string> note_of_divergence(const RunEnd& end) {
-  const auto compared = [&end](const char* what, double loss, double start) {
+  const auto compared = [&end](const char* what, double loss, double start, const char* unless = "") {
     return fmt::format(
-        "{} is {:.4g}, above the {:.4g} of the start models: the run is worse than one that does not move. {}", what,
-        loss, start, end.remedies);
+        "{} is {:.4g}, above the {:.4g} of the start models: {}the run is worse than one that does not move. {}", what,
+        loss, start, unless, end.remedies);
   };
   double first_test = NetworkFigures::unknown;
   double first_loss = NetworkFigures::unknown;
@@ -44,8 +44,10 @@ std::optional<std::string> note_of_divergence(const RunEnd& end) {
   if (is_above(last_test, first_test, chance(end.test_records))) {
     return compared("the loss on --test", last_test, first_test);
   }
-  if (is_above(end.last_loss, first_loss, end.classifies ? chance(end.round_records) : hardly_chance)) {
-    return compared("the loss over the last tenth of the rounds", end.last_loss, first_loss);
+  const double factor = chance(end.round_records) * (end.classifies ? 1 : harder_records);
+  if (is_above(end.last_loss, first_loss, factor)) {
+    return compared("the loss over the last tenth of the rounds", end.last_loss, first_loss,
+                    end.classifies ? "" : "unless later records are harder, ");
   }
   const double norm = norm2(end.final_model);
   if (!(norm <= largest_usual_norm)) {

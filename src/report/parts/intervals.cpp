@@ -46,7 +46,7 @@ std::optional<Client> client_of(const SummaryView& interval) {
 /// Whether each client's path has settled goes beside its intervals.
 Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& settling) {
   const auto settled = [&](Client client) -> std::optional<bool> {
-    if (!settling.agrees()) return false;
+    if (!settling.knows_scales || !settling.agrees()) return false;
     const auto& paths = settling.paths;
     const auto path = std::ranges::find_if(paths, [&](const auto& p) { return p.client == client; });
     return path == paths.end() ? std::nullopt : std::optional(path->settled);
@@ -72,14 +72,15 @@ Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& 
 Json settling_json(const RunSettling& settling) {
   if (!settling.settled()) return nullptr;
   Json json = Json::object();
+  json["knows_scales"] = settling.knows_scales;
   if (!settling.paths.empty()) {
     const PathSettling& worst = settling.worst();
-    json = {{"effective_steps", number_json(worst.effective_steps)},
-            {"least_effective_steps", number_json(worst.least_effective_steps)},
-            {"slowest", worst.slowest},
-            {"drift", number_json(worst.drift)},
-            {"most_drift", number_json(worst.most_drift)},
-            {"drifting", worst.drifting}};
+    json["effective_steps"] = number_json(worst.effective_steps);
+    json["least_effective_steps"] = number_json(worst.least_effective_steps);
+    json["slowest"] = worst.slowest;
+    json["drift"] = number_json(worst.drift);
+    json["most_drift"] = number_json(worst.most_drift);
+    json["drifting"] = worst.drifting;
   }
   if (!settling.disagreement) return json;
   json["disagreement"] = number_json(settling.disagreement->size);

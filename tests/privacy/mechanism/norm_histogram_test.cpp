@@ -191,6 +191,17 @@ TEST(TypicalNorm, IsTheLowerEndOfTheMedianBin) {
   EXPECT_FALSE(typical_norm(sum, 1050, 1000)) << "no bin can have so many records";
 }
 
+TEST(TypicalNorm, MayBeOneOfNoise) {
+  Vector sum(NormHistogram::bins);
+  EXPECT_FALSE(may_be_noise(sum, 100, 1000)) << "nothing is found";
+  sum[31] = 110;  // 2^11, of 60 records in each bin where they are
+  EXPECT_EQ(typical_norm(sum, 100, 1000), 2048);
+  EXPECT_TRUE(may_be_noise(sum, 100, 1000));
+  EXPECT_FALSE(may_be_noise(sum, 100, 200)) << "half of the records";
+  sum[31] = 150;
+  EXPECT_FALSE(may_be_noise(sum, 100, 1000)) << "well above the noise";
+}
+
 TEST(LeastCount, IsThreeAndAHalfDeviationsOfGaussianNoise) {
   EXPECT_EQ(least_count(ChargeKind::gaussian, Vector{9, 16}), 17.5);
   EXPECT_EQ(least_count(ChargeKind::gaussian, Vector()), 0);

@@ -27,7 +27,7 @@ TEST(Divergence, RunsThatLearnSayNothing) {
   EXPECT_EQ(note(unknown, unknown, unknown, unknown, true), "") << "all is withheld";
   EXPECT_EQ(note(0.693, unknown, 0.7, unknown, true), "") << "within chance on 10,000 records";
   EXPECT_EQ(note(unknown, 0.693, unknown, 1.0, true), "") << "within chance over rounds of 5 records";
-  EXPECT_EQ(note(unknown, 1.0, unknown, 50, false), "") << "later records may be harder";
+  EXPECT_EQ(note(unknown, 1.0, unknown, 4, false, 500), "") << "later records may be harder";
   EXPECT_EQ(note(unknown, 0.0, unknown, 1, true), "");
 }
 
@@ -36,6 +36,7 @@ TEST(Divergence, RunsThatEndWorseThanTheirStartSaySo) {
   EXPECT_THAT(note(unknown, 0.693, unknown, 2.0, true), HasSubstr("over the last tenth of the rounds is 2, above"));
   EXPECT_THAT(note(unknown, 0.693, unknown, 1.0, true, 500), HasSubstr("worse than one that does not move"));
   EXPECT_THAT(note(unknown, 1.0, unknown, 7e14, false), HasSubstr("is 7e+14, above the 1"));
+  EXPECT_THAT(note(unknown, 1.0, unknown, 50, false), HasSubstr("unless later records are harder"));
   EXPECT_THAT(note(unknown, 1.0, unknown, INFINITY, false), HasSubstr("inf"));
 }
 

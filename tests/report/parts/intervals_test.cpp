@@ -221,7 +221,8 @@ TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
   EXPECT_EQ(json_with({})["settling"], nullptr);
   const auto json = json_with({path_with(false)});
   EXPECT_EQ(json["settled"], false);
-  EXPECT_EQ(json["settling"], nlohmann::json::parse(R"({"effective_steps": 3.0, "least_effective_steps": 39.0,
+  EXPECT_EQ(json["settling"],
+            nlohmann::json::parse(R"({"knows_scales": true, "effective_steps": 3.0, "least_effective_steps": 39.0,
     "slowest": "income", "drift": 1.5, "most_drift": 4.4, "drifting": "age"})"));
   // A tenth of the clients may be false alarms.
   std::vector<PathSettling> many(20, path_with(true));
@@ -230,6 +231,19 @@ TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
   EXPECT_EQ(json_with(many)["settling"]["effective_steps"], 3);
   many[8] = many[7];
   EXPECT_EQ(json_with(many)["settled"], false);
+}
+
+// A path that seems to have settled says nothing where the scales of the features are unknown.
+TEST(RegressionTable, HasNoStarsWhereScalesAreUnknown) {
+  Summary summary = regression(of_two("random-scaling", 0.95));
+  for (const std::vector<PathSettling>& paths : {std::vector<PathSettling>(), {path_with(true)}}) {
+    summary.settling.paths = paths;
+    summary.settling.knows_scales = false;
+    const auto json = nlohmann::json::parse(to_json(summary));
+    EXPECT_EQ(json["settled"], false);
+    EXPECT_EQ(json["settling"]["knows_scales"], false);
+    EXPECT_THAT(to_table(summary), testing::HasSubstr("not settled"));
+  }
 }
 
 // Means 0 and 0.25, half-widths 0.125 of age and 0.5 of income: each is an eighth from the mean.

@@ -61,6 +61,9 @@ inline constexpr Client most_clients_analysed = 200;
 /// `most_clients_analysed` of them, or has no end.
 [[nodiscard]] std::optional<Round> joint_window_of(const Graph& graph);
 
+/// Contraction per round of a graph; none of the same graphs, or if the rate is not known.
+[[nodiscard]] std::optional<double> contraction_of(const Graph& graph);
+
 /// Analyses a topology: dense eigenvalues up to 1,000 clients, Krylov iterations (Spectra) beyond. Throws nothing.
 [[nodiscard]] TopologyAnalysis analyse(const Topology& topology);
 

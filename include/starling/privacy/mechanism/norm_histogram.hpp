@@ -54,6 +54,10 @@ class NormHistogram : public NoisyCounts {
 /// `records` would count as empty.
 [[nodiscard]] std::optional<double> typical_norm(View summed, double least, std::int64_t records);
 
+/// Whether typical_norm() may have taken noise for records: no bin has 10/7 times `least`, under Gaussian noise 5
+/// deviations, and all that count together hold less than half of the records.
+[[nodiscard]] bool may_be_noise(View summed, double least, std::int64_t records);
+
 /// The size of a typical label likewise: the upper end of the median bin, since the median of magnitudes is below their
 /// root mean square. Many labels may be zero, which no bin counts, and a bin of noise alone would make a model as large
 /// as it says. So bins below 10/7 times `least` count as empty: under Gaussian noise 5 deviations.

@@ -1,6 +1,9 @@
 /// Online renewable estimation, variant `online` (docs/methods/renewable.md, "Variants").
 #pragma once
 
+#include <optional>
+
+#include "starling/protocol/renewable/batch_scores.hpp"
 #include "starling/protocol/renewable/open_renewable.hpp"
 
 namespace starling {
@@ -24,6 +27,8 @@ class OnlineRenewable final : public OpenRenewable {
   /// On rank 0, for classes: whether the batches after the start were predicted worse than by a model of zeros, by more
   /// than what an estimate from few records costs. The curvature was too flat, and the steps too long.
   [[nodiscard]] bool is_lost() const;
+  /// On rank 0, for classes, after a batch beside the start: what batches say of intercepts.
+  [[nodiscard]] std::optional<BatchScores> batch_scores() const;
   /// Whether the first batch has no minimum of its own with λW, so that the start used λI.
   [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
   /// On rank 0: batches whose step gave way to a search.
@@ -36,6 +41,7 @@ class OnlineRenewable final : public OpenRenewable {
   void read_batch();
   void minimise_first_batch();
   void renew(View total);
+  void look_at_intercepts(View total);
   [[nodiscard]] bool is_guarded() const;
   [[nodiscard]] BlockCurvature determined(BlockCurvature j, double records) const;
   [[nodiscard]] Vector newton_step(const BlockCurvature& j, View gradient, double records);

@@ -32,7 +32,13 @@ struct RenewableState {
   Score later = {};      ///< losses of the batches since the last search, each at the model before its step
   std::int64_t searches = 0;  ///< batches whose step gave way to a search
   Vector slopes = {};         ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty without settings.with_slopes
-  void persist(Snapshot& snapshot) { snapshot(theta, j, records, objective, later, searches, slopes); }
+  /// Of each class's intercept: Σ ℓ'' over all batches, and Σ ℓ'' and Σ ℓ' over those after half of the rounds, each
+  /// at the model before its batch. The first batch makes the start and does not count.
+  Vector intercepts = {};
+  Round batches = 0;  ///< in `intercepts`
+  void persist(Snapshot& snapshot) {
+    snapshot(theta, j, records, objective, later, searches, slopes, intercepts, batches);
+  }
 };
 
 /// The common part of the variants: settings and penalty.

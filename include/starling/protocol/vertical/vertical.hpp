@@ -120,6 +120,11 @@ class Vertical final : public CentralRounds {
   [[nodiscard]] RoundBits bits() const { return bits_; }
   /// Traffic of all rounds.
   [[nodiscard]] RoundBits total_bits() const { return total_; }
+  /// On rank 0: share of the parties' messages of 32 numbers or more in which 15 of 16 have one level of a quantiser
+  /// whose bits can be chosen.
+  [[nodiscard]] double share_of_one_level() const {
+    return messages_looked_at_ > 0 ? static_cast<double>(of_one_level_) / static_cast<double>(messages_looked_at_) : 0;
+  }
   [[nodiscard]] const Secret<std::vector<Prediction>>& predictions() const { return predictions_; }
 
   [[nodiscard]] Released<Columns> models() const override;
@@ -182,6 +187,7 @@ class Vertical final : public CentralRounds {
   void collect(Root& root, std::size_t first, std::size_t count);
   void open_messages(std::size_t count, std::span<const std::byte> bytes);
   void join_embeddings();
+  void look_at_levels();
   [[nodiscard]] Score score(View targets);
   [[nodiscard]] const Quantiser& up_quantiser() const;
   /// Numbers of a record that each party sends.
@@ -232,6 +238,8 @@ class Vertical final : public CentralRounds {
 
   RoundBits bits_;
   RoundBits total_;
+  std::int64_t messages_looked_at_ = 0;
+  std::int64_t of_one_level_ = 0;
   Secret<Score> learned_;
   Secret<Score> tested_;
   Secret<std::vector<Prediction>> predictions_;

@@ -22,6 +22,7 @@ struct VerticalFigures {
   bool broadcast = true;            ///< the downlink is one message for all parties; false: a message to each
   std::optional<double> mse;        ///< progressive mean squared error, where that is the loss
   std::optional<double> auc;        ///< progressive, of two classes; none where withheld
+  double one_level = 0;             ///< share of the parties' messages in which nearly all numbers have one level
   std::optional<double> hindsight;  ///< Σ_t F_t of the best fixed networks found
   std::optional<double> played;     ///< Σ_t F_t of the played networks
   std::string hindsight_method = {};

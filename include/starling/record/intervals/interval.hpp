@@ -75,12 +75,18 @@ struct Disagreement {
 struct RunSettling {
   std::vector<PathSettling> paths;  ///< those that tell
   std::optional<Disagreement> disagreement;
-  /// Whether clients agree, at most a tenth of them has not settled; none if no path tells.
+  /// Whether the scales of the features are known, or the path shows whether its steps suit them. Else a path that
+  /// seems to have settled tells nothing.
+  bool knows_scales = true;
+  /// Whether scales are known, clients agree, and at most a tenth of them has not settled; none if no path tells.
   [[nodiscard]] std::optional<bool> settled() const;
   [[nodiscard]] bool agrees() const { return !disagreement || disagreement->size <= Disagreement::most; }
   /// The path that is farthest from having settled; there must be one.
   [[nodiscard]] const PathSettling& worst() const;
 };
+
+/// Why paths have not settled, and what helps; none of those that have. `scaled`: public constants scale the features.
+[[nodiscard]] std::optional<std::string> note_of_settling(const RunSettling& settling, bool scaled);
 
 /// Writes coefficients.csv, or a table of another name, to the run directory: name, estimate, standard_error, low,
 /// high, level, method, a line per interval, numbers with all their digits and empty fields for what is unknown; a

@@ -192,6 +192,12 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   norms.l2 = typical(0);
   if (noise == ChargeKind::laplace) norms.l1 = typical(NormHistogram::bins);
   if (labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
+  if (config.norm.empty() && norms.l2 && may_be_noise(View(sum).first(NormHistogram::bins), least, records)) {
+    run_.notes_.push_back(fmt::format(
+        "the norm of a typical record, {:.4g}, may be one of noise alone: its count is near the least that stands out, "
+        "and holds less than half of the records. --norm says it, and a larger --scale-share shows it",
+        *norms.l2));
+  }
   settle_intercept(norms);
   take_norms(share, norms);
 }

@@ -1,0 +1,175 @@
+#include "starling/report/end_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/record/figures/divergence.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Information on an intercept that a batch has at least.
+constexpr double telling = 10;
+/// Standard errors that the mean score of later batches is off by chance.
+constexpr double usual_drift = 5;
+/// Share of messages of one level that costs little.
+constexpr double rarely = 0.1;
+
+using Note = std::optional<std::string>;
+
+/// Disagreement of clients that have averaged, as a share of that of their starts.
+constexpr double averaged = 0.05;
+/// Disagreement that a run's exchanges leave of what it began with.
+constexpr double mixed = 0.05;
+/// Distance of a client's model to the mean model, as a share of the norm of that.
+constexpr double agreeing = 0.25;
+/// The same under noise, which moves clients' models apart by itself.
+constexpr double agreeing_under_noise = 0.5;
+
+Note divergence(const EndOfRun& run) {
+  const Summary& summary = run.summary;
+  if (!summary.learned) return std::nullopt;
+  return note_of_divergence({run.history, summary.last_loss.value_or(NetworkFigures::unknown), summary.classifies,
+                             run.round_records, run.test_records, summary.final_model, run.remedies});
+}
+
+Note constant_class(const EndOfRun& run) {
+  const Summary& summary = run.summary;
+  if (!summary.learned || !summary.test || !summary.larger_class) return std::nullopt;
+  const auto records = static_cast<double>(summary.test->records);
+  if (static_cast<double>(summary.test->correct) > *summary.larger_class * records) return std::nullopt;
+  return fmt::format(
+      "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a larger "
+      "price or fewer features",
+      100 * *summary.larger_class);
+}
+
+Note constant_number(const EndOfRun& run) {
+  const std::optional<TestMetrics>& metrics = run.summary.test_metrics;
+  if (!run.summary.learned || !metrics || !metrics->regression || !(metrics->regression->r2 <= 0)) return std::nullopt;
+  return fmt::format(
+      "the model is no better on --test than a constant answer, the mean of its labels (R2 = {:.3g} %): {}take more "
+      "records, more passes, a larger price or fewer features",
+      100 * metrics->regression->r2,
+      run.scaled ? "" : "give features and label one scale (--standardise, --ranges), or ");
+}
+
+Note out_of_range(const EndOfRun& run) {
+  const std::optional<Score>& progressive = run.summary.progressive;
+  if (!progressive || progressive->out_of_range == 0) return std::nullopt;
+  return fmt::format(
+      "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
+      "nothing, or its loss not finite): scale the features, or take a smaller --step",
+      progressive->out_of_range);
+}
+
+Note weights(const EndOfRun& run) {
+  const std::optional<EffectiveWeights>& weights = run.summary.weights;
+  return weights && weights->named > 0 ? Note(note_on_debt(*weights)) : std::nullopt;
+}
+
+/// Of the graph alone.
+Note mixing(const EndOfRun& run) {
+  const std::optional<double> left = run.summary.disagreement_left;
+  if (!left || *left <= mixed) return std::nullopt;
+  return fmt::format(
+      "the graph is slow for so few rounds: at its rate of mixing the run's exchanges leave {:.3g} % of a disagreement "
+      "between clients. Play more --rounds, raise --gossip-steps, or give slow edges more weight (starling topology "
+      "check)",
+      100 * *left);
+}
+
+/// Of clients that average numbers.
+Note averages(const EndOfRun& run) {
+  const auto first = std::ranges::find(run.history, Round{0}, &NetworkFigures::done);
+  if (run.summary.learned || first == run.history.end() || !(first->consensus_error > 0)) return std::nullopt;
+  const double left = std::sqrt(run.summary.consensus_error / first->consensus_error);
+  if (left <= averaged) return std::nullopt;
+  return fmt::format(
+      "not averaged: clients' numbers still lie {:.3g} % as far from their mean as at the start. Play more --rounds, "
+      "raise --gossip-steps, or take a graph that mixes faster (starling topology check)",
+      100 * left);
+}
+
+/// Of clients that learn.
+Note agreement(const EndOfRun& run) {
+  const Summary& summary = run.summary;
+  if (!summary.learned || summary.aggregated || summary.clients == 1) return std::nullopt;
+  const double apart = std::sqrt(summary.consensus_error) / norm2(summary.final_model);
+  const bool rounding = summary.consensus_error < 1e-12;
+  if (rounding || !(apart > (run.protects ? agreeing_under_noise : agreeing))) return std::nullopt;
+  return fmt::format(
+      "clients do not agree: the root mean square distance of their models to the mean model is {:.3g} times its norm. "
+      "{}Raise --gossip-steps, play more --rounds with shorter steps (--step), or take a graph that mixes faster",
+      apart, run.protects ? "Noise is part of that, and less of it is in the mean model (model.h5). " : "");
+}
+
+/// Of the messages as rank 0 receives them.
+Note quantiser(const EndOfRun& run) {
+  const std::optional<VerticalFigures>& figures = run.summary.vertical;
+  if (!figures || figures->one_level <= rarely) return std::nullopt;
+  return fmt::format(
+      "the quantiser hides the embeddings: in {:.3g} % of the parties' messages 15 of 16 numbers have one level, as if "
+      "a "
+      "few far out had widened the range. Scale the columns (--standardise, --ranges), or send more bits (--quantiser)",
+      100 * figures->one_level);
+}
+
+/// Of a rare class: steps of little information are off by more than intervals know.
+Note information(const EndOfRun& run) {
+  const std::optional<BatchScores>& batches = run.summary.batches;
+  if (!batches || run.summary.intervals.empty() || !(batches->information < telling)) return std::nullopt;
+  return fmt::format(
+      "the intervals may be off: a class is rare, and a batch tells {:.2g} of its intercept (sum of p (1 - p) over its "
+      "records) where {:g} are wanted. Take larger batches (--batch)",
+      batches->information, telling);
+}
+
+/// Scores of later batches at the models before them have mean zero, unless records are in some order.
+Note scores(const EndOfRun& run) {
+  const std::optional<BatchScores>& batches = run.summary.batches;
+  if (!batches || !(batches->drift > usual_drift)) return std::nullopt;
+  return fmt::format(
+      "the estimate has not settled: over the second half of the batches the scores of an intercept add up to {:.3g} "
+      "standard errors of 0, and not {:g} at most. Give records in random order, or larger batches (--batch)",
+      batches->drift, usual_drift);
+}
+
+Note settling(const EndOfRun& run) {
+  return note_of_settling(run.summary.settling, run.scaled);
+}
+
+}  // namespace
+
+const std::vector<EndCheck>& end_checks() {
+  static const std::vector<std::string> all{"omd", "fedavg", "renewable", "infer", "vertical"};
+  static const std::vector<std::string> over_graphs{"omd", "infer"};
+  static const std::vector<EndCheck> checks{{"divergence", all, divergence},
+                                            {"constant class", all, constant_class},
+                                            {"constant number", all, constant_number},
+                                            {"records out of range", all, out_of_range},
+                                            {"weights", over_graphs, weights},
+                                            {"mixing time", over_graphs, mixing},
+                                            {"averages", {"omd"}, averages},
+                                            {"agreement", {"omd"}, agreement},
+                                            {"settling", {"infer"}, settling},
+                                            {"quantiser", {"vertical"}, quantiser},
+                                            {"information", {"renewable"}, information},
+                                            {"scores", {"renewable"}, scores}};
+  return checks;
+}
+
+std::vector<std::string> notes_at_end(const EndOfRun& run) {
+  std::vector<std::string> notes;
+  for (const EndCheck& check : end_checks()) {
+    if (std::ranges::find(check.commands, run.summary.command) == check.commands.end()) continue;
+    if (auto note = check.note(run)) notes.push_back(std::move(*note));
+  }
+  return notes;
+}
+
+}  // namespace starling

@@ -1,0 +1,159 @@
+#include "starling/report/end_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <gmock/gmock.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace starling::end_checks_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// A run over a graph that no check finds fault with.
+Summary good_run(const std::string& command) {
+  Summary summary;
+  summary.command = command;
+  summary.clients = 5;
+  summary.learned = true;
+  summary.classifies = true;
+  summary.aggregated = command != "omd" && command != "infer";
+  summary.final_model = {3, 4};
+  summary.consensus_error = 0.01;
+  summary.disagreement_left = 1e-6;
+  summary.progressive = Score{60, 80, 100, 0};
+  summary.test = Score{30, 90, 100};
+  summary.larger_class = 0.6;
+  summary.weights.emplace();
+  summary.batches = BatchScores{25, 1};
+  summary.intervals = {{"intercept", 1, 0.1, 0.8, 1.2, 0.95, "wald"}};
+  summary.settling.paths = {{std::nullopt, true, 100, 34, "a", 1, 4.9, "b"}};
+  summary.vertical.emplace();
+  return summary;
+}
+
+struct Case {
+  std::string check;
+  std::string command;
+  std::function<void(Summary&)> spoil;
+  std::string says;
+  bool protects = false;
+};
+
+std::vector<NetworkFigures> history_with(double consensus_at_start) {
+  std::vector<NetworkFigures> history(1);
+  history[0].consensus_error = consensus_at_start;
+  return history;
+}
+
+std::vector<std::string> notes_of(const Summary& summary, bool protects = false, bool scaled = false) {
+  const std::vector<NetworkFigures> history = history_with(100);
+  return notes_at_end({summary, history, 50, 100, protects, scaled, "Turn back"});
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"divergence", "fedavg",
+       [](Summary& s) {
+         s.final_model = {3e9, 4e9};
+       },
+       "a norm of 5e+09"},
+      {"constant class", "omd", [](Summary& s) { s.test->correct = 60; }, "than a constant answer (60.00 %)"},
+      {"constant class", "vertical", [](Summary& s) { s.test->correct = 50; }, "than a constant answer (60.00 %)"},
+      {"constant number", "omd",
+       [](Summary& s) {
+         s.classifies = false;
+         s.larger_class.reset();
+         s.test_metrics = TestMetrics{100, std::nullopt, RegressionMetrics{-15.53, 4, 3}};
+       },
+       "the mean of its labels (R2 = -1.55e+03 %)"},
+      {"records out of range", "renewable", [](Summary& s) { s.progressive->out_of_range = 3; }, "3 times a record"},
+      {"weights", "infer",
+       [](Summary& s) {
+         s.weights->named = 1;
+         s.weights->lowest = {{2, 0.5}};
+       },
+       "client 2 counted for 0.5"},
+      {"mixing time", "omd", [](Summary& s) { s.disagreement_left = 0.98; }, "leave 98 % of a disagreement"},
+      {"mixing time", "infer", [](Summary& s) { s.disagreement_left = 0.06; }, "leave 6 % of a disagreement"},
+      {"averages", "omd",
+       [](Summary& s) {
+         s.learned = false;
+         s.consensus_error = 99;
+       },
+       "still lie 99.5 % as far from their mean"},
+      {"agreement", "omd", [](Summary& s) { s.consensus_error = 4; }, "mean model is 0.4 times its norm"},
+      {"agreement", "omd", [](Summary& s) { s.consensus_error = 36; }, "Noise is part of that", true},
+      {"settling", "infer", [](Summary& s) { s.settling.knows_scales = false; },
+       "the scales of the features are unknown"},
+      {"settling", "infer",
+       [](Summary& s) {
+         s.settling.paths = {{std::nullopt, false, 10, 34, "a", 1, 4.9, "b"}};
+       },
+       "mostly 'a'"},
+      {"quantiser", "vertical", [](Summary& s) { s.vertical->one_level = 0.4; }, "in 40 % of the parties' messages"},
+      {"information", "renewable", [](Summary& s) { s.batches->information = 1.3; },
+       "a batch tells 1.3 of its intercept"},
+      {"scores", "renewable", [](Summary& s) { s.batches->drift = 40; }, "add up to 40 standard errors"}};
+  return all;
+}
+
+TEST(EndChecks, SayNothingOfGoodRuns) {
+  for (const char* command : {"omd", "fedavg", "renewable", "infer", "vertical"}) {
+    EXPECT_THAT(notes_of(good_run(command)), IsEmpty()) << command;
+  }
+}
+
+TEST(EndChecks, SayWhatIsWrong) {
+  for (const Case& each : cases()) {
+    Summary summary = good_run(each.command);
+    each.spoil(summary);
+    EXPECT_THAT(notes_of(summary, each.protects), ElementsAre(HasSubstr(each.says))) << each.check;
+  }
+}
+
+TEST(EndChecks, HaveACaseEach) {
+  std::set<std::string> tested;
+  for (const Case& each : cases()) tested.insert(each.check);
+  for (const EndCheck& check : end_checks()) EXPECT_TRUE(tested.contains(check.name)) << check.name;
+  EXPECT_EQ(tested.size(), end_checks().size());
+}
+
+TEST(EndChecks, LookAtTheRunsOfTheirCommandsAlone) {
+  Summary summary = good_run("fedavg");
+  summary.batches->drift = 40;
+  summary.disagreement_left = 1;
+  EXPECT_THAT(notes_of(summary), IsEmpty());
+}
+
+/// Noise moves clients apart by itself: a run may disagree more under it.
+TEST(EndChecks, ExpectMoreDisagreementUnderNoise) {
+  Summary summary = good_run("omd");
+  summary.consensus_error = 4;
+  EXPECT_THAT(notes_of(summary, true), IsEmpty());
+}
+
+TEST(EndChecks, NameScalesWhereTheyAreOpen) {
+  Summary summary = good_run("infer");
+  summary.settling.knows_scales = false;
+  EXPECT_THAT(notes_of(summary, true, false), ElementsAre(HasSubstr("--ranges")));
+  EXPECT_THAT(notes_of(summary, true, true), ElementsAre(Not(HasSubstr("--ranges"))));
+}
+
+/// What a run withholds is not there to be looked at.
+TEST(EndChecks, SayNothingOfWhatIsWithheld) {
+  Summary summary = good_run("omd");
+  summary.progressive.reset();
+  summary.test.reset();
+  summary.larger_class.reset();
+  summary.disagreement_left.reset();
+  summary.weights.reset();
+  EXPECT_THAT(notes_of(summary), IsEmpty());
+}
+
+}  // namespace starling::end_checks_test
