@@ -391,8 +391,8 @@ double noise_factor(const NoiseCorrelation& correlation) {
       std::sqrt(column_square(real_weights(correlation), correlation.uses, correlation.apart) * inflation(gap)));
 }
 
-// Row t of C 1 is Σ_{i<=t} c_i, at most Σ c. Where what is missing of that is below 2^-50, all further rows count as
-// so large.
+// Row t of C 1 is Σ_{i<=t} c_i, at most Σ c. Where what is missing of that is below 2^-50, and beyond the rounds of a
+// chain, all further rows count as so large.
 double norm_of_all_rounds(const NoiseCorrelation& correlation, Round rounds) {
   check(rounds >= 1, "the norm of {} rounds of noise (must be at least 1)", rounds);
   const CorrelationWeights integers = weights_of(correlation);
@@ -403,7 +403,7 @@ double norm_of_all_rounds(const NoiseCorrelation& correlation, Round rounds) {
   Precise total = 1;
   for (Round t = 1; t < rounds; ++t) {
     const Precise value = weights.omega[0] * response[0] + weights.omega[1] * response[1];
-    if (value < negligible) {
+    if (value < negligible || t >= CorrelationLimits::rounds) {
       const Precise most = integers.column_sum();
       total += static_cast<Precise>(rounds - t) * most * most;
       break;

@@ -1,6 +1,8 @@
 """What a unit pays in all: totals, what is left of a budget, and what a run says of it."""
 
 import hashlib
+import itertools
+import math
 import unittest
 
 from harness import *
@@ -183,6 +185,74 @@ class Budgets(BudgetCase):
         self.assertIn("note: learning will stop after round 200 of 400", result.err)
         self.assertIn("budget spent, no learning", result.err)
         self.assertRegex(result.out, "budget +spent: learning ended after round 200 of 400")
+
+
+def chain_loss(correlation, releases):
+    """What somebody with a record in each of the releases pays, in multiples of mu: ||C1||/f."""
+    numbers = re.fullmatch(r"omega=(.*),(.*) theta=(.*),(.*) uses=(\d+) apart=(\d+)", correlation).groups()
+    omega, theta, (uses, apart) = [float(x) for x in numbers[:2]], [float(x) for x in numbers[2:4]], map(int, numbers[4:])
+    column, buffers = [], [0.0, 0.0]
+    for t in range(uses * apart + 10000):
+        column.append(sum(w * s for w, s in zip(omega, buffers)) if t else 1.0)
+        buffers = [b * s + column[-1] for b, s in zip(theta, buffers)]
+    of_record = [math.fsum(column[t - j * apart] for j in range(min(uses, t // apart + 1))) for t in range(len(column))]
+    rows = itertools.accumulate(column[:releases])
+    return math.sqrt(math.fsum(row ** 2 for row in rows) * uses / math.fsum(value ** 2 for value in of_record))
+
+
+def gaussian_epsilon(mu, delta=1e-5):
+    def phi(x):
+        return math.erfc(-x / math.sqrt(2)) / 2
+
+    least, most = 0.0, 200.0
+    for _ in range(100):
+        middle = (least + most) / 2
+        if phi(mu / 2 - middle / mu) - math.exp(middle) * phi(-mu / 2 - middle / mu) > delta:
+            least = middle
+        else:
+            most = middle
+    return most
+
+
+class MoreRounds(BudgetCase):
+    """Runs with correlated noise that are resumed with more rounds than they began with."""
+    MU = 0.03
+    BATCH = 3
+    PASS = 4  # releases
+    COMMON = ["--source", "few.csv", "--mechanism", "gaussian", "--mu", MU, "--noise-correlation", "blt:2", "--batch", BATCH,
+              "--epochs", 40, "--noise-key", "seed", "--output", "run", "--progress", "off"]
+    COMMANDS = (["omd"], ["fedavg", "--local-steps", "2"])
+
+    def losses(self):
+        """Of the client as its ledger says, and by how many releases mu rises."""
+        found = self.losses_in(["run/private/0/ledger"])[0]
+        rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
+        parameters = next(row for row in rows if row["kind"] == "open")["parameters"]
+        correlation = re.search(r"correlation: (\S+ \S+ \S+ \S+)", parameters).group(1)
+        return found, lambda releases: self.MU * chain_loss(correlation, releases)
+
+    def test_a_client_pays_for_all_rounds_that_are_charged(self):
+        self.write("few.csv", "\n".join(csv_rows(self.PASS * self.BATCH)) + "\n")
+        for words in self.COMMANDS:
+            for budget, unit in ((None, None), (5, "client"), (5, "record")):
+                with self.subTest(words[0], budget=budget, unit=unit):
+                    shutil.rmtree(self.folder / "run", ignore_errors=True)
+                    limit = ["--budget", budget, "--budget-unit", unit] if budget else []
+                    self.succeeded(self.run_command(1, [*words, *self.COMMON, *limit, "--rounds", 6, "--checkpoint-every", 6]))
+                    again = self.run_command(1, [words[0], "--resume", "run", "--rounds", 80, "--json"])
+                    privacy = self.succeeded(again).summary()["privacy"]
+                    found, mu = self.losses()
+                    releases = found["releases"]
+                    client = gaussian_epsilon(self.BATCH * mu(releases))
+                    for says in (found["client_total"]["epsilon"], privacy["client_epsilon"], privacy["ledger"]["client_epsilon"]):
+                        self.assertAlmostEqual(says / client, 1, delta=1e-9)
+                    self.assertAlmostEqual(found["one_per_batch"]["epsilon"] / gaussian_epsilon(mu(releases)), 1, delta=1e-9)
+                    record = gaussian_epsilon(self.MU * math.sqrt(-(-releases // self.PASS)))
+                    self.assertAlmostEqual(found["record"]["epsilon"] / record, 1, delta=1e-9)
+                    if unit == "client":
+                        self.assertLessEqual(client, budget)
+                        self.assertGreater(gaussian_epsilon(self.BATCH * mu(releases + 1)), budget)
+                        self.assertEqual(privacy["budget"]["stopped_clients"], 1)
 
 
 class FirstWords(BudgetCase):

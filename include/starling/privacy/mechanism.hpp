@@ -14,6 +14,7 @@
 #include "starling/core/sized.hpp"
 #include "starling/core/snapshot.hpp"
 #include "starling/core/table.hpp"
+#include "starling/privacy/accumulation.hpp"
 #include "starling/privacy/charge.hpp"
 #include "starling/privacy/correlation.hpp"
 #include "starling/privacy/keys/keys.hpp"
@@ -107,11 +108,8 @@ class Protection : protected Release {
   /// Neighbours differ in one replaced record: its clipped gradient moves by up to 2C, not C.
   [[nodiscard]] virtual Charge charge(double price) const = 0;
   [[nodiscard]] virtual PriceKind price_kind() const = 0;
-  /// The factor on the charges of somebody with a record in each of `releases` releases. It is above 1 where sums over
-  /// all records are released later, because all of that person's records move such a sum at once.
-  [[nodiscard]] virtual double accumulation(std::int64_t /*releases*/) const { return 1; }
-  /// The largest accumulation of any number of releases up to this one.
-  [[nodiscard]] virtual double most_accumulation(std::int64_t releases) const { return accumulation(releases); }
+  /// How charges rise for somebody with a record in each of many releases.
+  [[nodiscard]] virtual Accumulation accumulation() const { return {}; }
   /// The unit that `charge` counts.
   [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
   /// The neighbouring relation of `charge`, as the end of "two data sets count as neighbours if …".

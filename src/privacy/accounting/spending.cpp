@@ -228,7 +228,7 @@ ClientLosses losses_of(const Spending& spending, const Protection& mechanism, st
   // A component changes with its record, so it pays no more.
   losses.component = compose_at(with(record, single, 1), delta);
   losses.record = of_group_with(record, units_of_record(mechanism), 1);
-  const double accumulation = mechanism.accumulation(spending.releases());
+  const double accumulation = mechanism.accumulation().factor(spending.releases());
   losses.one_per_batch = accumulation == 1 ? compose_at(with(all, single, of_each_batch), delta)
                                            : of_group_with(all, accumulation, of_each_batch);
   losses.client = of_group_with(all, accumulation * units_of_batch(mechanism), single ? single->of_client : 0);

@@ -1,9 +1,12 @@
 #include "starling/privacy/ledger/ledger_book.hpp"
 
+#include "ledger_rules.hpp"
 #include <algorithm>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -46,9 +49,20 @@ void raise(ByPass& passes, const Reservation& block) {
   for (const auto& [pass, charge] : block.passes) raise(passes[pass], charge);
 }
 
-/// Units of privacy, as a run's charges count them, in one unit of `level`.
-double units_of(LossLevel level, const LedgerRun& run) {
-  const double of_record = run.batch_units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
+/// Units in a batch of so many that a client releases, risen by their accumulation. Rows of 0.2.0 or earlier have the
+/// factor of the rounds that were planned. More releases under correlated noise cost no more than a chain of them,
+/// whatever else they have: a second part, or a sum of first rounds, rises by less or is in that factor.
+double risen_units(const LedgerRun& run, std::int64_t releases) {
+  if (run.accumulation.any()) return run.batch_units * run.accumulation.factor(releases);
+  const std::optional<NoiseCorrelation> stated = stated_correlation(run.parameters);
+  if (!stated) return run.batch_units;
+  return std::max(run.batch_units, static_cast<double>(run.batch) * Accumulation{stated}.factor(releases));
+}
+
+/// Units of privacy, as a run's charges count them, in one unit of `level`, for a client with so many releases.
+double units_of(LossLevel level, const LedgerRun& run, std::int64_t releases) {
+  const double units = risen_units(run, releases);
+  const double of_record = units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
   switch (level) {
     case LossLevel::component:
       return 1;
@@ -62,12 +76,11 @@ double units_of(LossLevel level, const LedgerRun& run) {
     case LossLevel::client:
       break;
   }
-  return run.batch_units;
+  return units;
 }
 
-/// An upper bound on the cost of a release of the run at `level`.
-Charge at_level(LossLevel level, const Charge& charge, const LedgerRun& run) {
-  const double units = units_of(level, run);
+/// An upper bound on the cost of a release that counts as so many units.
+Charge of_units(const Charge& charge, double units) {
   return units <= 1 ? charge : of_group(charge, units).value_or(Charge::unbounded());
 }
 
@@ -77,22 +90,41 @@ bool counts_by_pass(LossLevel level, const LedgerRun& run) {
   return level == LossLevel::component || level == LossLevel::record;
 }
 
+std::int64_t releases_of(const std::vector<const Reservation*>& blocks) {
+  std::int64_t releases = 0;
+  for (const Reservation* block : blocks) {
+    for (const ChargeGroup& group : block->charges) releases += group.count;
+  }
+  return releases;
+}
+
 /// Adds the costs of blocks of one run.
 void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, LossLevel level, const LedgerRun& run) {
+  const double units = units_of(level, run, releases_of(blocks));
   if (!counts_by_pass(level, run)) {
     for (const Reservation* block : blocks) {
-      for (const auto& [charge, count] : block->charges) add(groups, {at_level(level, charge, run), count});
+      for (const auto& [charge, count] : block->charges) add(groups, {of_units(charge, units), count});
     }
     return;
   }
   ByPass passes;
   for (const Reservation* block : blocks) raise(passes, *block);
   for (const auto& [pass, largest] : passes) {
-    for (const Charge& charge : largest) add(groups, {at_level(level, charge, run), 1});
+    for (const Charge& charge : largest) add(groups, {of_units(charge, units), 1});
   }
 }
 
 }  // namespace
+
+std::optional<NoiseCorrelation> stated_correlation(const std::string& parameters) {
+  constexpr std::string_view before = " correlation: ";
+  constexpr int words = 4;
+  const std::size_t begin = parameters.find(before);
+  if (begin == std::string::npos) return std::nullopt;
+  std::size_t end = begin + before.size();
+  for (int word = 0; word < words && end != std::string::npos; ++word) end = parameters.find(' ', end + 1);
+  return NoiseCorrelation::parse(parameters.substr(begin + before.size(), end - begin - before.size()));
+}
 
 LossLevel level_of(PrivacyUnit unit) {
   if (unit == PrivacyUnit::person) return LossLevel::person;

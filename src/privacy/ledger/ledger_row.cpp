@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <concepts>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -65,6 +66,16 @@ class Writer {
       members(writer, item);
     }
   }
+  /// An object that may be absent.
+  template <class T>
+  void part(const char* name, T& value, bool is_there) {
+    if (!is_there) return;
+    Writer writer(object_[name]);
+    members(writer, value);
+  }
+  void correlation(const char* name, const std::optional<NoiseCorrelation>& correlation) {
+    object_[name] = correlation ? correlation->text() : "";
+  }
   /// The clients of a row.
   void clients(const ClientRange& clients) {
     object_["client"] = clients.first;
@@ -122,6 +133,23 @@ class Reader {
       Reader reader(json);
       members(reader, items.emplace_back());
       reader.end();
+    }
+  }
+  template <class T>
+  void part(const char* name, T& value, bool /*is_there*/) {
+    if (next_ == object_.end() || next_.key() != name) return;
+    Reader reader(next(name));
+    members(reader, value);
+    reader.end();
+  }
+  void correlation(const char* name, std::optional<NoiseCorrelation>& correlation) {
+    std::string text;
+    member(name, text);
+    if (text.empty()) return;
+    try {
+      correlation = NoiseCorrelation::parse(text);
+    } catch (const UsageError& error) {
+      refuse(error.what());
     }
   }
   void clients(ClientRange& clients) {
@@ -208,6 +236,14 @@ void members(Form& form, ChargeGroup& group) {
 }
 
 template <class Form>
+void members(Form& form, Accumulation& accumulation) {
+  form.correlation("correlation", accumulation.correlation);
+  form.member("independent", accumulation.independent);
+  form.member("once", accumulation.once);
+  form.member("first_rounds", accumulation.first_rounds);
+}
+
+template <class Form>
 void members(Form& form, StartRow& row) {
   int format = ledger_format;
   form.member("format", format);
@@ -231,6 +267,7 @@ void members(Form& form, OpenRow& row) {
   form.word("unit", run.unit, units);
   form.member("batch", run.batch);
   form.member("batch_units", run.batch_units);
+  form.part("accumulation", run.accumulation, run.accumulation.any());
   form.member("determined_by", run.determined_by);
   form.ranges("clients", run.clients);
 }

@@ -52,6 +52,13 @@ void check_charge(const Charge& charge) {
   check(fits, "a charge with epsilon {}, delta {}, mu {} (not what a charge of its kind has)", epsilon, delta, mu);
 }
 
+void check_accumulation(const Accumulation& accumulation) {
+  const auto& [correlation, independent, once, first_rounds] = accumulation;
+  check(independent >= 0 && once >= 0 && independent + once < 1 && first_rounds >= 0 && first_rounds <= most_rounds,
+        "an accumulation with shares {} and {}, and {} first rounds (shares come to less than 1)", independent, once,
+        first_rounds);
+}
+
 /// The run that rows are written for.
 const LedgerEntry& current(const LedgerBook& book) {
   check(book.at_hand() != nullptr, "no run is at hand: rows belong to one. Begin it first.");
@@ -204,6 +211,8 @@ void LedgerRules::require_row(const LedgerBook& book, const OpenRow& row) {
   check_digits(run.determined_by);
   check(run.batch >= 1, "a batch of {} records (1 or more)", run.batch);
   check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units (1 or more)", run.batch_units);
+  check_accumulation(run.accumulation);
+  if (!run.accumulation.any()) static_cast<void>(stated_correlation(run.parameters));
   check(!run.clients.empty() && run.clients.front().first >= 0,
         "no client, or one below 0 (a run has clients from 0 on)");
   std::int64_t next = 0;

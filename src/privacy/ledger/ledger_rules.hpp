@@ -26,4 +26,8 @@ struct LedgerRules {
   static void apply_row(LedgerBook& book, const EndRow& row);
 };
 
+/// The correlation of noise that `parameters` of a run of 0.2.0 or earlier state; none if they state none. Throws
+/// UsageError for a statement that is none.
+[[nodiscard]] std::optional<NoiseCorrelation> stated_correlation(const std::string& parameters);
+
 }  // namespace starling

@@ -96,7 +96,7 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
 
   [[nodiscard]] Charge charge(double price) const override { return Charge::gaussian(price); }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
-  [[nodiscard]] double accumulation(std::int64_t releases) const override;
+  [[nodiscard]] Accumulation accumulation() const override { return {.correlation = settings_.correlation}; }
   [[nodiscard]] std::string description() const override;
 
   void persist(Snapshot& snapshot) override;
@@ -128,9 +128,8 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
   double factor_;
   std::vector<std::int64_t> base_;  ///< b of the release under way
   GaussianNoise noise_;
-  double noise_price_ = 0;                                     ///< of noise_; 0 before the first
-  std::map<Place, Chain> chains_;                              ///< in an order that does not depend on who came first
-  mutable std::pair<std::int64_t, double> accumulated_{0, 1};  ///< last answer
+  double noise_price_ = 0;         ///< of noise_; 0 before the first
+  std::map<Place, Chain> chains_;  ///< in an order that does not depend on who came first
 };
 
 void CorrelatedGaussian::check_sigma(double price) const {
@@ -141,16 +140,6 @@ void CorrelatedGaussian::check_sigma(double price) const {
   check(wanted <= largest && wanted >= GaussianNoise::smallest_sigma,
         "mu={}: correlated noise can be drawn for {:.3g} to {:.3g}. Choose another, or --noise-correlation none.",
         price, scale / largest, scale / GaussianNoise::smallest_sigma);
-}
-
-double CorrelatedGaussian::accumulation(std::int64_t releases) const {
-  if (releases < 1) return 1;
-  if (accumulated_.first != releases) {
-    const double independent = std::sqrt(static_cast<double>(releases));
-    const double all = norm_of_all_rounds(*settings_.correlation, releases) / (factor_ * independent) * (1 + 0x1p-50);
-    accumulated_ = {releases, std::max(1.0, all)};
-  }
-  return accumulated_.second;
 }
 
 std::string CorrelatedGaussian::description() const {

@@ -85,33 +85,11 @@ Charge PairedMechanism::charge(double price) const {
   return Charge::gaussian(price);
 }
 
-// Who has a record in each of n rounds, of which the first w have one release together, pays w μ for that one and
-// √(n − w) a(n − w) μ for the others, where a is the accumulation of first parts: 1 unless their noise is correlated.
-//
-// With s the share of μ²: n releases cost who has a record in each √n √(1 − s) μ by their first parts, times their
-// accumulation, and what is released once, which moves by n records, n √s μ.
-double PairedMechanism::accumulation(std::int64_t releases) const {
-  if (part_.of_first_rounds && kind_ != PriceKind::none) {
-    const std::int64_t all = std::max<std::int64_t>(releases, 1);
-    const std::int64_t first = std::min<std::int64_t>(all, *part_.of_first_rounds);
-    const double once = static_cast<double>(first);
-    const double factor = first_->accumulation(all - first);
-    return std::sqrt((once * once + factor * factor * static_cast<double>(all - first)) / static_cast<double>(all)) *
-           (1 + 0x1p-40);
-  }
-  if (settings_.correlation) {
-    const double first = first_->accumulation(releases);
-    return std::sqrt((1 - part_.share) * first * first + part_.share) * (1 + 0x1p-40);
-  }
-  if (!part_.once_of || kind_ == PriceKind::none) return 1;
-  return std::sqrt(1 - part_.share + part_.share * static_cast<double>(releases)) * (1 + 0x1p-40);
-}
-
-/// With first rounds, its square is a mean of w at most and of a²: no more than the larger of both.
-double PairedMechanism::most_accumulation(std::int64_t releases) const {
-  if (!part_.of_first_rounds || kind_ == PriceKind::none) return accumulation(releases);
-  const std::int64_t first = std::min<std::int64_t>(releases, *part_.of_first_rounds);
-  return std::max(accumulation(first), first_->most_accumulation(releases - first) * (1 + 0x1p-40));
+Accumulation PairedMechanism::accumulation() const {
+  if (kind_ == PriceKind::none) return {};
+  if (part_.of_first_rounds) return {.correlation = settings_.correlation, .first_rounds = *part_.of_first_rounds};
+  if (part_.once_of) return {.once = part_.share};
+  return {.correlation = settings_.correlation, .independent = settings_.correlation ? part_.share : 0};
 }
 
 std::string PairedMechanism::description() const {

@@ -402,10 +402,10 @@ TEST(CorrelatedGaussian, BytesDoNotDependOnWhoSharesTheObject) {
 
 TEST(CorrelatedGaussian, RecordInEveryReleasePaysForTheCorrelation) {
   const auto mechanism = made(settings_for(3, 256));
-  EXPECT_EQ(mechanism->accumulation(0), 1);
-  EXPECT_EQ(mechanism->accumulation(1), 1);
-  EXPECT_NEAR(mechanism->accumulation(256) * 16, 113, 1);
-  EXPECT_GE(mechanism->accumulation(256) * 16 * noise_factor(best_correlation(256, 1)),
+  EXPECT_EQ(mechanism->accumulation().factor(0), 1);
+  EXPECT_EQ(mechanism->accumulation().factor(1), 1);
+  EXPECT_NEAR(mechanism->accumulation().factor(256) * 16, 113, 1);
+  EXPECT_GE(mechanism->accumulation().factor(256) * 16 * noise_factor(best_correlation(256, 1)),
             norm_of_all_rounds(best_correlation(256, 1), 256));
 }
 
@@ -472,7 +472,8 @@ TEST(CorrelatedGaussian, OtherMechanismsRefuseOrKeepItToTheirGradients) {
   EXPECT_THROW(MaskedGaussian(settings, 2), UsageError);
   EXPECT_THROW(PairedMechanism("gaussian", settings, {.what = "part", .once_of = 10}), UsageError);
   PairedMechanism pair("gaussian", settings, {.what = "part in the constraints", .dimension = 2});
-  EXPECT_NEAR(pair.accumulation(64), std::sqrt(0.5 + 0.5 * std::pow(made(settings)->accumulation(64), 2)), 1e-9);
+  EXPECT_NEAR(pair.accumulation().factor(64),
+              std::sqrt(0.5 + 0.5 * std::pow(made(settings)->accumulation().factor(64), 2)), 1e-9);
   EXPECT_THROW(static_cast<void>(pair.deviation(1)), FailureError);
   Vector first = release(pair, 0, 0, Vector(3));
   static_cast<void>(release(pair, 0, 1, Vector(3)));

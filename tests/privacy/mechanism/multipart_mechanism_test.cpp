@@ -99,7 +99,7 @@ TEST_P(Parts, EachIsWhatAMechanismOfItsOwnReleases) {
   EXPECT_EQ(parts_.price_kind(), gaussian_ ? PriceKind::mu : PriceKind::epsilon);
   EXPECT_EQ(parts_.unit(), PrivacyUnit::record);
   EXPECT_EQ(parts_.neighbours(), alone(GetParam(), 1, 1, 1)->neighbours());
-  EXPECT_EQ(parts_.accumulation(100), 1);
+  EXPECT_EQ(parts_.accumulation().factor(100), 1);
   // One release a round at the same price, to the last bit, has the same noise.
   MultipartMechanism single(GetParam(), settings_of(price_), 1);
   const std::size_t part = single.add("gradient", 2, 6);

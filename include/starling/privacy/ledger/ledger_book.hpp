@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/privacy/accumulation.hpp"
 #include "starling/privacy/charge.hpp"
 #include "starling/privacy/client_range.hpp"
 #include "starling/privacy/ledger/ledger_blocks.hpp"
@@ -30,6 +31,9 @@ struct LedgerRun {
   /// commitments of the noise keys, build. Empty: the run cannot be replayed.
   std::string determined_by = {};
   std::vector<ClientRange> clients = {};  ///< ascending; a number must mean the same data in all runs of a ledger
+  /// How the charges of a client's releases rise. None in rows of 0.2.0 or earlier, whose `batch_units` have the factor
+  /// of the rounds that were planned; the correlation of their noise stands in `parameters`.
+  Accumulation accumulation = {};
 };
 
 /// The reason why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal,
@@ -66,14 +70,15 @@ struct LedgerEntry {
 /// The unit for which a loss is stated: the part in which two neighbouring data sets differ.
 ///
 /// A run charges its own unit. At another level a charge becomes a bound by these rules, in which `factor` is
-/// batch_units / batch, the units that count for one record (and its accumulation, where sums are released later):
+/// batch_units / batch, the units that count for one record. Charges of the levels record_in_each_batch and client rise
+/// by the run's accumulation over all releases of the client that are charged:
 ///
 /// | level | run of unit record or person | run of unit component |
 /// | --- | --- | --- |
 /// | component | the charge: the record that holds the component is replaced | the charge |
 /// | record | the charge | the charge of a group of `factor` components |
-/// | record_in_each_batch | the charge, times the accumulation | as for a record |
-/// | client | the charge of a group of batch_units records or persons | of a group of batch_units components |
+/// | record_in_each_batch | the charge, risen | as for a record |
+/// | client | the charge of a group of batch_units records or persons, risen | of a group of batch_units components |
 /// | person | unit person: the charge; unit record: as for a client | as for a client |
 ///
 /// A group of mechanisms with no claim for groups (`approximate`) is unbounded.

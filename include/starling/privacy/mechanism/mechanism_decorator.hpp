@@ -14,10 +14,7 @@ class MechanismDecorator : public Mechanism {
   [[nodiscard]] Clip clip() const override { return inner_.clip(); }
   [[nodiscard]] Charge charge(double price) const override { return inner_.charge(price); }
   [[nodiscard]] PriceKind price_kind() const override { return inner_.price_kind(); }
-  [[nodiscard]] double accumulation(std::int64_t releases) const override { return inner_.accumulation(releases); }
-  [[nodiscard]] double most_accumulation(std::int64_t releases) const override {
-    return inner_.most_accumulation(releases);
-  }
+  [[nodiscard]] Accumulation accumulation() const override { return inner_.accumulation(); }
   [[nodiscard]] PrivacyUnit unit() const override { return inner_.unit(); }
   [[nodiscard]] std::string neighbours() const override { return inner_.neighbours(); }
   [[nodiscard]] std::string description() const override { return inner_.description(); }

@@ -47,8 +47,7 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] Clip second_clip() const { return second_->clip(); }
   /// The charge of both parts, at the price of the round.
   [[nodiscard]] Charge charge(double price) const override;
-  [[nodiscard]] double accumulation(std::int64_t releases) const override;
-  [[nodiscard]] double most_accumulation(std::int64_t releases) const override;
+  [[nodiscard]] Accumulation accumulation() const override;
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
   [[nodiscard]] std::string description() const override;

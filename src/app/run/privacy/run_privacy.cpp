@@ -138,7 +138,8 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   run.parameters += facts_.histograms.text();
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
-  run.batch_units = units_of_batch(*protection_) * protection_->most_accumulation(facts_.rounds);
+  run.batch_units = units_of_batch(*protection_);
+  run.accumulation = protection_->accumulation();
   run.determined_by = determined_by_;
   run.clients = {clients};
   ledger.begin(run);
