@@ -26,10 +26,18 @@ class Fingerprint {
     for (const std::int32_t index : record.index) add(static_cast<std::uint64_t>(index));
     for (const char c : record.key) add(static_cast<unsigned char>(c));
   }
+  [[nodiscard]] std::uint64_t value() const { return state_; }
   [[nodiscard]] std::string text() const { return fmt::format("{:016x}", state_); }
 
  private:
   std::uint64_t state_ = 1;
 };
+
+/// Fingerprint of a record as its reader gives it.
+inline std::uint64_t fingerprint_of(const Record& record) {
+  Fingerprint fingerprint;
+  fingerprint.add(record);
+  return fingerprint.value();
+}
 
 }  // namespace starling

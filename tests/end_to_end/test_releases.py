@@ -7,6 +7,7 @@ import unittest
 
 from harness import *
 
+UNREADABLE = 3
 BUDGET = 4
 LEDGER = ["--noise-key", "key-{client}", "--ledger", "ledger-{client}"]
 
@@ -265,6 +266,35 @@ class Ledgers(ReleaseCase):
         spent = self.spent(0)
         self.assertEqual(len(spent["runs"]), 2)
         self.assertEqual(spent["losses"][0]["client_total"]["epsilon"], first + 10000)
+
+    def test_a_file_that_changes_while_it_is_read_is_not_released(self):
+        """What a replay counted as the same records would have cost once more."""
+        rows = csv_rows(8000)
+        path = self.folder / "data.csv"
+        path.write_text("\n".join(rows) + "\n")
+        words = ["--source", "data.csv", "--memory", "0", "--batch", "400", "--epochs", "3", "--mechanism", "laplace", "--epsilon", "0.5",
+                 "--clients", "2", *LEDGER, "--checkpoint-every", "5", "--progress", "off"]
+        with interrupted("after rename /private/0/checkpoint-:0", signal.SIGSTOP):
+            job = self.start(1, [*words, "--output", "run"])
+        pid = job.pids(1)[0]
+        wait_until(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().split()[2] == "T", "it has stopped")
+        line = rows[7900]
+        changed = ("1" if line[0] != "1" else "2") + line[1:]
+        with path.open("r+") as file:
+            file.seek(sum(len(row) + 1 for row in rows[:7900]))
+            file.write(changed)
+        os.kill(pid, signal.SIGCONT)
+        result = job.finish()
+        self.assertEqual(result.codes, [UNREADABLE], result)
+        self.assertRegex(result.messages()[0], "data.csv: row 7901: the record is not what it was at first")
+        refused = self.run_ranks(1, ["--resume", "run"])
+        self.assertNotEqual(refused.code, 0, refused)
+        path.write_text("\n".join(rows) + "\n")
+        self.good(1, ["--resume", "run"])
+        for u in (0, 1):
+            spent = self.spent(u)
+            self.assertEqual(len(spent["runs"]), 1)
+            self.assertEqual(spent["losses"][0]["record"]["epsilon"], 3 * 0.5, "three passes")
 
     @needs_h5py
     def test_so_does_any_other_input(self):

@@ -307,13 +307,14 @@ std::vector<std::string> LearningRun::digests_of_sources() const {
   return digests;
 }
 
-/// Digests of each client's records, or of those that all clients share. They are the same for any layout.
+/// Digests of each client's records, the same for any layout; of generated records one for all clients.
 std::vector<std::string> LearningRun::digests_of_data() const {
-  if (dataset_.fingerprints.empty())
-    return {fmt::format("{} {}", dataset_.fingerprint, fmt::join(source_digests_, ""))};
+  if (dataset_.contents.empty()) return {fmt::format("{} {}", dataset_.fingerprint, fmt::join(source_digests_, ""))};
   std::vector<std::string> digests;
-  for (std::size_t k = 0; k < dataset_.fingerprints.size(); ++k) {
-    digests.push_back(dataset_.fingerprints[k] + " " + source_digests_[k]);
+  for (std::size_t k = 0; k < dataset_.contents.size(); ++k) {
+    const std::string& source = dataset_.fingerprints.empty() ? dataset_.fingerprint : dataset_.fingerprints[k];
+    const std::string& file = source_digests_.size() == 1 ? source_digests_.front() : source_digests_[k];
+    digests.push_back(fmt::format("{} {}{:016x}", source, file, dataset_.contents[k]));
   }
   return digests;
 }

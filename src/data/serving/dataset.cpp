@@ -89,6 +89,7 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   dataset.common = true;
   const ShareOpener opener(settings.source, settings, found);
   dataset.streams = persons ? opener.open(deal.shares, persons) : opener.open(deal.shares);
+  dataset.contents = opener.contents(deal.shares, persons);
   return dataset;
 }
 
@@ -112,6 +113,7 @@ void open_pipe(const std::string& path, const DataSettings& settings, Dataset& d
   dataset.shape = dataset.shape.joined(shape);
   if (!shape.empty && !dataset.constants) dataset.constants = reader->constants();
   dataset.replayable = false;
+  dataset.contents.push_back(0);
   if (settings.person.empty()) {
     dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings));
     return;
@@ -144,6 +146,7 @@ void open_own_file(const std::string& path, const DataSettings& settings, Client
   const ShareOpener opener(path, own, found);
   auto streams = persons ? opener.open({all}, persons) : opener.open({all});
   dataset.streams.push_back(std::move(streams.front()));
+  dataset.contents.push_back(opener.contents({all}, persons).front());
 }
 
 /// The stream of a client without records.
@@ -160,6 +163,11 @@ class NoStream final : public Stream {
   [[nodiscard]] std::optional<Round> rounds() const override { return 0; }
 };
 
+void open_nothing(Dataset& dataset) {
+  dataset.streams.push_back(std::make_unique<NoStream>());
+  dataset.contents.push_back(0);
+}
+
 bool has_files(const std::string& source) {
   const std::vector<std::string> files = files_of(source);
   return std::all_of(files.begin(), files.end(), [](const auto& file) { return std::filesystem::exists(file); });
@@ -175,7 +183,7 @@ Dataset open_per_client(const DataSettings& settings, Client first, Client count
     const std::string path = name_of_client(settings.source, u);
     const std::size_t before = dataset.fingerprint.size();
     if (std::binary_search(settings.lost.begin(), settings.lost.end(), u) && !has_files(path))
-      dataset.streams.push_back(std::make_unique<NoStream>());
+      open_nothing(dataset);
     else if (is_pipe(path))
       open_pipe(path, settings, dataset);
     else
@@ -294,10 +302,12 @@ void Dataset::plan(std::size_t batch, std::int64_t epochs, std::optional<std::in
 void Dataset::append(Dataset joined, Round round) {
   const auto of_each = [](Dataset& part) {
     if (part.fingerprints.empty()) part.fingerprints.assign(part.streams.size(), part.fingerprint);
+    part.contents.resize(part.streams.size());  // those of generators
   };
   of_each(*this);
   of_each(joined);
   fingerprints.insert(fingerprints.end(), joined.fingerprints.begin(), joined.fingerprints.end());
+  contents.insert(contents.end(), joined.contents.begin(), joined.contents.end());
   for (auto& stream : joined.streams) streams.push_back(std::make_unique<LateStream>(std::move(stream), round));
   if (joined.shape.rounds && *joined.shape.rounds > 0) *joined.shape.rounds += round;
   of_joined = of_joined.joined(joined.shape);

@@ -73,16 +73,19 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   std::int64_t& count = result.found.records;
   while (true) {
     const Mark mark = index.due(count) ? reader.mark() : Mark{};
+    std::uint64_t as_read = 0;
     const auto read = faults.read(reader, [&] {
       if (!(direct ? reader.next_label(record) : reader.next(record))) return false;
+      if (direct) record.values.clear();
+      as_read = fingerprint_of(record);
       map_label(settings, reader, record);
       return true;
     });
     if (read == Faults::Read::end) break;
     if (read == Faults::Read::fault) continue;
     index.note(count, mark);
-    if (direct) record.values.clear();
-    fingerprint.add(record);
+    if (!direct) static_cast<void>(index.digests().same(count, as_read));  // it is read first
+    fingerprint.add(as_read);
     result.entries += static_cast<std::int64_t>(record.values.size());
     if (look == Partition::Look::labels) result.found.labels.push_back(record.left_out ? of_left_out : record.label);
     if (look == Partition::Look::keys) keys.add(record.key);
@@ -135,6 +138,10 @@ void NumberedReader::read(std::int64_t number, Record& record) {
           reader_->where());
     }
   } while (next_++ != number);
+  check<DataError>(index_->digests().same(number, fingerprint_of(record)),
+                   "{}: the record is not what it was at first: another program has changed the file, and a replay "
+                   "would count as the same records. Put the file back as it was, and go on with --resume.",
+                   reader_->where());
 }
 
 void NumberedReader::go_to(const RecordIndex::Entry& place) {

@@ -1,11 +1,13 @@
 /// Opens the streams of shares of a source.
 #pragma once
 
+#include "data/fingerprint.hpp"
 #include "data/formats/gz_file.hpp"
 #include "persons.hpp"
 #include "scan.hpp"
 #include "streams.hpp"
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <sys/resource.h>
@@ -35,6 +37,21 @@ class ShareOpener {
  public:
   ShareOpener(std::string source, const DataSettings& settings, const Scan& scan)
       : source_(std::move(source)), settings_(settings), scan_(scan) {}
+
+  /// Fingerprint of the records of each share as they were read on opening.
+  [[nodiscard]] std::vector<std::uint64_t> contents(const std::vector<Share>& shares,
+                                                    const std::shared_ptr<const Persons>& persons) const {
+    std::vector<std::uint64_t> contents;
+    for (const Share& share : shares) {
+      Fingerprint fingerprint;
+      const Share records = persons ? records_of(share, *persons) : share;
+      for (const Share::Run& run : records.runs()) {
+        for (std::int64_t i = run.first; i < run.first + run.count; ++i) fingerprint.add(scan_.index->digests().at(i));
+      }
+      contents.push_back(fingerprint.value());
+    }
+    return contents;
+  }
 
   /// Reads the shares once, so that unfit records are found on opening.
   [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {

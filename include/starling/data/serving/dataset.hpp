@@ -44,7 +44,9 @@ struct Dataset {
   std::string digest;          ///< SHA-256 of a public source's description; empty for private ones
   std::string fingerprint;     ///< of the records read and of the partition; empty for generators and pipes
   std::vector<std::string> fingerprints =
-      {};                                 ///< of the records of each client; empty where all clients share a source
+      {};  ///< of the records of each client; empty where all clients share a source
+  /// Fingerprints of each client's records as they were read on opening; 0 of a pipe. Empty for generators.
+  std::vector<std::uint64_t> contents = {};
   bool common = false;                    ///< whether all ranks read one source, and so must have the same fingerprint
   DataShape of_joined = {.empty = true};  ///< of clients that joined later; their rounds are those of the run
   std::string joined_fingerprint;         ///< of their sources that all ranks read

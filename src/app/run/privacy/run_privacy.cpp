@@ -28,6 +28,7 @@ void RunPrivacy::open() {
   agreement_.same("prices", declare_public(prices_->text()));
   if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
   determined_by_ = determination();
+  facts_.data = std::vector<std::string>();
   settle_run_id();
   agreement_.together([&] { make_protection(); });
   refuse_equal_keys(agreement_, keys_, run_id_);
