@@ -90,6 +90,22 @@ class Options(InitCase):
         self.assertEqual((summary["privacy"]["unit"], summary["dimension"]), ("person", 4))
         self.assertNotIn("counted per record", result.out + result.err)
 
+    def test_what_a_person_has_is_in_no_setting(self):
+        """The number of persons is public, and how many records they have is not. The file tells of records: it is its owner's."""
+        def configured(records, text=""):
+            rows = [f"{line}{text},{number % 20}" for number, line in enumerate(csv_rows(records))]
+            self.write("visits.csv", f"a,b,c,y{',town' if text else ''},patient\n" + "\n".join(rows) + "\n")
+            self.write("run.ini", "before\n")
+            os.chmod(self.folder / "run.ini", 0o644)
+            self.init(["visits.csv", "--unit", "person", "--person", "patient", "--total-epsilon", "1", "--force"], 1 if text else 0)
+            self.assertEqual((self.folder / "run.ini").stat().st_mode & 0o777, 0o600)
+            return (self.folder / "run.ini").read_text()
+
+        few = configured(40)
+        self.assertIn("\ndelta = 1e-05\n", few)
+        self.assertEqual(configured(12000), few)
+        self.assertIn("\ndelta = 1e-05\n", configured(12000, ",Bern"))
+
     def test_what_is_wrong(self):
         for words, code, parts in (
             ([], USAGE, ["no records are named"]),

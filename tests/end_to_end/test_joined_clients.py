@@ -127,6 +127,22 @@ class JoinedClients(ChangingClients):
         self.assertIn("Client(s) 5,6 joined after round",
                       " ".join((self.folder / "run/privacy.txt").read_text().split()))
 
+    def test_a_total_counts_the_rounds_of_those_who_join_from_there(self):
+        """Passes over six records are as many as over eight. Two are used more often in what is left of ten passes."""
+        words = [*PRIVATE[:PRIVATE.index("--mechanism")], "--mechanism", "gaussian", "--total-epsilon", "2",
+                 *PRIVATE[PRIVATE.index("--noise-key"):]]
+        for count, rounds in ((6, []), (2, ["--rounds", "40"])):
+            self.begin([*words, *rounds])
+            rows = [",".join(map(str, row)) for row in records(5)[:count]]
+            self.write("few.csv", "\n".join(["x1,x2,x3,y", *rows]) + "\n")
+            result = self.resume("--join", 1, "--source", "few.csv")
+            if rounds:
+                self.complains(result, 2, "--total-epsilon goes by the client that uses a record most often")
+            else:
+                self.succeeded(result)
+                self.assertLessEqual(self.charges()[5]["record"]["epsilon"], 2 + 1e-9)
+            shutil.rmtree(self.folder / "run")
+
     @slow
     def test_clients_may_join_and_leave_again_and_again(self):
         self.begin(MIXED_WELL)

@@ -4,6 +4,7 @@
 #include "app/data/description_text.hpp"
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -102,6 +103,7 @@ void look_at_table(const std::string& source, const ReadSettings& settings, Data
   const TableProfile profile = profile_table(source, settings, [&progress] { progress.tick(); });
   progress.end();
   look.records += profile.records;
+  look.persons += profile.keys;
   for (std::size_t k = 0; k < profile.columns.size(); ++k) {
     const ColumnProfile& column = profile.columns[k];
     const bool tells_persons =
@@ -153,6 +155,15 @@ void look_at_labels(const Description& figures, DataLook& look) {
   }
 }
 
+std::int64_t count_persons(const std::string& source, const ReadSettings& settings) {
+  std::unordered_set<std::string> persons;
+  const auto reader = open_reader(source, settings);
+  for (Record record; reader->next_label(record);) {
+    if (!record.key.empty()) persons.insert(record.key);
+  }
+  return static_cast<std::int64_t>(persons.size());
+}
+
 /// The records as a run would read them.
 void look_at_records(const std::vector<std::string>& sources, const ReadSettings& settings, DataLook& look) {
   Describer describer;
@@ -195,7 +206,11 @@ DataLook look_at_data(const ReadSettings& settings, Client clients) {
   const std::vector<std::string> sources = sources_here(settings.source, clients);
   look.files = static_cast<Client>(sources.size());
   for (const std::string& source : sources) {
-    if (is_table_of_text(source, settings)) look_at_table(source, settings, look);
+    if (is_table_of_text(source, settings)) {
+      look_at_table(source, settings, look);
+    } else if (!settings.key.empty()) {
+      look.persons += count_persons(source, settings);
+    }
   }
   for (Decision& each : look.decisions) {
     if (each.more_files > 0)

@@ -21,6 +21,7 @@ struct Decision {
 struct DataLook {
   Client files = 0;  ///< of the clients' files, those that are here
   std::int64_t records = 0;
+  std::int64_t persons = 0;  ///< by the column `key`; one in several files counts in each
   std::size_t features = 0;  ///< 0 where a decision is needed before they can be read
   std::string label;         ///< how the label was found
   std::string loss;          ///< that fits the labels; empty where it is not known

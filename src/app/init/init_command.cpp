@@ -16,6 +16,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/graph/topology.hpp"
 #include "starling/net/world.hpp"
@@ -265,23 +266,33 @@ void Init::plan() {
 
 void Init::write_files() {
   const fs::path folder = config_.output;
-  std::vector<std::pair<std::string, std::string>> files{{"run.ini", configuration_text(run_)}};
-  if (!topology_text_.empty()) files.emplace_back("graph.topo", topology_text_);
+  struct File {
+    std::string name;
+    std::string text;
+    bool of_owner = false;  ///< it tells of the records
+  };
+  std::vector<File> files{{"run.ini", configuration_text(run_), true}};
+  if (!topology_text_.empty()) files.push_back({"graph.topo", topology_text_});
   if (run_.place == LaunchPlace::slurm) {
-    files.emplace_back("run.sbatch", batch_script(run_, fs::canonical("/proc/self/exe").string(),
-                                                  fs::absolute(folder).lexically_normal().string()));
+    files.push_back({"run.sbatch", batch_script(run_, fs::canonical("/proc/self/exe").string(),
+                                                fs::absolute(folder).lexically_normal().string())});
   }
   std::error_code error;
   fs::create_directories(folder, error);
   check(fs::is_directory(folder, error), "--output '{}': it cannot be made a folder. Name another.", config_.output);
-  for (const auto& [name, text] : files) {
-    check(config_.force || !fs::exists(folder / name, error),
+  for (const File& file : files) {
+    check(config_.force || !fs::exists(folder / file.name, error),
           "--output '{}': it has a {}, which would be lost. Name another folder, or add --force.", config_.output,
-          name);
+          file.name);
   }
   print("\nWrote");
-  for (const auto& [name, text] : files) {
-    write_text((folder / name).string(), text);
+  for (const auto& [name, text, of_owner] : files) {
+    const std::string path = (folder / name).string();
+    if (const auto place = replaced_file(path); of_owner && place) {
+      require_written(replace_file(*place, text), path, "check the folder and the disk");
+    } else {
+      write_text(path, text);
+    }
     print(" " + (folder / name).lexically_normal().string());
   }
   print("\n");

@@ -15,9 +15,10 @@ constexpr double usual_delta_of_runs = 1e-5;
 
 std::string data_lines(const PlannedRun& run) {
   const DataLook& look = run.look;
-  std::string text =
-      fmt::format("# The records: {} in {} file{}{}.\n", look.records, look.files, look.files == 1 ? "" : "s",
-                  look.features > 0 ? fmt::format(", with {} features", look.features) : "");
+  std::string text = fmt::format(
+      "# The records: {} in {} file{}{}.\n",
+      run.person.empty() ? std::to_string(look.records) : fmt::format("those of {} persons", look.persons), look.files,
+      look.files == 1 ? "" : "s", look.features > 0 ? fmt::format(", with {} features", look.features) : "");
   text += fmt::format("source = {}\n", run.source);
   text += run.has_own_files ? "# Clients, each with a file of its own.\n"
                             : "# Clients, to whom the records are dealt (starling omd --help: Partitions).\n";
@@ -49,8 +50,8 @@ std::string privacy_lines(const PlannedRun& run) {
   std::string text = "# Who is protected: one record, or one person with all records (unit = person).\n";
   text += run.person.empty() ? "unit = record\n" : fmt::format("unit = person\nperson = {}\n", run.person);
   text += "# How much: epsilon of such a unit in all its releases, and the probability at which it may be exceeded.\n";
-  text +=
-      fmt::format("mechanism = gaussian\ntotal-epsilon = {}\ndelta = {}\n", *run.epsilon, delta_for(run.look.records));
+  text += fmt::format("mechanism = gaussian\ntotal-epsilon = {}\ndelta = {}\n", *run.epsilon,
+                      delta_for(run.person.empty() ? run.look.records : run.look.persons));
   return text + "# Batch, clip and steps follow from public numbers (tuning = auto).\n\n";
 }
 

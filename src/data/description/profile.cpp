@@ -6,6 +6,8 @@
 #include "data/keys.hpp"
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <unordered_set>
 
 #include <fmt/ranges.h>
 
@@ -179,13 +181,17 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   TableProfile profile;
   profile.has_names = !table.columns().names.empty();
   profile.columns = columns_of(table.columns(), settings);
+  const std::optional<std::size_t> key = choose_columns(table.columns(), settings, DefaultLabel::named_or_last).key;
+  std::unordered_set<std::string> keys;
   while (const Fields* fields = table.next()) {
     for (std::size_t column = 0; column < fields->size(); ++column) {
       profile.columns[column].add((*fields)[column], table.decimal_comma());
     }
+    if (key && !is_missing_key((*fields)[*key])) keys.insert(text_of((*fields)[*key]));
     ++profile.records;
     tick();
   }
+  profile.keys = static_cast<std::int64_t>(keys.size());
   check<DataError>(profile.records > 0, "{}: no records (nothing can be learned from it) check the file", path);
   return profile;
 }

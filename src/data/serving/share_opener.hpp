@@ -86,8 +86,8 @@ class ShareOpener {
                                                           const std::shared_ptr<const Persons>& persons) const {
     std::vector<Share> of_records;
     for (const Share& share : shares) of_records.push_back(records_of(share, *persons));
-    const bool stored = fit_in_memory(of_records);
-    if (!stored) refuse_to_share_gzip(shares.size());
+    // How many records persons have is private, so that no refusal may depend on it.
+    const bool stored = is_gzipped(files_of(source_).front()) || fit_in_memory(of_records);
     std::vector<std::shared_ptr<StoredPersonRecords>> kept(shares.size());
     for (auto& each : kept) each = std::make_shared<StoredPersonRecords>();
     if (stored || scan_.index->direct()) {

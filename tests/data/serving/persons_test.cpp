@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include <zlib.h>
+
 #include "starling/core/links.hpp"
 #include "starling/core/record_error.hpp"
 #include "starling/data/serving/dataset.hpp"
@@ -85,6 +87,21 @@ TEST_F(PersonStreams, PersonsComeByFirstAppearanceWithAllTheirRecords) {
     }
   }
   EXPECT_EQ(place, order.size());
+}
+
+// Whether records fit into memory depends on how many a person has: nothing that others see may follow from it.
+TEST_F(PersonStreams, OfAGzippedFileAreServedWhateverMemoryTheyHave) {
+  const std::vector<Served> expected = serve_all(3, 1);
+  settings_.source = folder_ / "x.csv.gz";
+  gzFile file = gzopen(settings_.source.c_str(), "wb");
+  const std::string text = table();
+  EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  EXPECT_EQ(gzclose(file), Z_OK);
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 20}) {
+    settings_.memory = memory;
+    settings_.readers = 1;
+    EXPECT_EQ(serve_all(3, 1), expected) << memory;
+  }
 }
 
 TEST_F(PersonStreams, DealsPersonsAsWholes) {

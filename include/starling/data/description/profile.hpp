@@ -60,14 +60,15 @@ struct ColumnProfile {
 /// Statistics of a table.
 struct TableProfile {
   std::int64_t records = 0;
+  std::int64_t keys = 0;  ///< different texts of the column `key`, where it is given
   bool has_names = false;
   std::vector<ColumnProfile> columns;
 };
 
-/// Reads a table once, and calls `tick` after each record. Memory does not grow with the number of records. The first
-/// line names the columns unless all of its fields are numbers or `settings.header` says otherwise. Takes `label`,
-/// `id`, `drop`, `delimiter`, `decimal` and `header` of the settings. Throws DataError for a row of another number of
-/// fields and for a table without records, and UsageError for missing columns.
+/// Reads a table once, and calls `tick` after each record. Memory does not grow with the number of records, but for
+/// the texts of a `key`. The first line names the columns unless all of its fields are numbers or `settings.header`
+/// says otherwise. Takes `label`, `id`, `drop`, `key`, `delimiter`, `decimal` and `header` of the settings. Throws
+/// DataError for a row of another number of fields and for a table without records, and UsageError for missing columns.
 [[nodiscard]] TableProfile profile_table(const std::string& path, const ReadSettings& settings,
                                          const std::function<void()>& tick);
 

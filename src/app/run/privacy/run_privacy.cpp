@@ -102,10 +102,11 @@ void RunPrivacy::take_up(Ledger& ledger) {
   if (determined_by_.empty()) return ledger.go_on(run_id_);
   if (!clients_changed()) return ledger.resume(run_id_, determined_by_);
   const std::string parameters = entry->run.parameters + " ";
-  check(parameters.starts_with(price_text() + " "),
-        "the lost clients' records made the price, which was {} and would be {} (releases cost what was said) bring "
-        "these records back",
-        parameters.substr(0, parameters.find(' ')), price_text());
+  check(
+      parameters.starts_with(price_text() + " "),
+      "releases had the {} and would have the {}: --total-epsilon goes by the client that uses a record most often. "
+      "Bring the records of lost clients back, or let clients join with so many records that none is used more often.",
+      parameters.substr(0, parameters.find(' ')), price_text());
   check(parameters.find(correlation_text() + " ") != std::string::npos,
         "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
         "bring their records back",

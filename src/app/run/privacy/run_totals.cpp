@@ -11,8 +11,8 @@ void RunPrivacy::count_units() {
   std::int64_t uses = 1;
   bool known = true;
   for (const ServedRounds& client : facts_.served) {
-    const Round rounds = std::min(facts_.rounds, client.of_all.value_or(facts_.rounds));
-    if (rounds == 0) continue;
+    const Round rounds = std::min(facts_.rounds, client.of_all.value_or(facts_.rounds)) - client.begin;
+    if (rounds <= 0) continue;
     const Round of_pass = std::max<Round>(client.of_pass.value_or(rounds), 1);
     uses = std::max(uses, ((rounds - 1) / of_pass + 1) * std::min(client.uses, rounds));
     known = known && client.records;
