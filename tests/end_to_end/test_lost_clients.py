@@ -1,5 +1,6 @@
 """Runs go on without clients whose machines are gone: to the optimum of those that are left, with their mass and their ledgers."""
 
+import hashlib
 import unittest
 
 from changing_clients import *
@@ -91,6 +92,19 @@ class LostClients(ChangingClients):
         self.assertIn("Its clients have not changed: starling omd --resume run goes on as before, and with --lost it changes them", result.err)
         self.assertEqual((self.folder / "run/run-id").read_text(), run_id)
         self.say_that_clients_have_changed("--lost", "missing")
+
+    def test_runs_on_the_same_data_do_not_show_it(self):
+        """run-id is for all to see; the keys of both runs are the owners'."""
+        found = []
+        for client in range(CLIENTS):
+            self.write_key(f"key-{client}", hashlib.sha256(b"%d" % client).hexdigest())
+        for _ in range(2):
+            self.begin([*PRIVATE, "--topology", "chords.topo", "--noise-key", "key-{client}"])
+            self.good_resume("--lost", "1")
+            lines = (self.folder / "run/run-id").read_text().splitlines()
+            found += [line for line in lines if line.startswith("determined-by ")]
+            shutil.rmtree(self.folder / "run")
+        self.assertEqual(len(set(found)), 2, found)
 
     def test_no_round_is_released_twice_and_charges_stay(self):
         self.begin([*PRIVATE, "--topology", "chords.topo"])
