@@ -53,16 +53,17 @@ class Answer {
     const MutableView losses = fenced(losses_, records.rows);
     const std::size_t numbers = records.rows * point.size();
     const MutableView rows = own.keeps_rows() ? MutableView() : fenced(rows_, numbers);
-    const MutableView predicted = fenced(predictions_, predictions ? records.rows : 0);
+    const MutableView predicted = predictions ? fenced(predictions_, records.rows) : MutableView();
     const bool all = own.gradients(point, records, losses, rows, predicted);
     if (predictions && !all) own.predict(point, records, predicted);
     require_fence(losses_, "losses");
     if (!own.keeps_rows()) require_fence(rows_, "gradients");
-    require_fence(predictions_, "predictions");
+    if (predictions) require_fence(predictions_, "predictions");
     found_ = own.keeps_rows() ? own.kept_rows().first(numbers) : View(rows);
   }
 
   [[nodiscard]] View losses() const { return View(losses_).first(losses_.size() - fence); }
+  /// Of the last call that asked for them.
   [[nodiscard]] View predictions() const { return View(predictions_).first(predictions_.size() - fence); }
   /// The gradients, row after row, until the own model is asked again.
   [[nodiscard]] View rows() const { return found_; }

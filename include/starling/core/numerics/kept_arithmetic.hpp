@@ -17,16 +17,16 @@ class KeptArithmetic {
   KeptArithmetic& operator=(const KeptArithmetic&) = delete;
 
 #if defined(__x86_64__)
-  KeptArithmetic() : rounding_(std::fegetround()), control_(_mm_getcsr()) {}
+  KeptArithmetic() : control_(_mm_getcsr()) {}
   ~KeptArithmetic() {
     if (((_mm_getcsr() ^ control_) & ~flags) == 0) return;
-    std::fesetround(rounding_);  // of long doubles, which have a register of their own
+    std::fesetround(static_cast<int>((control_ & rounding) >> 3));  // of long doubles, too, in a register of their own
     _mm_setcsr(control_);
   }
 
  private:
-  static constexpr unsigned flags = 0x3f;  ///< of what has happened
-  int rounding_;
+  static constexpr unsigned flags = 0x3f;       ///< of what has happened
+  static constexpr unsigned rounding = 0x6000;  ///< as FE_UPWARD and others, times 8
   unsigned control_;
 #else
   KeptArithmetic() {
