@@ -34,16 +34,30 @@ double mean_of_known(const std::vector<ClassMetrics>& classes, std::size_t from,
   return known > 0 ? total / known : std::nan("");
 }
 
+/// A class that neither occurs nor is predicted has no figures. Of another one 0/0 is 0, as scikit-learn has it.
 ClassMetrics metrics_of_class(double label, std::int64_t hits, std::int64_t predicted, std::int64_t occurring,
                               std::int64_t all) {
   const std::int64_t others = all - occurring;
+  const bool known = predicted + occurring > 0;
   return {label,
           occurring,
           predicted,
-          share(hits, predicted),
-          share(hits, occurring),
+          known ? share(hits, std::max<std::int64_t>(predicted, 1)) : std::nan(""),
+          known ? share(hits, std::max<std::int64_t>(occurring, 1)) : std::nan(""),
           share(2 * hits, predicted + occurring),
-          share(others - (predicted - hits), others)};
+          known ? share(others - (predicted - hits), others) : std::nan("")};
+}
+
+/// The mean recall of the classes that occur.
+double balanced_accuracy(const std::vector<ClassMetrics>& classes) {
+  double total = 0;
+  std::int64_t occurring = 0;
+  for (const ClassMetrics& each : classes) {
+    if (each.records == 0) continue;
+    total += each.recall;
+    ++occurring;
+  }
+  return occurring > 0 ? total / static_cast<double>(occurring) : std::nan("");
 }
 
 /// Labels of the classes that scores of this form tell apart, ascending; none where scores name classes.
@@ -209,7 +223,7 @@ Classification PredictionTally::classification(const Counts& counts) const {
   const std::size_t first = counts.size() == 2 ? 1 : 0;
   result.confusion = counts.confusion;
   result.accuracy = share(right, records_);
-  result.balanced_accuracy = mean_of_known(result.classes, 0, &ClassMetrics::recall);
+  result.balanced_accuracy = balanced_accuracy(result.classes);
   result.precision = mean_of_known(result.classes, first, &ClassMetrics::precision);
   result.recall = mean_of_known(result.classes, first, &ClassMetrics::recall);
   result.f1 = mean_of_known(result.classes, first, &ClassMetrics::f1);

@@ -70,7 +70,7 @@ TEST(PredictionTally, OfMoreClassesIsTheMeanOverThem) {
 
 TEST(PredictionTally, HasNoNumbersWhereNothingDefinesThem) {
   const Classification never = classes_of(margins, {{1, -1, 3}, {-1, -1, 9}});
-  EXPECT_TRUE(std::isnan(never.precision));
+  EXPECT_EQ(never.precision, 0);
   EXPECT_EQ(never.recall, 0);
   EXPECT_EQ(never.f1, 0);
   EXPECT_EQ(never.balanced_accuracy, 0.5);
@@ -82,6 +82,26 @@ TEST(PredictionTally, HasNoNumbersWhereNothingDefinesThem) {
   const Classification none = classes_of(margins, {});
   EXPECT_TRUE(std::isnan(none.accuracy));
   EXPECT_TRUE(std::isnan(PredictionTally(numbers).metrics().regression->rmse));
+}
+
+// What scikit-learn has with average="macro" and zero_division=0, by hand. A class counts if it occurs or is predicted.
+TEST(PredictionTally, ClassesThatAreNeverPredictedCount) {
+  const PredictionForm four{4, true, Link::none};
+  const Classification missed = classes_of(four, {{0, 0, 6}, {0, 1, 2}, {1, 1, 5}, {2, 0, 4}, {3, 3, 3}});
+  EXPECT_EQ(missed.classes[2].precision, 0);
+  EXPECT_DOUBLE_EQ(missed.precision, (6.0 / 10 + 5.0 / 7 + 0 + 1) / 4);
+  EXPECT_DOUBLE_EQ(missed.recall, (6.0 / 8 + 1 + 0 + 1) / 4);
+  EXPECT_DOUBLE_EQ(missed.f1, (12.0 / 18 + 10.0 / 12 + 0 + 1) / 4);
+  EXPECT_DOUBLE_EQ(missed.balanced_accuracy, missed.recall);
+  // Class 2 is predicted and does not occur, and of class 3 there is nothing.
+  const Classification invented = classes_of(four, {{0, 0, 6}, {0, 2, 2}, {1, 1, 4}});
+  EXPECT_EQ(invented.classes[2].recall, 0);
+  EXPECT_TRUE(std::isnan(invented.classes[3].precision));
+  EXPECT_DOUBLE_EQ(invented.precision, (1.0 + 1 + 0) / 3);
+  EXPECT_DOUBLE_EQ(invented.recall, (6.0 / 8 + 1 + 0) / 3);
+  EXPECT_DOUBLE_EQ(invented.f1, (12.0 / 14 + 1 + 0) / 3);
+  EXPECT_DOUBLE_EQ(invented.specificity, (1.0 + 1 + 10.0 / 12) / 3);
+  EXPECT_DOUBLE_EQ(invented.balanced_accuracy, (6.0 / 8 + 1) / 2);
 }
 
 TEST(PredictionTally, TakesTiesForWrong) {

@@ -26,7 +26,8 @@ struct PredictionForm {
   [[nodiscard]] bool predicts() const { return classifies || link == Link::identity; }
 };
 
-/// Metrics of one class against the rest, in [0, 1]; NaN where undefined.
+/// Metrics of one class against the rest, in [0, 1]. Precision and recall are 0 where they divide 0 by 0. All are NaN
+/// for a class that neither occurs nor is predicted, and the specificity is NaN where no other class occurs.
 struct ClassMetrics {
   double label = 0;
   std::int64_t records = 0;    ///< of this class
@@ -56,7 +57,7 @@ struct ProbabilityMetrics {
 /// Metrics of predicted classes, in [0, 1] or NaN where undefined.
 ///
 /// For two classes precision, recall, F1 and specificity are of the larger class. For more classes they are means over
-/// classes, where defined. Balanced accuracy is the mean recall of the occurring classes.
+/// the classes that occur or are predicted. Balanced accuracy is the mean recall of the occurring classes.
 struct Classification {
   std::vector<ClassMetrics> classes;  ///< ascending by label
   /// Confusion matrix by (true class, predicted class), row by row; empty for more than most_confused classes.
