@@ -133,8 +133,9 @@ class Composer {
   std::vector<std::pair<std::vector<ChargeGroup>, PrivacyLoss>> known_;
 };
 
+/// Values, not references: a loss may be a temporary.
 auto figures(const PrivacyLoss& loss) {
-  return std::tie(loss.epsilon, loss.delta, loss.mu, loss.renyi, loss.method);
+  return std::tuple(loss.epsilon, loss.delta, loss.mu, loss.renyi, loss.method);
 }
 
 auto figures(const ClientCosts& costs) {
