@@ -2,6 +2,7 @@
 records that are left out."""
 
 import csv
+import random
 import re
 import stat
 import threading
@@ -88,6 +89,74 @@ class OutOfRange(TestCase):
                                       "--output", "run", "--json", "--progress", "off"])
         self.assertEqual(result.code, 0, result)
         self.assertTrue(any("out of range" in note for note in result.summary()["notes"]), result)
+
+
+class AfterARelease(TestCase):
+    """Records of extreme values are legal, and end no run after something was released. Each row of docs/verification.md,
+    "What can end a run after the first release", whose cause is a value, is tried here."""
+
+    EXTREMES = {40: {"a": "1e305"}, 41: {"b": "-1.7e308"}, 142: {"a": "1.7e308", "b": "1.7e308"}, 243: {"a": "5e-324", "b": "1e-320"},
+                344: {"y": "1.7e308"}, 345: {"y": "-1e305"}}
+
+    def table(self, name, classes=True, town=False):
+        """Features of sizes 1e-6 and 10, and label or target of them."""
+        draw = random.Random(3)
+        header = [*(["who", "town"] if town else []), "a", "b", "y"]
+        lines = [",".join(header)]
+        for i in range(600):
+            label = draw.choice([-1, 1])
+            row = {"who": str(i // 2), "town": "uvw"[i % 3], "a": f"{1e-6 * draw.gauss(0.5 * label, 1):.5g}",
+                   "b": f"{10 * draw.gauss(label, 1):.5g}", "y": str(label) if classes else f"{label + draw.gauss(0, 1):.4f}"}
+            row |= {key: value for key, value in self.EXTREMES.get(i, {}).items() if key != "y" or not classes}
+            lines.append(",".join(row[key] for key in header))
+        return self.write(name, "\n".join(lines) + "\n")
+
+    def setUp(self):
+        super().setUp()
+        self.table("classes.csv")
+        self.table("numbers.csv", classes=False)
+        self.table("towns.csv", town=True)
+        self.write("constants.csv", "feature,mean,sd\na,0,1e-6\nb,0,10\n")
+        self.write("ranges.csv", "feature,low,high\na,-3e-6,3e-6\nb,-30,30\n")
+        self.write("codes.csv", "column,category,value\ntown,u,0\ntown,v,1\ntown,w,2\n")
+
+    GAUSSIAN = ["--mechanism", "gaussian", "--mu", "8"]
+    RULE = ["--tuning", "auto", "--clients", "2"]
+    TOWNS = ["--source", "towns.csv", "--encode", "onehot:codes.csv"]
+
+    def played(self, words, output):
+        result = self.run_alone([*words, "--progress", "off", "--output", output])
+        self.assertEqual(result.code, 0, result)
+        self.assertNotRegex(result.err + result.out, r"row \d|e\+30")
+        return result
+
+    def test_it_ends_no_run(self):
+        classes, numbers = ["--source", "classes.csv"], ["--source", "numbers.csv", "--loss", "squared"]
+        cases = {
+            "features": ["omd", *classes, *self.RULE, *self.GAUSSIAN],
+            "fedavg": ["fedavg", *classes, *self.RULE, *self.GAUSSIAN],
+            "labels": ["omd", *numbers, *self.RULE, *self.GAUSSIAN],
+            "laplace": ["omd", *classes, *self.RULE, "--mechanism", "laplace", "--epsilon", "8"],
+            "network": ["omd", *classes, "--model", "mlp:2-3-1", *self.RULE, *self.GAUSSIAN],
+            "read again": ["omd", *classes, *self.RULE, *self.GAUSSIAN, "--memory", "0"],
+            "constants": ["omd", *numbers, *self.RULE, *self.GAUSSIAN, "--standardise", "constants.csv"],
+            "ranges": ["fedavg", *classes, *self.RULE, *self.GAUSSIAN, "--ranges", "ranges.csv"],
+            "categories": ["omd", *self.TOWNS, "--drop", "who", *self.RULE, *self.GAUSSIAN],
+            "persons": ["omd", *self.TOWNS, "--unit", "person", "--person", "who", *self.RULE, *self.GAUSSIAN],
+            "second release": ["omd", *classes, *self.GAUSSIAN, "--constraint", "data:column=0,max=1"],
+            "moments": ["infer", *classes, "--loss", "logistic", *self.RULE, *self.GAUSSIAN, "--warmup-share", "0.2"],
+            "curvatures": ["infer", *numbers, "--loss", "expectile:tau=.5", *self.GAUSSIAN, "--intervals", "plug-in"],
+            "batches": ["renewable", *classes, *self.GAUSSIAN, "--variant", "private", "--batch", "50"],
+            "parties": ["vertical", *classes, *self.GAUSSIAN, "--columns", "a/b", "--clients", "2", "--loss", "logistic", "--labels",
+                        "head", "--batch", "50"],
+        }
+        for name, words in cases.items():
+            with self.subTest(name):
+                result = self.played(words, name)
+                if name in ("features", "fedavg", "labels", "network", "read again", "categories", "persons"):
+                    self.assertIn("tuning: standardise values:", result.err)
+                if name == "features":  # with the constants that it has released, it may begin again
+                    self.played(["omd", "--config", self.folder / name / "config.ini"], "again")
 
 
 class Values(TestCase):

@@ -4,13 +4,12 @@
 #include "data/forwarding_reader.hpp"
 #include "data/number.hpp"
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -89,25 +88,22 @@ ColumnScales scales_of(const ColumnTable& table, bool is_range) {
 }
 
 /// Scales the numbers of a record. A missing value is NaN and stays so. The number of a category that becomes a feature
-/// stays as it is: its column has mean 0 and deviation 1, and is not clipped.
+/// stays as it is: its column has mean 0 and deviation 1, and is not clipped. A number beyond the range of doubles
+/// becomes the largest one: constants may have been released, and no record may then end a run.
 class ScaledReader final : public ForwardingReader {
  public:
   ScaledReader(std::unique_ptr<RecordReader> reader, ColumnScales scales)
       : ForwardingReader(std::move(reader)), scales_(std::move(scales)) {
     const PublicConstants constants = reader_->constants();
     for (std::size_t j = 0; j < scales_.features.size(); ++j) {
-      clipped_.push_back(scales_.clipped && constants.one_hot(j) == nullptr);
+      most_.push_back(constants.one_hot(j) == nullptr ? most() : largest);
     }
   }
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
     for (std::size_t j = 0; j < scales_.features.size(); ++j) {
-      double& value = record.values[j];
-      if (std::isnan(value)) continue;
-      value = scales_.features[j].of(value);
-      if (clipped_[j]) value = std::clamp(value, -1.0, 1.0);
-      if (!std::isfinite(value)) throw_not_finite("feature " + shown_column(j, names()));
+      record.values[j] = std::clamp(scales_.features[j].of(record.values[j]), -most_[j], most_[j]);
     }
     take_label(record);
     return true;
@@ -127,21 +123,15 @@ class ScaledReader final : public ForwardingReader {
   }
 
  private:
+  static constexpr double largest = std::numeric_limits<double>::max();
+  /// The largest magnitude of a scaled number.
+  [[nodiscard]] double most() const { return scales_.clipped ? 1 : largest; }
   void take_label(Record& record) const {
-    if (!scales_.label) return;
-    record.label = scales_.label->of(record.label);
-    if (scales_.clipped) record.label = std::clamp(record.label, -1.0, 1.0);
-    if (!std::isfinite(record.label)) throw_not_finite("the label");
-  }
-  [[noreturn]] void throw_not_finite(const std::string& what) const {
-    throw RecordError(
-        fmt::format("{}: {} is beyond the range of double precision when it is standardised (its sd is too small for "
-                    "it) see --standardise",
-                    where(), what));
+    if (scales_.label) record.label = std::clamp(scales_.label->of(record.label), -most(), most());
   }
 
   ColumnScales scales_;
-  std::vector<bool> clipped_;
+  Vector most_;  ///< of each feature
 };
 
 std::unique_ptr<RecordReader> scale_as(std::unique_ptr<RecordReader> reader, const PublicConstants& constants) {
