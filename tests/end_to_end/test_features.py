@@ -65,7 +65,7 @@ class Features(HistogramCase):
 
     def test_networks_learn_them_too(self):
         words = [word for word in self.mu if word != "--intercept"] + ["--loss", "logistic", "--model", "mlp:3-4-1"]
-        result = self.good(1, [*words, "--test", "data.csv", "--output", "run"])
+        result = self.good(1, [*words, "--test", self.write("test.csv", table(2000, seed=6)), "--output", "run"])
         self.assertEqual(len(chosen(result)), 1)
         summary = self.summary_in("run")
         self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.65)
@@ -109,9 +109,9 @@ class Features(HistogramCase):
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
 
     def test_a_model_applies_to_records_in_their_own_units(self):
-        self.good(1, [*self.mu, "--output", "run", "--test", "data.csv"])
+        self.good(1, [*self.mu, "--output", "run", "--test", self.write("test.csv", table(2000, seed=6))])
         summary = self.summary_in("run")
-        scored = self.succeeded(self.run_alone(["score", "run", "--source", "data.csv", "--json"]))
+        scored = self.succeeded(self.run_alone(["score", "run", "--source", "test.csv", "--json"]))
         self.assertAlmostEqual(json.loads(scored.out)["metrics"]["accuracy"], summary["metrics"]["test"]["accuracy"], delta=1e-9)
 
     def test_a_configuration_has_its_result(self):

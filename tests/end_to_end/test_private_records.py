@@ -2,8 +2,10 @@
 records that are left out."""
 
 import csv
+import gzip
 import random
 import re
+import shutil
 import stat
 import threading
 import unittest
@@ -157,6 +159,77 @@ class AfterARelease(TestCase):
                     self.assertIn("tuning: standardise values:", result.err)
                 if name == "features":  # with the constants that it has released, it may begin again
                     self.played(["omd", "--config", self.folder / name / "config.ini"], "again")
+
+
+class HeldOut(TestCase):
+    """Records to learn from are not those of --test, whose metrics are exact."""
+
+    PRICE = ["--mechanism", "gaussian", "--mu", "1", "--progress", "off", "--batch", "5"]
+    VERTICAL = ["vertical", "--columns", "0/1,2", "--clients", "2", "--loss", "logistic", *PRICE]
+
+    def setUp(self):
+        super().setUp()
+        self.rows = csv_rows(60, seed=4)
+        for name, rows in (("data.csv", self.rows), ("0.csv", self.rows[:30]), ("1.csv", self.rows[30:])):
+            self.write(name, "\n".join(rows) + "\n")
+        shutil.copy(self.folder / "data.csv", self.folder / "copy.csv")
+        os.symlink("1.csv", self.folder / "link.csv")
+
+    def test_a_file_to_learn_from_is_refused(self):
+        commands = [["omd", "--clients", "2", *self.PRICE], ["fedavg", *self.PRICE], ["infer", "--loss", "logistic", *self.PRICE],
+                    ["renewable", "--variant", "private", *self.PRICE], self.VERTICAL]
+        cases = [(words, "data.csv", "copy.csv", 1) for words in commands]
+        cases += [(commands[0], "data.csv", "data.csv", 1), (commands[0], "{client}.csv", "link.csv", 2)]
+        for words, source, test, ranks in cases:
+            with self.subTest(words[0], source=source, test=test):
+                result = self.run_command(ranks, [*words, "--source", source, "--test", test, "--output", "run"])
+                self.complains(result, 2, rf"--test '[^']*{test}': these are records to learn from", "leave it out")
+                self.assertFalse((self.folder / "run").exists())
+
+    def test_it_is_refused_for_each_party(self):
+        for name, columns in (("guest", (3, 0)), ("host", (1, 2))):
+            rows = [[f"r{i}", *(row.split(",")[j] for j in columns)] for i, row in enumerate(self.rows)]
+            header = ["id", *("y" if j == 3 else f"x{j}" for j in columns)]
+            others = [[*row[:-1], "0.5"] for row in rows[:40]]
+            for file, part in ((name, rows[:40]), (f"{name}-other", others), (f"{name}-test", rows[40:]), (f"{name}-both", rows[30:50])):
+                self.write(f"{file}.csv", "\n".join(map(",".join, [header, *part])) + "\n")
+        words = ["vertical", "--parties", "guest.csv,host.csv", "--clients", "2", "--id", "id", "--loss", "logistic", *self.PRICE]
+        result = self.run_command(1, [*words, "--test", "guest-other.csv,host.csv", "--output", "refused"])
+        self.complains(result, 2, "--test '[^']*host.csv': these are records to learn from")
+        told = self.told([*words, "--test", "guest-both.csv,host-both.csv"], "run")
+        self.assertRegex(told, r"^client 0: of 20 records of --test these are among its own, counted from 1: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\n$")
+        self.assertEqual(self.told([*words, "--test", "guest-test.csv,host-test.csv"], "other"), "")
+
+    def test_where_nobody_is_protected_it_may_be_either(self):
+        for words in (["--mechanism", "none"], [*self.PRICE, "--noise-key", "seed"]):
+            result = self.run_command(1, ["omd", "--source", "data.csv", "--test", "data.csv", *words, "--output", words[1]])
+            self.assertEqual(result.code, 0, result)
+            self.assertFalse((self.folder / words[1] / "private/0/in-test.txt").exists())
+
+    def told(self, words, output, ranks=1):
+        """What the owners of the records are told, of all ranks."""
+        result = self.run_command(ranks, [*words, "--output", output])
+        self.assertEqual(result.code, 0, result)
+        self.assertNotIn("these are among", result.err + result.out)
+        files = [self.folder / output / "private" / str(rank) / "in-test.txt" for rank in range(ranks)]
+        self.assertEqual([stat.S_IMODE(file.stat().st_mode) for file in files], [0o600] * ranks)
+        shown = [path for path in (self.folder / output).rglob("*") if path.is_file() and path not in files]
+        self.assertEqual([path for path in shown if b"these are among" in path.read_bytes()], [])
+        return "".join(file.read_text() for file in files)
+
+    def test_owners_are_told_of_single_records(self):
+        others = csv_rows(9, seed=8)
+        test = [others[0], self.rows[3], *others[1:], self.rows[40], self.rows[45]]
+        for name in ("test.csv", "test.csv.gz"):
+            with (gzip.open if name.endswith("gz") else open)(self.folder / name, "wt") as file:
+                file.write("\n".join(test) + "\n")
+        expected = ("client 0: of 12 records of --test these are among its own, counted from 1: 2\n"
+                    "client 1: of 12 records of --test these are among its own, counted from 1: 11, 12\n")
+        words = ["omd", "--source", "{client}.csv", "--clients", "2", *self.PRICE]
+        self.assertEqual(self.told([*words, "--test", "test.csv.gz"], "files", 2), expected)
+        self.assertEqual(self.told([*words, "--test", "test.csv", "--memory", "0", "--metrics", "shared"], "memory"), expected)
+        columns = self.told([*self.VERTICAL, "--source", "data.csv", "--test", "test.csv"], "columns")
+        self.assertEqual(re.findall(r"client (\d): .*: ([\d, ]+)\n", columns), [("1", "2, 11, 12"), ("2", "2, 11, 12")])
 
 
 class Values(TestCase):

@@ -53,7 +53,6 @@ void FedAvgRun::check_before_release(Round releases) {
   static_cast<void>(rounds_of(rounds_for(releases)));
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model->dimension();
-  if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   static_cast<void>(start_model(model->initial(config_.data.seed)));
 }
 
@@ -65,7 +64,6 @@ void FedAvgRun::open_model() {
   protect_rows(config_.model.own);
   model_ = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model_->dimension();
-  if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   start_ = start_model(model_->initial(config_.data.seed));
   choose_rounds();
 }

@@ -79,7 +79,6 @@ void InferRun::open_model() {
   const RowWeights weights = std::isinf(curved_->most_slope()) ? RowWeights::none : RowWeights::mallows;
   model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
   dimension_ = model_->dimension();
-  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_steps();
   constexpr std::size_t most_joint = 50;
   check(!config_.joint || dataset_.shape.features <= most_joint,

@@ -69,7 +69,6 @@ void OmdRun::check_before_release(Round releases) {
   static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
   check_canaries(rounds_of(releases));
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
-  if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
                                  client_count(), model->initial(config_.data.seed)));
   check_regret();
@@ -89,7 +88,6 @@ void OmdRun::open_model() {
           "--label names another");
     }
     dimension_ = model_->dimension();
-    if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   }
   StartModels start = read_start();
   dimension_ = start.models.value().rows();

@@ -86,7 +86,6 @@ void RenewableRun::open_model() {
                                          bounded ? config_.privacy.clip.value_or(1) : infinity);
   dimension_ = model_->dimension();
   if (!config_.curvature_file.empty()) given_curvature_ = curvature_of_file();
-  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_rounds();
   if (config_.privacy.unit == PrivacyUnit::person) {
     notes_.emplace_back("persons count alike: each is in the objective by the mean over the person's records");

@@ -166,7 +166,10 @@ void LearningRun::open_inputs() {
   agreement_.together([&] { open_graph(); });
   agreement_.same("topology", declare_public(graph_digest()));
   agreement_.together([&] { open_data(); });
-  if (uses_records()) agree_on_data();
+  if (uses_records()) {
+    agree_on_data();
+    agreement_.together([&] { open_test(); });
+  }
   agree_on_own_model();
   choose_settings();
   choose_configuration();
@@ -264,6 +267,7 @@ void LearningRun::begin_in_directory() {
   }
   if (privacy_) {
     privacy_->move_in(directory_->private_folder(world_.rank()));
+    if (in_test_) OwnersFile::replace(directory_->private_folder(world_.rank()) + "/in-test.txt", *in_test_);
     // Rounds of a resumed run have other records if it reads pipes.
     if (!*reads_pipes_) std::ranges::copy(privacy_->notes(), std::back_inserter(notes_));
   }

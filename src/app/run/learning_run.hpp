@@ -110,6 +110,10 @@ class LearningRun : public RunSteps {
   void begin_early_release();
   /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
   void agree_on_data() override;
+  /// Throws UsageError if a file of --test, or records in memory, are a source of this rank's clients.
+  void require_other_records(const std::vector<std::string>& of_test) const;
+  /// Tells the owner of a client's records which of the records of --test the client has too: their numbers, from 0.
+  void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
   /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
   void read_again_with_other_constants();
   /// The correlation of noise over so many releases of a client, or of rank 0 over those of all clients: a record's
@@ -212,6 +216,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string early_stop(ClientChange change) const;
 
   void open_records(const DataSettings& data);
+  void read_test();
+  void open_test();
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   [[nodiscard]] std::vector<std::string> digests_of_data() const;
   void note_clients_without_records();
@@ -245,11 +251,12 @@ class LearningRun : public RunSteps {
   void write_results(Summary summary, bool stopped);
 
   std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
-  std::string configuration_;        ///< effective, as the run directory has it
-  Secret<std::string> for_owner_;    ///< lines that wait for the run's directory
-  bool released_early_ = false;      ///< something was released before the first round
-  bool saved_partition_ = false;     ///< by this process
-  std::optional<bool> reads_pipes_;  ///< whether some rank does, once all ranks know
+  std::string configuration_;                   ///< effective, as the run directory has it
+  Secret<std::string> for_owner_;               ///< lines that wait for the run's directory
+  std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
+  bool released_early_ = false;                 ///< something was released before the first round
+  bool saved_partition_ = false;                ///< by this process
+  std::optional<bool> reads_pipes_;             ///< whether some rank does, once all ranks know
   RoundClock clock_;
   std::optional<Resumption> resumption_;  ///< of a run that began earlier
   std::optional<RunCheckpoints> checkpoints_;

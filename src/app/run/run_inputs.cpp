@@ -12,6 +12,7 @@
 #include "starling/data/column_names.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/memory_records.hpp"
+#include "starling/data/serving/known_records.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/data/source.hpp"
 #include "starling/protocol/own_model/lone_rows.hpp"
@@ -85,7 +86,49 @@ void LearningRun::read_again_with_other_constants() {
   const DataShape agreed = dataset_.shape;
   open_records(common().data);
   dataset_.shape = agreed;
-  test_.reset();
+  read_test();
+}
+
+void LearningRun::read_test() {
+  if (common().test) test_ = read_test_set(*common().test, common().data, dataset_.shape);
+}
+
+/// Reads the test set before anything is released. Owners are to learn which of its records they have. Rank-local.
+void LearningRun::open_test() {
+  read_test();
+  if (!test_ || is_synthetic(*common().test) || harms_nobody(common().privacy, dataset_.is_public)) return;
+  const bool in_memory = is_in_memory(*common().test);
+  require_other_records({in_memory ? *common().test : files_of(*common().test).front()});
+  if (!dataset_.replayable) return;
+  const KnownRecords known(*test_);
+  for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
+    note_shared(first_client() + static_cast<Client>(k), known.found_in(*dataset_.streams[k]), test_->size());
+    dataset_.streams[k]->plan(common().data.batch, common().data.epochs);
+  }
+}
+
+void LearningRun::note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records) {
+  if (!in_test_) in_test_.emplace();
+  in_test_->update(
+      [&](std::string& text, std::vector<std::size_t> found) {
+        if (found.empty()) return;
+        for (std::size_t& each : found) ++each;
+        text += fmt::format("client {}: of {} records of --test these are among its own, counted from 1: {}\n", u,
+                            records, fmt::join(found, ", "));
+      },
+      numbers);
+}
+
+void LearningRun::require_other_records(const std::vector<std::string>& of_test) const {
+  for (const std::string& file : of_test) {
+    const std::string digest = is_in_memory(file) ? digest_of_memory(file) : sha256_of_file(file);
+    const auto has_it = [&](const std::string& own) { return own.find(digest) != std::string::npos; };
+    check(std::ranges::none_of(source_digests_, has_it),
+          "--test '{}': these are records to learn from, byte by byte. The metrics of --test are exact, and would tell "
+          "of "
+          "records that are protected. Name other records, or leave it out.",
+          file);
+  }
 }
 
 /// Opens the records of this rank's clients that have joined.

@@ -38,9 +38,10 @@ void add_data_options(Options& options, LearningConfig& config, const std::strin
   options.add(declared("batch", batch, {.initial = "1"}), config.data.batch);
   options.add(declared("epochs"), config.data.epochs);
   options.add(declared("rounds"), config.rounds);
-  options.add(option("test", "SOURCE", "public records on which every client's model is scored",
-                     {.example = "held-out.csv", .common = true, .files = named::source}),
-              config.test);
+  options.add(
+      option("test", "SOURCE", "public records on which every client's model is scored; not those to learn from",
+             {.example = "held-out.csv", .common = true, .files = named::source}),
+      config.test);
   options.add(declared("seed"), config.data.seed);
 }
 

@@ -227,11 +227,15 @@ void require_protection(const PrivacyOptions& privacy) {
         *privacy.mechanism, name_of(privacy.unit));
 }
 
+bool harms_nobody(const PrivacyOptions& privacy, bool public_data) {
+  return public_data || !privacy.protects() || privacy.noise_key == "seed";
+}
+
 MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data, SharedFigures* log) {
   using Sharing = MetricsPolicy::Sharing;
   if (privacy.metrics == MetricsChoice::local) return MetricsPolicy(Sharing::local);
-  const bool harmless = public_data || !privacy.protects() || privacy.noise_key == "seed";
-  return MetricsPolicy(privacy.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local, log);
+  const bool shared = privacy.metrics == MetricsChoice::shared || harms_nobody(privacy, public_data);
+  return MetricsPolicy(shared ? Sharing::shared : Sharing::local, log);
 }
 
 OptionValues mechanism_values() {

@@ -71,6 +71,10 @@ void check_privacy_options(const PrivacyOptions& privacy);
 /// Throws UsageError unless a mechanism is chosen and, if it protects, a price.
 void require_protection(const PrivacyOptions& privacy);
 
+/// Whether numbers computed from records harm nobody if they are shown: records are public, nobody is protected, or the
+/// noise follows from --seed.
+[[nodiscard]] bool harms_nobody(const PrivacyOptions& privacy, bool public_data);
+
 /// Where numbers computed from records may be shown: everywhere if that harms nobody, or if the user says so.
 [[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,
                                               SharedFigures* log = nullptr);

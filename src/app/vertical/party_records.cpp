@@ -24,6 +24,7 @@ void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset)
   std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
   std::memcpy(order.data(), all.data(), all.size());
   agreement.together([&] { dataset.stream->align(order); });
+  dataset.ids = std::move(order);
 }
 
 void group_records(Agreement& agreement, RankKey& key, std::size_t places, VerticalDataset& dataset) {

@@ -82,6 +82,9 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] std::size_t first_party() const;
   [[nodiscard]] std::size_t party_count() const;
   [[nodiscard]] VerticalDataset open_source();
+  [[nodiscard]] VerticalDataset open_held_out();
+  [[nodiscard]] std::vector<std::string> files_of_held_out() const;
+  void compare_held_out();
   [[nodiscard]] std::vector<ServedRounds> served() const;
   /// **Collective.**
   void agree_on_labels();

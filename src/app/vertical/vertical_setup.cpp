@@ -1,4 +1,5 @@
 // The data, networks and privacy of `starling vertical`.
+#include "app/settings/source_options.hpp"
 #include "model_parts.hpp"
 #include "party_records.hpp"
 #include "vertical_run.hpp"
@@ -7,10 +8,13 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <unordered_set>
 
 #include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
 #include "starling/data/column_names.hpp"
 #include "starling/data/generators/synthetic.hpp"
+#include "starling/data/serving/known_records.hpp"
 #include "starling/data/source.hpp"
 #include "starling/model/network/gradient_sum.hpp"
 
@@ -19,6 +23,21 @@ namespace starling {
 namespace {
 
 constexpr Round rounds_of_spectrum = 300;
+
+/// The columns of the k-th hosted party, `width` of them, of all records of a table without ids.
+Secret<Batch> rows_of_party(const VerticalDataset& data, std::size_t k, std::size_t width) {
+  Secret<Batch> rows;
+  data.stream->align({});
+  for (Round t = 0;; ++t) {
+    data.stream->load(t);
+    if (data.stream->learning() == 0) return rows;
+    rows.update(
+        [width](Batch& all, const Vector& values) {
+          for (std::size_t i = 0; i < values.size(); i += width) all.add({View(values).subspan(i, width), {}}, 0);
+        },
+        data.stream->inputs(k));
+  }
+}
 
 }  // namespace
 
@@ -94,12 +113,29 @@ void VerticalRun::open_data() {
   dataset_.digest = data_.digest;
   dataset_.fingerprint = data_.fingerprint;
   if (config_.held_out.empty()) return;
-  held_out_ = open_vertical(config_.held_out_settings(), static_cast<std::size_t>(layout_->clients() - 1),
-                            first_party(), party_count(), first_rank());
+  held_out_ = open_held_out();
+  if (!harms_nobody(config_.privacy, data_.is_public)) require_other_records(files_of_held_out());
   if (config_.privacy.protects()) {
     notes_.emplace_back(
         "the records of --test count as public: the parties' embeddings of them go to rank 0 without noise");
   }
+}
+
+VerticalDataset VerticalRun::open_held_out() {
+  return open_vertical(config_.held_out_settings(), static_cast<std::size_t>(layout_->clients() - 1), first_party(),
+                       party_count(), first_rank());
+}
+
+/// The files of features that this rank's parties have held out.
+std::vector<std::string> VerticalRun::files_of_held_out() const {
+  const VerticalSettings settings = config_.held_out_settings();
+  if (settings.files.empty() && !is_per_client(settings.source)) return {files_of(settings.source).front()};
+  std::vector<std::string> files;
+  for (std::size_t k = first_party(); k < first_party() + party_count(); ++k) {
+    files.push_back(settings.files.empty() ? name_of_client(settings.source, static_cast<Client>(k + 1))
+                                           : settings.files[k]);
+  }
+  return files;
 }
 
 /// Covers the held-out records too, as far as rank 0 has read them.
@@ -160,6 +196,31 @@ void VerticalRun::agree_on_held_out() {
     }
   });
   align_records(agreement_, *rank_key_, *held_out_);
+  if (!harms_nobody(config_.privacy, data_.is_public)) agreement_.together([&] { compare_held_out(); });
+}
+
+/// Tells owners which records of --test are among those to learn from: by the ids, of which all ranks have digests,
+/// else by each party's columns.
+void VerticalRun::compare_held_out() {
+  if (!data_.ids.empty()) {
+    const std::unordered_set<std::uint64_t> own(data_.ids.begin(), data_.ids.end());
+    std::vector<std::size_t> shared;
+    for (std::size_t i = 0; i < held_out_->ids.size(); ++i) {
+      if (own.contains(held_out_->ids[i])) shared.push_back(i);
+    }
+    return note_shared(first_client(), Secret(shared), held_out_->ids.size());
+  }
+  for (std::size_t k = 0; k < party_count(); ++k) {
+    const std::size_t width = data_.shape.columns[first_party() + k];
+    const Secret<Batch> known = rows_of_party(open_held_out(), k, width);
+    const Secret<Batch> own = rows_of_party(open_source(), k, width);
+    Secret<std::vector<std::size_t>> shared;
+    shared.update(
+        [](auto& numbers, const Batch& all, const Batch& of_party) { numbers = KnownRecords(all).found_in(of_party); },
+        known, own);
+    note_shared(static_cast<Client>(first_party() + k + 1), shared,
+                static_cast<std::size_t>(held_out_->shape.records.value_or(0)));
+  }
 }
 
 /// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
