@@ -28,6 +28,11 @@ def text_of(value, what):
                      "of these.")
 
 
+def item_of(text):
+    """A text as an item of a list, in which commas separate items."""
+    return '"' + text.replace('"', '""') + '"' if "," in text or text.startswith('"') else text
+
+
 def words_of_option(option, value):
     """The words of one option; none where the value is None, or False for a flag."""
     name = "--" + option["name"]
@@ -43,12 +48,11 @@ def words_of_option(option, value):
         return [f"{name}={option['implied']}"]
     if hasattr(value, "tolist"):
         value = value.tolist()
-    if not isinstance(value, (list, tuple)):
-        value = [value]
-    texts = [text_of(each, python_name(option)) for each in value]
+    is_list = isinstance(value, (list, tuple))
+    texts = [text_of(each, python_name(option)) for each in (value if is_list else [value])]
     if option["many"]:
         return [f"{name}={text}" for text in texts]
-    text = ",".join(texts)
+    text = ",".join(map(item_of, texts)) if is_list else texts[0]
     return [f"{name}={text}"] if text else [name, ""]
 
 

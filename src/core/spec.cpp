@@ -22,7 +22,8 @@ double parse_decimal(std::string_view text, std::string_view what) {
 double parse_number(std::string_view text, std::string_view what) {
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     const double below = parse_decimal(text.substr(slash + 1), what);
-    check(below != 0, "{}: '{}' divides by zero", what, text);
+    check(below != 0 && std::isfinite(below), "{}: '{}' divides by {}. Write a number such as 1/255.", what, text,
+          below == 0 ? "zero" : "infinity");
     return parse_decimal(text.substr(0, slash), what) / below;
   }
   return parse_decimal(text, what);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "starling/files/text_files.hpp"
+
 namespace starling {
 
 namespace {
@@ -23,11 +25,12 @@ std::string note_on_name(const std::string& name) {
   if (is_label_name(name)) {
     return fmt::format(
         "feature '{0}' is called as a label is, and another column is the label: no feature should give the label away "
-        "(--drop '{0}', or --label '{0}' if that is the label)",
-        name);
+        "(--drop '{1}', or --label '{0}' if that is the label)",
+        name, csv_text(name));
   }
   if (is_row_number_name(name)) {
-    return fmt::format("feature '{0}' is called as row numbers are, which a model should not see (--drop '{0}')", name);
+    return fmt::format("feature '{0}' is called as row numbers are, which a model should not see (--drop '{1}')", name,
+                       csv_text(name));
   }
   return name.empty()
              ? "a feature has no name, as the row numbers that data frames write: a model should not see these "

@@ -11,6 +11,7 @@
 #include "starling/core/exact_number.hpp"
 #include "starling/core/names.hpp"
 #include "starling/data/column_names.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling {
 
@@ -136,7 +137,8 @@ std::string ColumnNames::list() const {
   if (names.empty()) return fmt::format("there is no header, and the columns are 0 to {}", count - 1);
   constexpr std::size_t most = 100;
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + excerpt(names[i]);
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + csv_text(excerpt(names[i]));
   if (names.size() > most) text += ", …";
   return fmt::format("the columns are {}; they may also be numbered, 0 to {}", text, count - 1);
 }
@@ -148,10 +150,16 @@ std::size_t ColumnNames::find(const std::string& wanted, const std::string& opti
           "{}: two columns are called '{}' (one must be meant) give {} its number, from 0", path, wanted, option);
     return static_cast<std::size_t>(named - names.begin());
   }
-  const auto number = column_number(wanted, count);
-  check(number.has_value(), "{}: no column '{}' ({}) {}", path, excerpt(wanted), list(),
-        did_you_mean(excerpt(wanted), names, "", fmt::format("give {} one of them", option)));
-  return *number;
+  if (const auto number = column_number(wanted, count)) return *number;
+  const auto with_comma = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+    return name.find(',') != std::string::npos && name.starts_with(wanted);
+  });
+  if (with_comma != names.end()) {
+    fail<UsageError>("{}: no column '{}' (in a list, a name with a comma stands in quotes) give {} '{}'", path,
+                     excerpt(wanted), option, csv_quoted(*with_comma));
+  }
+  fail<UsageError>("{}: no column '{}' ({}) {}", path, excerpt(wanted), list(),
+                   did_you_mean(excerpt(wanted), names, "", fmt::format("give {} one of them", option)));
 }
 
 std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
@@ -181,6 +189,7 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   if (!settings.label.empty() && !optional && !none && !beside) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
   for (const std::string& column : settings.drop) uses.take(column, "--drop");
+  if (columns.row_names && uses.is_free(0)) uses.take(0);
   if (!settings.key.empty()) roles.key = columns.find(settings.key, settings.key_option);
   if (optional && !beside) {
     roles.label = find_optional_label(columns, settings.label, uses);

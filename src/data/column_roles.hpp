@@ -16,6 +16,7 @@ struct ColumnNames {
   std::string path;
   std::size_t count = 0;
   std::vector<std::string> names;  ///< one per column, or none
+  bool row_names = false;          ///< whether the first column names rows: it is no feature
 
   /// "column 'age'" or "column 3 (from 0)".
   [[nodiscard]] std::string place(std::size_t column) const;

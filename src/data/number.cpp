@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "starling/core/check.hpp"
+#include "starling/core/exact_number.hpp"
 #include "starling/core/record_error.hpp"
 
 namespace starling {
@@ -44,34 +46,91 @@ bool has_decimal_comma(std::string_view text) {
   return take_digits(text, at) > 0 && at == text.size();
 }
 
+/// The groups of three digits behind commas, as in 12,345,678; 0 of other texts.
+std::size_t groups_of_thousands(std::string_view text) {
+  std::size_t at = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  const bool leads = at < text.size() && text[at] != '0';
+  const std::size_t first = take_digits(text, at);
+  std::size_t groups = 0;
+  while (at < text.size() && text[at] == ',') {
+    ++at;
+    if (take_digits(text, at) != 3) return 0;
+    ++groups;
+  }
+  const bool has_decimals = at < text.size() && text[at] == '.';
+  if (has_decimals) {
+    ++at;
+    static_cast<void>(take_digits(text, at));
+  }
+  const bool sure = groups > 1 || has_decimals;
+  return leads && first >= 1 && first <= 3 && groups > 0 && at == text.size() ? (sure ? 2 : 1) : 0;
+}
+
 struct Explanation {
   std::string_view fault;  // as far as others may know
   std::string_view why;
-  std::string_view remedy;
+  std::string remedy;
 };
 
-Explanation explain(std::string_view text, NumberFault fault) {
+std::optional<Explanation> explain_comma(std::string_view text, const Remedies& remedies) {
+  const std::string_view decimals = remedies.decimal_comma ? "give --decimal comma, or write a point" : "write a point";
+  if (const std::size_t thousands = groups_of_thousands(text); thousands > 0) {
+    if (thousands > 1) {
+      return Explanation{"a number with commas", "commas between thousands; numbers have none",
+                         "write it without them"};
+    }
+    return Explanation{"a number with a comma", "a comma before thousands or before decimals: either could be meant",
+                       fmt::format("write thousands without a comma; of decimals, {}", decimals)};
+  }
+  if (!has_decimal_comma(text)) return std::nullopt;
+  return Explanation{"a number with a comma", "a decimal comma; numbers have a point", std::string(decimals)};
+}
+
+std::string remedy_of_text(const Remedies& remedies) {
+  if (remedies.label)
+    return fmt::format("{}, or name another column by --label", remedies.encode ? "--encode it" : "write a number");
+  if (remedies.encode) return remedies.drop ? "--encode or --drop it" : "--encode it";
+  return remedies.drop ? "--drop it" : "write a number";
+}
+
+Explanation explain(std::string_view text, NumberFault fault, const Remedies& remedies) {
   if (fault == NumberFault::text && is_date(text)) {
     return {"a date", "a date; features are numbers",
-            "convert it to a number, such as days since a fixed day, or leave its column out with --drop"};
+            fmt::format("convert it to a number, such as days since a fixed day{}",
+                        remedies.drop ? ", or leave its column out with --drop" : "")};
   }
-  if (fault == NumberFault::text && has_decimal_comma(text)) {
-    return {"a number with a comma", "a decimal comma; numbers have a point",
-            "give --decimal comma if the delimiter is no comma, or write points"};
+  if (fault == NumberFault::text) {
+    if (auto comma = explain_comma(text, remedies)) return *std::move(comma);
   }
+  const std::string_view fill_in = remedies.missing ? ", or let --missing fill in features" : "";
   switch (fault) {
     case NumberFault::missing:
       return {"missing", "a missing value; every value must be there",
-              "fill it in or remove the row, or let --missing fill in features"};
+              fmt::format("fill it in or remove the row{}", fill_in)};
     case NumberFault::not_finite:
       return {"not finite", "not finite; every value must be a finite number",
-              is_missing_feature(text) ? "correct or remove the row, or let --missing fill in features"
-                                       : "correct or remove the row"};
+              fmt::format("correct or remove the row{}", is_missing_feature(text) ? fill_in : "")};
     case NumberFault::out_of_range:
       return {"too large", "beyond the range of double precision", "rescale the data or correct the row"};
     default:
-      return {"a text", "not a number", "--encode or --drop it"};
+      return {"a text", "not a number", remedy_of_text(remedies)};
   }
+}
+
+/// Whether a number beyond double precision is too small, not too large. The text is a number.
+bool is_below_range(std::string_view text) {
+  const std::size_t e = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, e);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.find_first_of("123456789");
+  // The power of ten of the first digit is `before` plus that after the e.
+  const auto before = static_cast<long long>(point) - static_cast<long long>(first);
+  const std::string_view exponent = text.substr(std::min(e + 1, text.size()));
+  if (exponent.starts_with('-')) {
+    const auto below = exact_number<long long>(exponent.substr(1));
+    return !below || *below > before;
+  }
+  return e == text.size() && before < 0;
 }
 
 }  // namespace
@@ -83,7 +142,9 @@ ParsedNumber read_number(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) return {0, NumberFault::text};
-  if (error == std::errc::result_out_of_range) return {0, NumberFault::out_of_range};
+  if (error == std::errc::result_out_of_range) {
+    return {0, is_below_range(text) ? NumberFault::none : NumberFault::out_of_range};
+  }
   if (!std::isfinite(value)) return {value, NumberFault::not_finite};
   return {value, NumberFault::none};
 }
@@ -94,8 +155,8 @@ bool is_missing_feature(std::string_view text) {
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault,
-                        std::string_view told_place, std::string_view end) {
-  const auto [told, why, remedy] = explain(text, fault);
+                        const Remedies& remedies, std::string_view told_place, std::string_view end) {
+  const auto [told, why, remedy] = explain(text, fault, remedies);
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
   if (told_place.empty()) told_place = place;
   throw RecordError(fmt::format("{}: {} is {} ({}) {}{}", where, told_place, told, why, remedy, end),

@@ -14,7 +14,7 @@ struct ParsedNumber {
 };
 
 /// Reads a number that fills the whole text; a leading plus sign is allowed, and the usual marks of a missing value
-/// (nothing, ?, NA, N/A, null) are distinguished from other text.
+/// (nothing, ?, NA, N/A, null) are distinguished from other text. A number too small for double precision is 0.
 [[nodiscard]] ParsedNumber read_number(std::string_view text);
 
 /// Whether a text says that a feature is missing: by a mark of a missing value or by NaN.
@@ -23,10 +23,20 @@ struct ParsedNumber {
 /// Begins the part of a fault's message that lists further columns of text in the row.
 inline constexpr std::string_view other_texts_mark = "; no number either: ";
 
+/// Options that mend a field, of those that the command takes for this file.
+struct Remedies {
+  bool encode = false;         ///< --encode
+  bool drop = false;           ///< --drop
+  bool label = false;          ///< --label
+  bool missing = false;        ///< --missing
+  bool decimal_comma = false;  ///< --decimal comma: no comma stands between columns
+};
+
 /// Throws RecordError "WHERE: PLACE is 'TEXT' (why) what to do". Others than the owner of the data are told
 /// `told_place` where it is not empty. `end` stands behind the message.
 [[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,
-                                     NumberFault fault, std::string_view told_place = "", std::string_view end = "");
+                                     NumberFault fault, const Remedies& remedies, std::string_view told_place = "",
+                                     std::string_view end = "");
 
 /// Text of a file, made fit for a message: printable and not long.
 [[nodiscard]] std::string excerpt(std::string_view text);

@@ -10,6 +10,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/durable_file.hpp"
+#include "starling/files/text.hpp"
 
 namespace starling {
 
@@ -79,6 +80,31 @@ std::string csv_quoted(const std::string& text) {
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   return csv_quoted(text);
+}
+
+std::vector<std::string_view> split_list_at(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    std::size_t at = text.find_first_not_of(' ');
+    if (at != std::string_view::npos && text[at] == '"') {
+      at = text.find('"', at + 1);
+      while (at != std::string_view::npos && at + 1 < text.size() && text[at + 1] == '"') at = text.find('"', at + 2);
+    } else {
+      at = 0;
+    }
+    const std::size_t end = at == std::string_view::npos ? at : text.find_first_of(separators, at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string text_of_part(std::string_view part) {
+  part = trimmed(part, " ");
+  if (part.size() < 2 || !part.starts_with('"') || !part.ends_with('"')) return std::string(part);
+  std::string text(part.substr(1, part.size() - 2));
+  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
+  return text;
 }
 
 std::optional<std::vector<std::vector<std::string>>> csv_rows(const std::string& text) {

@@ -319,8 +319,10 @@ void Topology::require_sender_sums() const {
       const double sum = sender_sum(row(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
             "weights of client {} as sender sum to {:.12g} in phase {} (push-sum needs 1 within 1e-9): correct its "
-            "edges and self loop, or use `weights sender`",
-            u, sum, phase);
+            "edges and self loop, or {}",
+            u, sum, phase,
+            rule_ == WeightRule::explicit_weights ? "leave all weights out: then each client shares equally"
+                                                  : "use `weights sender`");
     }
   }
 }
@@ -331,7 +333,7 @@ void Topology::require_receiver_sums() const {
       const double sum = receiver_sum(row(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
             "weights of client {} as receiver sum to {:.12g} in phase {} (plain mixing needs 1 within 1e-9): correct "
-            "the edges to it and its self loop, or use `weights receiver`, or mix by push-sum",
+            "the edges to it and its self loop, mix by push-sum, or use `weights receiver` in a .topo file",
             u, sum, phase);
     }
   }

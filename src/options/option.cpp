@@ -6,6 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling {
 
@@ -92,7 +93,8 @@ long long whole_between(const std::string& text, long long least, long long most
 }
 
 std::vector<std::string> split_list(const std::string& text) {
-  const std::vector<std::string> items = split(text, ",");
+  std::vector<std::string> items;
+  for (const std::string_view part : split_list_at(text, ",")) items.push_back(text_of_part(part));
   check(std::find(items.begin(), items.end(), "") == items.end(),
         "'{}' has an empty place: values are separated by single commas. Correct the list.", text);
   return items;

@@ -11,6 +11,7 @@
 #include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/text.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/options/meant.hpp"
 
 namespace starling {
@@ -18,6 +19,13 @@ namespace starling {
 namespace po = boost::program_options;
 
 namespace {
+
+/// Texts as one list, which split_list parts again.
+std::string list_of(const std::vector<std::string>& texts) {
+  std::vector<std::string> items;
+  for (const std::string& text : texts) items.push_back(csv_text(text));
+  return fmt::format("{}", fmt::join(items, ","));
+}
 
 std::vector<std::string> lines_of_config(const std::string& path) {
   return read_lines(path, fmt::format("--config '{}'", path));
@@ -223,7 +231,8 @@ std::vector<FileEntry> Options::read_ini(const std::string& text, const std::str
     for (const auto& entry : po::parse_config_file(lines, describe(declarations()), true).options) {
       const std::string& key = entry.string_key;
       const bool first = seen.insert(key).second;
-      entries.push_back({key, {entry.value.empty() ? "true" : entry.value.front()}, line_of(text, key, first ? 0 : 1)});
+      entries.push_back(
+          {key, {entry.value.empty() ? "true" : entry.value.front()}, false, line_of(text, key, first ? 0 : 1)});
     }
     return entries;
   } catch (const po::error& error) {
@@ -237,7 +246,7 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
   const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
   refuse_placeholders(text, path);
   std::set<std::string> seen;
-  for (const auto& [key, values, line] : is_toml(path) ? read_toml(text, path) : read_ini(text, path)) {
+  for (const auto& [key, values, is_array, line] : is_toml(path) ? read_toml(text, path) : read_ini(text, path)) {
     const std::string where = fmt::format("{}:{}: {}", path, line, key);
     const Option* option = find(key);
     const auto meant = option == nullptr ? meant_option(key, names_of(declarations())) : std::nullopt;
@@ -249,7 +258,7 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
                           : "Delete the line.",
           command_);
     check(seen.insert(key).second, "{}: the key stands twice: either value could be meant. Delete one line.", where);
-    const std::string value = fmt::format("{}", fmt::join(values, ","));
+    const std::string value = is_array ? list_of(values) : values.front();
     // A default in a file, as --print-config writes most defaults, asks for nothing that other options exclude.
     if (!value.empty() && value == option->initial) {
       stated_defaults_.insert(key);

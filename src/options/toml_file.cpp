@@ -41,11 +41,7 @@ std::vector<std::string> texts_of(const toml::node& node, const std::string& whe
   if (array == nullptr) return {scalar_text(node, where)};
   check(!array->empty(), "{}: the array is empty. Give a value, or leave the key out.", where);
   std::vector<std::string> texts;
-  for (const toml::node& each : *array) {
-    texts.push_back(scalar_text(each, where));
-    check(texts.back().find(',') == std::string::npos, "{}: '{}' holds a comma, which separates values of a list. {}",
-          where, texts.back(), "Write the list as one text.");
-  }
+  for (const toml::node& each : *array) texts.push_back(scalar_text(each, where));
   return texts;
 }
 
@@ -72,7 +68,7 @@ std::vector<FileEntry> read_toml(std::string_view text, const std::string& path)
     for (const auto& [key, node] : table) {
       const long long line = key.source().begin.line;
       const std::string name(key.str());
-      entries.push_back({name, texts_of(node, fmt::format("{}:{}: {}", path, line, name)), line});
+      entries.push_back({name, texts_of(node, fmt::format("{}:{}: {}", path, line, name)), node.is_array(), line});
     }
   } catch (const toml::parse_error& error) {
     throw UsageError(fmt::format("{}:{}: {}. A line of TOML is key = value, with text in quotes.", path,

@@ -242,7 +242,7 @@ class EdgeLists(GraphCase):
         graph = self.graph(random_shares(3, 14))
         named = networkx.relabel_nodes(graph, {0: "anna", 1: "bert", 2: "carla"})
         networkx.write_weighted_edgelist(named, self.path("named.edges"))
-        self.refuse("named.edges", ["sender 'anna'", "whole number"])
+        self.refuse("named.edges", ["'anna' and 'anna' are no numbers of clients", "convert_node_labels_to_integers"])
         networkx.write_weighted_edgelist(networkx.convert_node_labels_to_integers(named), self.path("numbered.edges"))
         self.check("numbered.edges", random_shares(3, 14))
 

@@ -94,6 +94,9 @@ TEST(Options, ValuesGoToTheirVariables) {
   EXPECT_TRUE(toy.loud);
   EXPECT_EQ(toy.colour, Colour::red);
   EXPECT_THAT(parsed({"--names", "a,b"}).names, ElementsAre("a", "b"));
+  EXPECT_THAT(parsed({"--names", "\"town, state\", 5\" pipe,\"a \"\"b\"\"\""}).names,
+              ElementsAre("town, state", "5\" pipe", "a \"b\""))
+      << "quotes, as in CSV";
   EXPECT_THAT(parsed({"x", "--mode", "y", "z"}).words, ElementsAre("x", "y", "z"));
   EXPECT_EQ(parsed({"--mode", "y"}).mode, "one");
 }

@@ -32,6 +32,11 @@ void write_text(const std::string& path, const std::string& text);
 [[nodiscard]] std::string csv_quoted(const std::string& text);
 /// A field in quotation marks if the text needs them, else unchanged.
 [[nodiscard]] std::string csv_text(const std::string& text);
+/// The parts of a list between characters that are among `separators`. A part that begins with a quotation mark ends
+/// behind the mark that closes it, so that it may hold separators; it keeps its marks.
+[[nodiscard]] std::vector<std::string_view> split_list_at(std::string_view text, std::string_view separators);
+/// The text of such a part without blanks around it: of one in quotation marks, what they enclose.
+[[nodiscard]] std::string text_of_part(std::string_view part);
 /// Rows of a CSV table, with fields unquoted. None for a text that ends within quotation marks. A last line without a
 /// line end is a row too.
 [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> csv_rows(const std::string& text);

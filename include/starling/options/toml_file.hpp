@@ -10,8 +10,9 @@ namespace starling {
 /// A key of a configuration file with its values as an option's text.
 struct FileEntry {
   std::string key;
-  std::vector<std::string> values;  ///< several for an array
-  long long line = 0;               ///< of the key, from 1
+  std::vector<std::string> values;  ///< those of an array, or one
+  bool is_array = false;
+  long long line = 0;  ///< of the key, from 1
 };
 
 /// Whether the name of a file says TOML.

@@ -10,6 +10,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/data/column_names.hpp"
 
 namespace starling {
 
@@ -74,6 +75,7 @@ DescribedSource describe_source(Describe& describe) {
     throw DataError(fmt::format("{}: {}", source.name(), error.what()));
   }
   add_digests(source, described);
+  if (!source.synthetic()) described.layout = notes_on_layout(source.part(0), source.reading);
   return described;
 }
 

@@ -75,6 +75,7 @@ std::string table_text(const std::string& source, const TableProfile& profile) {
 /// What the owner should look at.
 std::string notes_text(const TableProfile& profile) {
   std::string text;
+  for (const std::string& note : profile.notes) text += fmt::format("note: {}\n", note);
   for (const ColumnProfile& column : profile.columns) {
     if (column.use == ColumnProfile::Use::none) continue;
     if (column.not_finite > 0) {
@@ -148,6 +149,9 @@ int run_profile(const Call& call) {
   check(!choice.output.empty(), "--output is missing. Give the folder for the drafts.");
   return run_for_owner([&] {
     require_regular(choice.reading.source);
+    check<DataError>(is_table_of_text(choice.reading.source, choice.reading),
+                     "{}: it is no table of text, whose columns could be drafted. starling data describe reads it.",
+                     choice.reading.source);
     Progress progress(choice.progress);
     progress.begin("reading " + choice.reading.source, nullptr);
     const TableProfile profile = profile_table(choice.reading.source, choice.reading, [&progress] { progress.tick(); });

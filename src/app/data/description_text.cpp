@@ -289,7 +289,7 @@ std::vector<std::string> fitting_losses(const Description& figures) {
 
 std::vector<std::string> notes_on(const DescribedSource& source) {
   const Description& figures = source.figures;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = source.layout;
   if (const auto found = constants(figures); !found.empty()) {
     notes.push_back(fmt::format("{} constant feature{} {}: nothing can be learned from {} (--drop leaves columns out)",
                                 found.size(), found.size() == 1 ? "" : "s", listed(figures, found),

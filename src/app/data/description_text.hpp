@@ -16,8 +16,9 @@ struct DescribedSource {
   std::string source;
   std::vector<std::pair<std::string, std::string>> digests;  ///< file (or generator) and SHA-256
   bool replayable = false;
-  std::optional<Client> clients;  ///< of sources with one file per client
-  bool has_ids = false;           ///< whether keys are ids, of which each should stand once
+  std::optional<Client> clients;         ///< of sources with one file per client
+  bool has_ids = false;                  ///< whether keys are ids, of which each should stand once
+  std::vector<std::string> layout = {};  ///< notes on how its tables are read
   Description figures;
 };
 

@@ -9,9 +9,11 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/data/column_names.hpp"
 #include "starling/data/description/profile.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/source.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling {
 
@@ -54,9 +56,9 @@ Decision about_texts(const TableProfile& profile, const ColumnProfile& column, c
   }
   if (has_too_many_texts(profile, column)) {
     return {fmt::format("{} holds many different texts. Leave it out, or call it an identifier", head),
-            {fmt::format("drop = {}", column.name), fmt::format("id = {}", column.name)}};
+            {fmt::format("drop = {}", csv_text(column.name)), fmt::format("id = {}", column.name)}};
   }
-  std::vector<std::string> choices{fmt::format("drop = {}", column.name), "encode = onehot:FILE"};
+  std::vector<std::string> choices{fmt::format("drop = {}", csv_text(column.name)), "encode = onehot:FILE"};
   constexpr std::size_t most_categories = 20;  // more may be names of persons who have several records
   if (column.distinct.size() > most_categories) choices.push_back(fmt::format("id = {}", column.name));
   return {
@@ -178,6 +180,7 @@ void look_at_records(const std::vector<std::string>& sources, const ReadSettings
   described.figures = describer.finish();
   look.records = described.figures.records;
   look.features = described.figures.features;
+  described.layout = notes_on_layout(sources.front(), settings);
   look_at_labels(described.figures, look);
   for (std::string& note : notes_on(described)) look.notes.push_back(std::move(note));
 }

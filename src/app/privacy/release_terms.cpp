@@ -11,6 +11,7 @@
 #include "starling/core/names.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/text.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/options/options.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/mechanism.hpp"
@@ -153,7 +154,7 @@ void check_terms(const ReleaseTerms& terms, const Kind& kind) {
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
-  for (const std::string_view cell : split_at(line, ",")) cells.emplace_back(trimmed(cell));
+  for (const std::string_view cell : split_list_at(line, ",")) cells.push_back(text_of_part(trimmed(cell)));
   return cells;
 }
 

@@ -33,6 +33,14 @@ ExitCode RenewableRun::exit_code(const Summary& summary, const RoundsEnd& end) {
   return AggregatedRun::exit_code(summary, end);
 }
 
+void RenewableRun::play_rounds(const std::vector<Observer*>& observers) {
+  try {
+    AggregatedRun::play_rounds(observers);
+  } catch (const UndeterminedFeature& error) {
+    throw error.named(dataset_.shape.names);
+  }
+}
+
 /// "x1", "intercept"; with several classes "2:x1".
 std::vector<std::string> RenewableRun::coefficient_names() const {
   std::vector<std::string> names;

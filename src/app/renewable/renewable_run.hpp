@@ -44,6 +44,7 @@ class RenewableRun final : public AggregatedRun {
   void agree_on_model() override { choose_correlation(); }
   [[nodiscard]] RunFacts privacy_facts() override;
   void build_protocol() override;
+  void play_rounds(const std::vector<Observer*>& observers) override;
   [[nodiscard]] RoundsEnd end_rounds() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;

@@ -27,7 +27,10 @@ void add_naming_options(Options& options, ReadSettings& settings) {
       settings.label);
   options.add(option("id", "COLUMN", "column that only identifies records: not a feature", {.example = "patient"}),
               settings.id);
-  options.add(option("drop", "COLUMNS", "columns that are left out, separated by commas", {.example = "name,date"}),
+  options.add(option("drop", "COLUMNS",
+                     "columns that are left out, separated by commas; a name with a comma stands in quotes, as in "
+                     "'\"town, state\",date'",
+                     {.example = "name,date"}),
               settings.drop);
 }
 

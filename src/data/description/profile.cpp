@@ -1,8 +1,7 @@
 #include "starling/data/description/profile.hpp"
 
 #include "data/column_roles.hpp"
-#include "data/formats/delimited.hpp"
-#include "data/formats/line_reader.hpp"
+#include "data/formats/layout.hpp"
 #include "data/keys.hpp"
 #include <algorithm>
 #include <cmath>
@@ -27,60 +26,42 @@ constexpr std::size_t most_classes = 20;
 class TextTable {
  public:
   TextTable(const std::string& path, const ReadSettings& settings)
-      : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
-    decimal_comma_ = settings.decimal == ReadSettings::Decimal::comma;
-    columns_.path = path;
-    std::string_view line;
-    check<DataError>(next_line(line), "{}: no records (nothing can be learned from it) check the file", path);
-    if (delimiter_ == '\0') delimiter_ = find_delimiter(line, decimal_comma_);
-    split(line, delimiter_, fields_);
-    columns_.count = fields_.size();
-    pending_ = !is_header(settings);
-    if (pending_) return;
-    for (const std::string_view field : fields_) columns_.names.push_back(text_of(field));
+      : lines_(path, settings.go_on_waiting), decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
+    head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings); });
+    check<DataError>(head_.columns.count > 0, "{}: no records (nothing can be learned from it) check the file", path);
   }
 
-  [[nodiscard]] const ColumnNames& columns() const { return columns_; }
+  [[nodiscard]] const TableHead& head() const { return head_; }
   [[nodiscard]] bool decimal_comma() const { return decimal_comma_; }
 
   /// The fields of the next row; null at the end.
   [[nodiscard]] const Fields* next() {
-    if (std::exchange(pending_, false)) return &fields_;
     std::string_view line;
-    if (!next_line(line)) return nullptr;
-    split(line, delimiter_, fields_);
-    if (fields_.size() == columns_.count) return &fields_;
-    throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
-                                  lines_.where(), fields_.size(), columns_.count));
+    do {
+      if (!lines_.next(line)) return nullptr;
+    } while (line.find_first_not_of(' ') == std::string_view::npos);
+    split(line, head_.delimiter, fields_);
+    if (fields_.size() != head_.columns.count) throw_ragged(lines_, fields_, head_);
+    return &fields_;
   }
 
  private:
-  [[nodiscard]] bool next_line(std::string_view& line) {
-    while (lines_.next(line)) {
-      if (line.find_first_not_of(' ') != std::string_view::npos) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool is_header(const ReadSettings& settings) const {
+  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
-    const FirstLine line = first_line(fields_, std::vector<bool>(fields_.size(), false), decimal_comma_);
-    if (line == FirstLine::unclear)
-      throw_unclear_first_line(lines_.where(), fmt::format("{}", fmt::join(fields_, " ")));
-    return line == FirstLine::names;
+    return are_names(lines_, fields, std::vector<bool>(fields.size(), false), decimal_comma_);
   }
 
   LineReader lines_;
-  char delimiter_;
-  bool decimal_comma_ = false;
-  ColumnNames columns_;
+  bool decimal_comma_;
+  TableHead head_;
   Fields fields_;
-  bool pending_ = false;  // the first line is a record and waits in fields_
 };
 
-std::vector<ColumnProfile> columns_of(const ColumnNames& names, const ReadSettings& settings) {
+std::vector<ColumnProfile> columns_of(const TableHead& head, const ReadSettings& settings) {
   using Use = ColumnProfile::Use;
+  const ColumnNames& names = head.columns;
   const ColumnRoles roles = choose_columns(names, settings, DefaultLabel::named_or_last);
+  refuse_empty_last(head, roles);
   const std::size_t sampled = std::clamp<std::size_t>(most_sampled / names.count, 100, sampled_of_column);
   std::vector<ColumnProfile> columns;
   for (std::size_t column = 0; column < names.count; ++column) {
@@ -179,9 +160,11 @@ void ColumnProfile::add(std::string_view field, bool decimal_comma) {
 TableProfile profile_table(const std::string& path, const ReadSettings& settings, const std::function<void()>& tick) {
   TextTable table(path, settings);
   TableProfile profile;
-  profile.has_names = !table.columns().names.empty();
-  profile.columns = columns_of(table.columns(), settings);
-  const std::optional<std::size_t> key = choose_columns(table.columns(), settings, DefaultLabel::named_or_last).key;
+  profile.has_names = !table.head().columns.names.empty();
+  profile.notes = table.head().notes;
+  profile.columns = columns_of(table.head(), settings);
+  const std::optional<std::size_t> key =
+      choose_columns(table.head().columns, settings, DefaultLabel::named_or_last).key;
   std::unordered_set<std::string> keys;
   while (const Fields* fields = table.next()) {
     for (std::size_t column = 0; column < fields->size(); ++column) {

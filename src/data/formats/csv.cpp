@@ -4,6 +4,7 @@
 #include "data/number.hpp"
 #include "delimited.hpp"
 #include "gz_file.hpp"
+#include "layout.hpp"
 #include "line_reader.hpp"
 #include "readers.hpp"
 #include <algorithm>
@@ -55,7 +56,7 @@ const char* parse_short_number(const char* at, const char* end, double& value) {
 }
 
 /// Reads the number at `at`; null where there is no number or the number is not finite.
-const char* parse_number(const char* at, const char* end, double& value) {
+const char* parse_plain_number(const char* at, const char* end, double& value) {
   if (const char* stop = parse_short_number(at, end, value)) return stop;
   const auto [stop, error] = std::from_chars(at, end, value);
   return error == std::errc() && std::isfinite(value) ? stop : nullptr;
@@ -66,30 +67,27 @@ Categories categories_of(const ReadSettings& settings) {
   return settings.encode.empty() ? Categories() : Categories(settings.encode);
 }
 
+/// A saved model has its own constants, and takes all columns that it knows.
+Remedies remedies_in(const ReadSettings& settings) {
+  const bool own = settings.constants == nullptr;
+  return {.encode = own, .drop = own, .label = true, .missing = own, .decimal_comma = true};
+}
+
 class CsvReader final : public RecordReader {
  public:
-  CsvReader(const std::string& path, const ReadSettings& settings, Part part)
+  CsvReader(const std::string& path, const ReadSettings& settings, Part part, const Remedies& remedies)
       : lines_(path, settings.go_on_waiting),
-        delimiter_(parse_delimiter(settings.delimiter)),
+        remedies_(remedies),
         decimal_comma_(settings.decimal == ReadSettings::Decimal::comma),
         key_as_written_(settings.key_as_written),
         missing_(missing_rule(settings)) {
-    check(!decimal_comma_ || delimiter_ != ',',
+    check(!decimal_comma_ || parse_delimiter(settings.delimiter) != ',',
           "--delimiter {} and --decimal comma (a comma cannot be both) give one of them another value",
           excerpt(settings.delimiter));
-    columns_.path = path;
     if (part != Part::labels) categories_ = categories_of(settings);
-    std::string_view line;
-    if (!next_line(line)) return;
-    if (delimiter_ == '\0') delimiter_ = find_delimiter(line, decimal_comma_);
-    split(line, delimiter_, fields_);
-    columns_.count = fields_.size();
+    head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings, part); });
+    if (head_.columns.count == 0) return;
     check_columns(settings, part);
-    if (is_header(settings, part)) {
-      for (const std::string_view field : fields_) columns_.names.push_back(text_of(field));
-    } else {
-      pending_ = true;
-    }
     choose(settings, part);
   }
 
@@ -97,13 +95,11 @@ class CsvReader final : public RecordReader {
     record.sparse = false;
     record.index.clear();
     record.values.resize(features_);
-    if (!std::exchange(pending_, false)) {
-      std::string_view line;
-      if (!next_line(line)) return false;
-      if (!encoded_ && !decimal_comma_ && parse_plain(line, record)) return true;
-      split(line, delimiter_, fields_);
-      if (fields_.size() != columns_.count) throw_ragged();
-    }
+    std::string_view line;
+    if (!next_line(line)) return false;
+    if (!encoded_ && !decimal_comma_ && parse_plain(line, record)) return true;
+    split(line, head_.delimiter, fields_);
+    if (fields_.size() != columns().count) throw_ragged(lines_, fields_, head_);
     parse_fields(record);
     return true;
   }
@@ -116,50 +112,48 @@ class CsvReader final : public RecordReader {
     constants.categories = categories_.found();
     return constants;
   }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return head_.notes; }
   [[nodiscard]] std::string where() const override { return lines_.where(); }
-  [[nodiscard]] Mark mark() const override { return pending_ ? start_ : lines_.mark(); }
-  void seek(const Mark& mark) override {
-    pending_ = false;
-    lines_.seek(mark);
-  }
+  [[nodiscard]] Mark mark() const override { return lines_.mark(); }
+  void seek(const Mark& mark) override { lines_.seek(mark); }
 
  private:
   using Missing = ReadSettings::Missing;
   /// Use of a column.
   enum class Role : unsigned char { feature, label, none };
 
+  [[nodiscard]] const ColumnNames& columns() const { return head_.columns; }
+
   /// Skips blank lines. A line of tabs alone is not blank: all values of this row are missing.
   bool next_line(std::string_view& line) {
-    while (true) {
-      if (columns_.count == 0) start_ = lines_.mark();
-      if (!lines_.next(line)) return false;
+    while (lines_.next(line)) {
       if (line.find_first_not_of(' ') != std::string_view::npos) return true;
     }
+    return false;
   }
 
   void check_columns(const ReadSettings& settings, Part part) const {
     const bool both = part == Part::records && settings.labels == ReadSettings::Labels::required;
-    check<DataError>(!both || columns_.count > 1,
+    check<DataError>(!both || columns().count > 1,
                      "{}: one column (a record needs a label and at least one feature) separate the columns by comma, "
                      "semicolon, tab or space, or give a second file of labels: FEATURES,LABELS",
-                     where());
-    check<DataError>(part != Part::labels || columns_.count == 1,
+                     columns().path);
+    check<DataError>(part != Part::labels || columns().count == 1,
                      "{}: {} columns (the second file of a pair has one value per record) give the file of labels",
-                     where(), columns_.count);
+                     columns().path, columns().count);
   }
 
-  [[nodiscard]] bool is_header(const ReadSettings& settings, Part part) const {
+  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, Part part) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
-    std::vector<bool> may_be_text(columns_.count, false);
-    if (part != Part::labels && names_a_field(settings, may_be_text)) return true;
-    const FirstLine line = first_line(fields_, may_be_text, decimal_comma_);
-    if (line == FirstLine::unclear) throw_unclear_first_line(where(), fmt::format("{}", fmt::join(fields_, " ")));
-    return line == FirstLine::names;
+    std::vector<bool> may_be_text(fields.size(), false);
+    if (part != Part::labels && names_a_field(fields, settings, may_be_text)) return true;
+    return are_names(lines_, fields, may_be_text, decimal_comma_);
   }
 
   /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
   /// are not read as numbers and are given by their numbers.
-  [[nodiscard]] bool names_a_field(const ReadSettings& settings, std::vector<bool>& may_be_text) const {
+  [[nodiscard]] bool names_a_field(const Fields& fields, const ReadSettings& settings,
+                                   std::vector<bool>& may_be_text) const {
     std::vector<std::string> wanted = categories_.columns();
     if (settings.constants) {
       wanted.insert(wanted.end(), settings.constants->columns.begin(), settings.constants->columns.end());
@@ -168,10 +162,10 @@ class CsvReader final : public RecordReader {
     wanted.insert(wanted.end(), {settings.id, settings.key, settings.label});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const bool is_label = i + 1 == wanted.size();
-      if (const auto number = column_number(wanted[i], columns_.count)) {
+      if (const auto number = column_number(wanted[i], fields.size())) {
         if (!is_label) may_be_text[*number] = true;
       } else if (read_number(wanted[i]).fault == NumberFault::text &&
-                 std::find(fields_.begin(), fields_.end(), wanted[i]) != fields_.end()) {
+                 std::find(fields.begin(), fields.end(), wanted[i]) != fields.end()) {
         return true;
       }
     }
@@ -179,27 +173,28 @@ class CsvReader final : public RecordReader {
   }
 
   void choose(const ReadSettings& settings, Part part) {
-    roles_.assign(columns_.count, Role::none);
+    roles_.assign(columns().count, Role::none);
     if (part == Part::labels) {
       roles_[0] = Role::label;
       return;
     }
     const ColumnRoles chosen =
-        choose_columns(columns_, settings, part == Part::records ? DefaultLabel::named_or_last : DefaultLabel::none);
+        choose_columns(columns(), settings, part == Part::records ? DefaultLabel::named_or_last : DefaultLabel::none);
+    refuse_empty_last(head_, chosen);
     for (const std::size_t column : chosen.features) roles_[column] = Role::feature;
     if (chosen.label) roles_[*chosen.label] = Role::label;
     key_ = chosen.key;
     features_ = chosen.features.size();
-    feature_names_ = feature_names(columns_, chosen);
-    if (chosen.label && !columns_.names.empty()) label_name_ = columns_.names[*chosen.label];
-    categories_.find_in(columns_);
+    feature_names_ = feature_names(columns(), chosen);
+    if (chosen.label && !columns().names.empty()) label_name_ = columns().names[*chosen.label];
+    categories_.find_in(columns());
     for (std::size_t j = 0; j < chosen.features.size(); ++j) {
       if (categories_.becomes_features(chosen.features[j], settings)) categories_.make_one_hot(chosen.features[j], j);
     }
-    for (std::size_t column = 0; column < columns_.count; ++column) {
+    for (std::size_t column = 0; column < columns().count; ++column) {
       encoded_ = encoded_ || (roles_[column] != Role::none && categories_.has(column));
     }
-    check_dense_dimension(columns_.path, settings, features_);
+    check_dense_dimension(columns().path, settings, features_);
   }
 
   /// Reads a line of plain numbers and skipped fields in one go. False for any line that is not as simple as that, and
@@ -208,7 +203,7 @@ class CsvReader final : public RecordReader {
     const char* at = line.data();
     const char* const end = at + line.size();
     double* value = record.values.data();
-    for (std::size_t column = 0; column < columns_.count; ++column) {
+    for (std::size_t column = 0; column < columns().count; ++column) {
       while (at != end && *at == ' ') ++at;
       if (column == key_ && !take_key(at, end, record)) return false;
       const Role role = roles_[column];
@@ -217,17 +212,17 @@ class CsvReader final : public RecordReader {
         at = field_stop(at, end);
       } else {
         double& target = role == Role::label ? record.label : *value++;
-        at = parse_number(at, end, target);
+        at = parse_plain_number(at, end, target);
         if (at == nullptr) return false;
       }
-      if (at == end) return column + 1 == columns_.count;
-      if (*at++ != delimiter_) return false;
+      if (at == end) return column + 1 == columns().count;
+      if (*at++ != head_.delimiter) return false;
     }
     return false;
   }
 
   [[nodiscard]] const char* field_stop(const char* at, const char* end) const {
-    const void* found = std::memchr(at, delimiter_, static_cast<std::size_t>(end - at));
+    const void* found = std::memchr(at, head_.delimiter, static_cast<std::size_t>(end - at));
     return found == nullptr ? end : static_cast<const char*>(found);
   }
 
@@ -244,7 +239,7 @@ class CsvReader final : public RecordReader {
     const std::string text = text_of(fields_[*key_]);
     if (key_as_written_) return text;
     if (const auto key = key_of_text(text)) return std::string(*key);
-    const std::string place = fmt::format("{}: {}", where(), columns_.place(*key_));
+    const std::string place = fmt::format("{}: {}", where(), columns().place(*key_));
     const std::string why = "a rounded number, as programs write it: two keys may have become one";
     const std::string remedy = "write the column as text, with all digits";
     throw RecordError(fmt::format("{} is no key ({}) {}", place, why, remedy),
@@ -253,7 +248,7 @@ class CsvReader final : public RecordReader {
 
   void parse_fields(Record& record) const {
     double* value = record.values.data();
-    for (std::size_t column = 0; column < columns_.count; ++column) {
+    for (std::size_t column = 0; column < columns().count; ++column) {
       if (roles_[column] == Role::feature) *value++ = feature(column);
       if (roles_[column] == Role::label) record.label = number(column);
     }
@@ -276,11 +271,23 @@ class CsvReader final : public RecordReader {
     const ParsedNumber parsed = read_field(fields_[column], decimal_comma_);
     if (parsed.fault == NumberFault::text && decimal_comma_) throw_point(column);
     if (parsed.fault != NumberFault::none) {
-      refuse_open_quote();
+      refuse_open_quote(lines_, fields_);
       const std::string others = parsed.fault == NumberFault::text ? other_texts(column) : "";
-      throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault, {}, others);
+      throw_number_fault(where(), columns().place(column), fields_[column], parsed.fault, remedies_of(column), {},
+                         others);
     }
     return parsed.value;
+  }
+
+  /// What mends a field of this column.
+  [[nodiscard]] Remedies remedies_of(std::size_t column) const {
+    const bool is_label = roles_[column] == Role::label;
+    Remedies remedies = remedies_;
+    remedies.label = remedies.label && is_label;
+    remedies.drop = remedies.drop && !is_label;
+    remedies.missing = remedies.missing && !is_label;
+    remedies.decimal_comma = remedies.decimal_comma && head_.delimiter != ',' && !decimal_comma_;
+    return remedies;
   }
 
   /// "; no number either: 'sex', 'town'" for the columns after this one whose fields are texts: a table with one such
@@ -289,12 +296,12 @@ class CsvReader final : public RecordReader {
     constexpr std::size_t most = 20;
     std::vector<std::string> found;
     std::size_t more = 0;
-    for (++column; column < columns_.count; ++column) {
+    for (++column; column < columns().count; ++column) {
       const bool read = roles_[column] == Role::feature || roles_[column] == Role::label;
       if (!read || categories_.has(column)) continue;
       if (read_field(fields_[column], decimal_comma_).fault != NumberFault::text) continue;
       if (found.size() == most) ++more;
-      if (found.size() < most) found.push_back(columns_.place(column));
+      if (found.size() < most) found.push_back(columns().place(column));
     }
     if (found.empty()) return "";
     return fmt::format("{}{}{}", other_texts_mark, fmt::join(found, ", "),
@@ -306,7 +313,7 @@ class CsvReader final : public RecordReader {
     if (read_number(fields_[column]).fault != NumberFault::none) return;
     const std::string why = "--decimal comma is given; a point may mean thousands";
     const std::string remedy = "leave --decimal out, or write the row with a comma and without thousands";
-    const std::string place = fmt::format("{}: {}", where(), columns_.place(column));
+    const std::string place = fmt::format("{}: {}", where(), columns().place(column));
     throw RecordError(
         fmt::format("{} is a number with a point ({}) {}", place, why, remedy),
         fmt::format("{} is '{}' (a number with a point: {}) {}", place, excerpt(fields_[column]), why, remedy));
@@ -315,35 +322,17 @@ class CsvReader final : public RecordReader {
   [[nodiscard]] double category(std::size_t column) const {
     const std::string text = text_of(fields_[column]);
     const auto value = categories_.value(column, text);
-    if (!value) categories_.throw_unknown(column, where(), columns_.place(column), text);
+    if (!value) categories_.throw_unknown(column, where(), columns().place(column), text);
     return *value;
   }
 
-  /// Throws where a field begins with a quote that nothing closes: its text goes on in the next line.
-  void refuse_open_quote() const {
-    const bool open = std::any_of(fields_.begin(), fields_.end(), [](std::string_view field) {
-      return field.starts_with('"') && (field.size() == 1 || !field.ends_with('"'));
-    });
-    if (!open) return;
-    throw RecordError(
-        fmt::format("{}: a text in quotes goes over the end of the line (a row is one line) take the "
-                    "line break out, or the column of the text",
-                    where()));
-  }
-
-  [[noreturn]] void throw_ragged() const {
-    refuse_open_quote();
-    throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
-                                  where(), fields_.size(), columns_.count));
-  }
-
   LineReader lines_;
-  char delimiter_;
+  Remedies remedies_;
   bool decimal_comma_;
   bool key_as_written_;
   Missing missing_;
-  Fields fields_;        // of the current line, inside the buffer of lines_
-  ColumnNames columns_;  // of no column while no line has been found
+  TableHead head_;
+  Fields fields_;  // of the current line, inside the buffer of lines_
   std::vector<Role> roles_;
   Categories categories_;
   bool encoded_ = false;  // whether a feature or the label has categories
@@ -351,14 +340,16 @@ class CsvReader final : public RecordReader {
   std::size_t features_ = 0;
   std::vector<std::string> feature_names_;
   std::string label_name_;
-  Mark start_;            // of the first line that is not blank
-  bool pending_ = false;  // the first line is a record and waits in fields_
 };
 
 }  // namespace
 
 std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings, Part part) {
-  return std::make_unique<CsvReader>(path, settings, part);
+  return std::make_unique<CsvReader>(path, settings, part, remedies_in(settings));
+}
+
+std::vector<std::string> notes_on_csv(const std::string& path, const ReadSettings& settings, Part part) {
+  return CsvReader(path, settings, part, remedies_in(settings)).notes();
 }
 
 std::unique_ptr<RecordReader> open_constants(const std::string& path, ReadSettings settings, Part part,
@@ -367,7 +358,7 @@ std::unique_ptr<RecordReader> open_constants(const std::string& path, ReadSettin
   require_regular(path);
   require_readable(path);
   try {
-    auto reader = open_csv(path, settings, part);
+    auto reader = std::make_unique<CsvReader>(path, settings, part, Remedies());
     if (reader->names() == features) return reader;
   } catch (const UsageError&) {  // a column is missing
   }

@@ -1,6 +1,7 @@
 #include "line_reader.hpp"
 
 #include "pipe.hpp"
+#include <algorithm>
 #include <cstring>
 
 #include "starling/core/check.hpp"
@@ -15,8 +16,9 @@ constexpr std::size_t start_size = std::size_t{1} << 16;
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path, const std::function<bool()>& go_on_waiting) : buffer_(start_size) {
-  if (is_pipe(path))
+LineReader::LineReader(const std::string& path, const std::function<bool()>& go_on_waiting)
+    : ahead_(!is_pipe(path)), buffer_(start_size) {
+  if (!ahead_)
     bytes_ = std::make_unique<Pipe>(path, go_on_waiting);
   else
     bytes_ = std::make_unique<GzFile>(path);
@@ -39,6 +41,25 @@ bool LineReader::next(std::string_view& line) {
     }
     searched = begin_ + length;
   }
+}
+
+std::vector<std::string_view> LineReader::peek() {
+  const std::size_t least = ahead_ ? 2 : 1;
+  const auto text = [this] { return std::string_view(buffer_.data() + begin_, end_ - begin_); };
+  const auto enough = [&] {
+    const auto lines = static_cast<std::size_t>(std::ranges::count(text(), '\n'));
+    return lines >= least && (!ahead_ || text().size() >= start_size);
+  };
+  bool at_end = false;
+  while (!at_end && !enough()) at_end = !fill();
+  std::vector<std::string_view> lines;
+  for (std::size_t at = begin_; at < end_ && (ahead_ || lines.empty());) {
+    const std::size_t newline = std::min(std::string_view(buffer_.data(), end_).find('\n', at), end_);
+    if (newline == end_ && (!at_end || bytes_->interrupted())) break;
+    lines.push_back(line_at(at, newline, row_ + static_cast<std::int64_t>(lines.size()) + 1));
+    at = newline + 1;
+  }
+  return lines;
 }
 
 void LineReader::seek(const Mark& mark) {
@@ -67,12 +88,17 @@ bool LineReader::fill() {
   return got > 0;
 }
 
-std::string_view LineReader::take(std::size_t end, std::size_t next_begin) {
-  std::string_view line(buffer_.data() + begin_, end - begin_);
-  begin_ = next_begin;
-  ++row_;
-  if (row_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+/// The text of a line, without a byte order mark and a carriage return.
+std::string_view LineReader::line_at(std::size_t begin, std::size_t end, std::int64_t row) const {
+  std::string_view line(buffer_.data() + begin, end - begin);
+  if (row == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::string_view LineReader::take(std::size_t end, std::size_t next_begin) {
+  const std::string_view line = line_at(begin_, end, ++row_);
+  begin_ = next_begin;
   if (const auto fault = text_fault(line)) throw RecordError(where() + ": " + *fault);
   return line;
 }

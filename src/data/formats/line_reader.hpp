@@ -26,6 +26,11 @@ class LineReader {
   /// if the file cannot be read, its gzip stream is truncated or damaged, or the line is not UTF-8 text.
   [[nodiscard]] bool next(std::string_view& line);
 
+  /// The lines that come next, without their ends, which stay to be read: of a file those in its next 64 kB and at
+  /// least two, of a pipe one. They may be no text. The views hold until a line beyond them is read. Throws DataError
+  /// as `next` does for the file.
+  [[nodiscard]] std::vector<std::string_view> peek();
+
   [[nodiscard]] const std::string& path() const { return bytes_->path(); }
 
   /// Start of the next line, as a position for a later return.
@@ -37,9 +42,11 @@ class LineReader {
 
  private:
   [[nodiscard]] bool fill();
+  [[nodiscard]] std::string_view line_at(std::size_t begin, std::size_t end, std::int64_t row) const;
   [[nodiscard]] std::string_view take(std::size_t end, std::size_t next_begin);
 
   std::unique_ptr<Bytes> bytes_;
+  bool ahead_;  // whether more may be read than is asked for
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what has been read and not yet given out
   std::size_t end_ = 0;

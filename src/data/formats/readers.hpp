@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "starling/data/source.hpp"
 
@@ -15,12 +16,14 @@ enum class Part {
   labels,    ///< of a pair: one value per record, the label; no features
 };
 
-/// Reader of delimited text. With the delimiter `auto`, the first line that is not blank sets the delimiter: the most
-/// frequent of , ; and tab outside quotes, else runs of spaces. This line is a header if `settings.header` says so, or
-/// if a field to be read as a number is text. The label is `settings.label` (a name, or a number from 0), else the
-/// first column called y or label in any case, else the last column. Throws DataError, and UsageError for missing
-/// columns.
+/// Reader of delimited text, whose head is read as layout.hpp says. The first line of the table is a header if
+/// `settings.header` says so, or if a field to be read as a number is text. The label is `settings.label` (a name, or a
+/// number from 0), else the first column called y or label in any case, else the last column. Throws DataError, and
+/// UsageError for missing columns.
 [[nodiscard]] std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings, Part part);
+
+/// Notes on the layout of a file that open_csv reads, where it is read otherwise than it stands there.
+[[nodiscard]] std::vector<std::string> notes_on_csv(const std::string& path, const ReadSettings& settings, Part part);
 
 /// Reader of a table of public constants: delimited text with a line of names, whose columns that are neither label,
 /// key nor dropped are `features`. Null where it has others, or lacks a column that `settings` names. Throws UsageError

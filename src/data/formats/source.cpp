@@ -1,6 +1,7 @@
 #include "starling/data/source.hpp"
 
 #include "data/column_roles.hpp"
+#include "data/number.hpp"
 #include "gz_file.hpp"
 #include "readers.hpp"
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
+#include "starling/data/column_names.hpp"
 #include "starling/data/memory_records.hpp"
 #include "starling/files/text.hpp"
 
@@ -57,26 +59,32 @@ bool is_text(std::string_view head) {
          });
 }
 
-/// The second of the tokens of a line; empty where there are not two.
-std::string_view second_token(std::string_view line) {
-  constexpr std::string_view blanks = " \t\r";
-  line = line.substr(0, line.find('#'));
-  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
-  line.remove_prefix(std::min(line.find_first_of(blanks), line.size()));
-  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
-  return line.substr(0, line.find_first_of(blanks));
+/// Whether a text begins with digits and a colon.
+bool is_indexed(std::string_view token) {
+  const std::size_t colon = token.find_first_not_of("0123456789");
+  return colon != 0 && colon != std::string_view::npos && token[colon] == ':';
 }
 
+/// Whether the first line with two words is a label, or several with commas, and values behind their indices. Only the
+/// second word need be whole: `head` may end within the line.
 bool is_svmlight(std::string_view head) {
+  constexpr std::string_view blanks = " \t\r";
   if (!is_text(head)) return false;
   while (!head.empty()) {
-    const std::size_t end = std::min(head.find('\n'), head.size());
-    const std::string_view token = second_token(head.substr(0, end));
-    if (!token.empty()) {
-      const std::size_t colon = token.find_first_not_of("0123456789");
-      return token.starts_with("qid:") || (colon != 0 && colon != std::string_view::npos && token[colon] == ':');
+    std::string_view line = head.substr(0, head.find('\n'));
+    head.remove_prefix(std::min(line.size() + 1, head.size()));
+    std::vector<std::string_view> words;
+    for (line = trimmed(line.substr(0, line.find('#')), blanks); !line.empty(); line = trimmed(line, blanks)) {
+      words.push_back(line.substr(0, line.find_first_of(blanks)));
+      line.remove_prefix(words.back().size());
     }
-    head.remove_prefix(std::min(end + 1, head.size()));
+    if (words.size() < 2) continue;
+    const std::string_view label = words[0];
+    const bool is_label =
+        !label.ends_with(',') && read_number(label.substr(0, label.find(','))).fault == NumberFault::none;
+    const auto last = words.end() - (words.size() > 2 ? 1 : 0);
+    return is_label && std::all_of(words.begin() + 1, last,
+                                   [](std::string_view word) { return word.starts_with("qid:") || is_indexed(word); });
   }
   return false;
 }
@@ -122,14 +130,20 @@ void refuse_folder(const std::string& path) {
         "'{}' is a folder. Name a file of records in it, or one for each client, as in site-{{client}}.csv.", path);
 }
 
+/// A file's first bytes, decompressed.
+std::string head_of(const std::string& path) {
+  std::string bytes(4096, '\0');
+  bytes.resize(GzFile(path).read(bytes.data(), bytes.size()));
+  return bytes;
+}
+
 /// Inspects a file whose name does not tell its format. A pipe cannot be inspected: the inspection would consume data.
 const Format& format_by_content(const std::string& path) {
   refuse_folder(path);
   std::error_code ignored;
   check(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
         "{}: neither a regular file nor a name that tells the format (known: {}) give --format", path, known_formats());
-  std::array<char, 4096> bytes{};
-  const std::string_view head(bytes.data(), GzFile(path).read(bytes.data(), bytes.size()));
+  const std::string head = head_of(path);
   for (const Format& format : formats) {
     if (format.is_it(head)) return format;
   }
@@ -166,7 +180,11 @@ const Format& find_format(const std::string& path, const std::string& name) {
   if (name != "auto") return named_format(name);
   refuse_foreign_tables(path);
   for (const Format& format : formats) {
-    if (has_ending(format, path)) return format;
+    if (!has_ending(format, path)) continue;
+    std::error_code ignored;
+    const bool is_table =
+        format.open != open_csv || !std::filesystem::is_regular_file(path, ignored) || !is_svmlight(head_of(path));
+    return is_table ? format : named_format("svmlight");
   }
   return format_by_content(path);
 }
@@ -260,6 +278,21 @@ void require_same_names(const std::vector<std::string>& names, const std::vector
 bool is_table_of_text(const std::string& source, const ReadSettings& settings) {
   const std::vector<std::string> files = files_of(source);
   return files.size() == 1 && find_format(files.front(), settings.format).open == open_csv;
+}
+
+std::vector<std::string> notes_on_layout(const std::string& source, const ReadSettings& settings) {
+  const std::vector<std::string> files = files_of(source);
+  std::vector<std::string> notes;
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    std::error_code ignored;
+    const bool is_file = std::filesystem::is_regular_file(files[k], ignored);
+    if (!is_file || find_format(files[k], settings.format).open != open_csv) continue;
+    const Part part = files.size() == 1 ? Part::records : k == 0 ? Part::features : Part::labels;
+    for (const std::string& note : notes_on_csv(files[k], settings, part)) {
+      notes.push_back(fmt::format("{}: {}", files[k], note));
+    }
+  }
+  return notes;
 }
 
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {

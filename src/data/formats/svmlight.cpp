@@ -42,7 +42,7 @@ class SvmlightReader final : public RecordReader {
     record.sparse = true;
     record.values.clear();
     record.index.clear();
-    record.label = number(label, "the label");
+    record.label = read_label(label);
     for (auto token = next_token(line); !token.empty(); token = next_token(line)) {
       if (!token.starts_with("qid:")) add(token, record);
     }
@@ -56,9 +56,11 @@ class SvmlightReader final : public RecordReader {
   void seek(const Mark& mark) override { lines_.seek(mark); }
 
  private:
-  [[nodiscard]] double number(std::string_view text, const std::string& place) const {
+  [[nodiscard]] double read_label(std::string_view text) const {
     const ParsedNumber parsed = read_number(text);
-    if (parsed.fault != NumberFault::none) throw_number_fault(where(), place, text, parsed.fault);
+    if (parsed.fault == NumberFault::text && text.find(',') != std::string_view::npos)
+      refuse(fmt::format("the label '{}'", excerpt(text)), "a label", "has a comma (a record has one label) keep one");
+    if (parsed.fault != NumberFault::none) throw_number_fault(where(), "the label", text, parsed.fault, Remedies());
     return parsed.value;
   }
 
@@ -70,7 +72,8 @@ class SvmlightReader final : public RecordReader {
     const ParsedNumber parsed = read_number(text);
     if (parsed.fault != NumberFault::none) {
       // Others are not told the feature: the set of a record's features is as private as the values.
-      throw_number_fault(where(), fmt::format("the value at index {}", index), text, parsed.fault, "a value");
+      throw_number_fault(where(), fmt::format("the value at index {}", index), text, parsed.fault, Remedies(),
+                         "a value");
     }
     record.index.push_back(index - 1);
     record.values.push_back(parsed.value);

@@ -1,5 +1,6 @@
 #include "starling/data/formats/writer.hpp"
 
+#include "data/number.hpp"
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,6 +20,7 @@
 #include "starling/core/check.hpp"
 #include "starling/data/column_names.hpp"
 #include "starling/files/durable_file.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {
@@ -93,10 +95,9 @@ std::string column_name(const std::vector<std::string>& names, std::size_t featu
   std::string name = names[feature];
   for (char& c : name) {
     if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
-    if (c == '"') c = '\'';
   }
   if (is_label_name(name)) return "feature_" + name;
-  return name.find_first_of(",; ") == std::string::npos ? name : '"' + name + '"';
+  return name.find_first_of(",; \"") == std::string::npos ? name : csv_quoted(name);
 }
 
 class CsvWriter final : public RecordWriter {
@@ -336,10 +337,11 @@ RecordWriter::~RecordWriter() {
 
 void RecordWriter::check_value(double value, double most, std::size_t feature) const {
   if (std::abs(value) <= most) return;
+  const std::string name = settings_.names.empty() ? fmt::format("{} (from 0)", feature)
+                                                   : fmt::format("'{}'", excerpt(settings_.names[feature]));
   check<DataError>(settings_.precision == StoredPrecision::float64 || !std::isfinite(value),
-                   "feature {} (from 0) is {} (beyond single precision) leave --precision float out", feature, value);
-  throw DataError(
-      fmt::format("feature {} (from 0) is {} (every value must be finite) give a smaller --scale", feature, value));
+                   "feature {} is {} (beyond single precision) leave --precision float out", name, value);
+  fail<DataError>("feature {} is {} (every value must be finite) give a smaller --scale", name, value);
 }
 
 void RecordWriter::add(const Row& row, double label) {

@@ -173,10 +173,10 @@ class Dictionary {
       header.size = length_of(name) * (header.utf32 ? 4 : 1);
       return;
     }
-    throw DataError(
-        fmt::format("{}: values of type '{}' (read are whole numbers of 1 to 8 bytes, <f4, <f8 and |b1). Save "
-                    "array.astype('float64').",
-                    where_, excerpt(name)));
+    throw DataError(fmt::format(
+        "{}: values of type '{}' (read are whole numbers of 1 to 8 bytes, <f4, <f8 and |b1, and <U and |S of "
+        "names). Save numbers as array.astype('float64'), and names as array.astype('U').",
+        where_, excerpt(name)));
   }
 
   [[nodiscard]] std::size_t length_of(const std::string& type) const {

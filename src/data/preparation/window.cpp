@@ -1,5 +1,6 @@
 #include "starling/data/preparation/window.hpp"
 
+#include "column_table.hpp"
 #include "data/label_rules.hpp"
 #include <algorithm>
 #include <cmath>
@@ -100,7 +101,7 @@ class WindowReader final : public RecordReader {
         fail<DataError>(
             "{}: mean or standard deviation of feature {} is beyond the range of double precision (the values are too "
             "large) use --scale",
-            where(), j);
+            where(), shown_column(j, reader_->names()));
       }
       record.values[2 * j] = mean;
       record.values[2 * j + 1] = deviation;

@@ -8,16 +8,16 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
 #include "starling/data/vertical/vertical.hpp"
 #include "starling/files/text.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling {
 
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts = split_at(text, separators);
+  std::vector<std::string_view> parts = split_list_at(text, separators);
   for (std::string_view& part : parts) part = trimmed(part, " ");
   return parts;
 }
@@ -51,7 +51,7 @@ class Dealer {
   [[nodiscard]] std::pair<std::size_t, std::size_t> range_of(std::string_view item) const {
     check(!item.empty(), "--columns '{}': nothing stands between two commas (columns are expected) remove one", text_);
     if (const auto column = find(item)) return {*column, *column};
-    const std::size_t dash = item.find('-');
+    const std::size_t dash = item.starts_with('"') ? std::string_view::npos : item.find('-');
     if (dash != std::string_view::npos && dash > 0) {
       const auto first = column_number(std::string(item.substr(0, dash)), columns_.count);
       const auto last = column_number(std::string(item.substr(dash + 1)), columns_.count);
@@ -64,9 +64,10 @@ class Dealer {
   }
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view item) const {
-    const auto named = std::find(columns_.names.begin(), columns_.names.end(), item);
-    if (named != columns_.names.end()) return columns_.find(std::string(item), "--columns");
-    return column_number(std::string(item), columns_.count);
+    const std::string text = text_of_part(item);
+    const auto named = std::find(columns_.names.begin(), columns_.names.end(), text);
+    if (named != columns_.names.end()) return columns_.find(text, "--columns");
+    return column_number(text, columns_.count);
   }
 
   std::string_view text_;

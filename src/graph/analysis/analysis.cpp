@@ -32,6 +32,7 @@ void analyse_connectivity(const Topology& topology, TopologyAnalysis& result) {
     result.strongly_connected.push_back(strongly_connected(topology, phase));
   }
   result.joint_window = joint_window(topology);
+  if (!result.joint_window) result.apart = why_apart(topology);
   if (topology.phases() == 1 && topology.clients() > dense_limit) {
     result.edges = static_cast<std::int64_t>(topology.receivers(0).peers.size());
     return;
@@ -87,7 +88,7 @@ TopologyAnalysis sums_of(const Topology& topology) {
 
 std::string why_no_agreement(const TopologyAnalysis& analysis) {
   if (!analysis.joint_window) {
-    return "the union of all phases is not strongly connected (clients would never agree) add edges";
+    return "the union of all phases is not strongly connected " + analysis.apart;
   }
   if (!analysis.rounds_to_1e_3 && !std::isnan(analysis.contraction)) {
     return "disagreement never falls (values change places for ever) give clients self loops";

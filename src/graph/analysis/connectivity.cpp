@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace starling {
 
 namespace {
@@ -161,6 +163,26 @@ bool Topology::ever_connects() const {
   PhaseUnion all(*this);
   for (std::size_t phase = 0; phase < phases(); ++phase) all.add(phase);
   return all.strongly_connected();
+}
+
+std::string why_apart(const Topology& topology) {
+  const std::vector<std::uint64_t> keys = distinct_keys(topology);
+  std::vector<bool> has_edge(static_cast<std::size_t>(topology.clients()), false);
+  bool one_way = true;
+  for (const std::uint64_t key : keys) {
+    has_edge[static_cast<std::size_t>(from_of(key))] = true;
+    has_edge[static_cast<std::size_t>(to_of(key))] = true;
+    one_way = one_way && !std::binary_search(keys.begin(), keys.end(), key_of(to_of(key), from_of(key)));
+  }
+  if (const auto alone = std::find(has_edge.begin(), has_edge.end(), false); alone != has_edge.end()) {
+    const auto count = std::count(has_edge.begin(), has_edge.end(), false);
+    return fmt::format(
+        "(clients would never agree: client {}{} no edge to another) add edges, or count clients from 0 without gaps",
+        alone - has_edge.begin(), count == 1 ? " has" : fmt::format(" and {} more have", count - 1));
+  }
+  if (!one_way) return "(clients would never agree) add edges";
+  return "(clients would never agree: every edge goes one way, and none back) add edges in the other direction, as an "
+         "undirected graph has them: NetworkX writes them of G.to_directed(), and SciPy of A + A.T";
 }
 
 }  // namespace starling

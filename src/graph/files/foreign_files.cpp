@@ -195,17 +195,37 @@ class EdgeList {
     }
     check(!edges_.empty(), "{}: no edges (each line is `FROM TO WEIGHT` or `FROM TO`) write some, or a .topo file",
           lines_.name());
+    require_client_0();
     if (!*weighted_) drop_self_loops(edges_);
     return {clients_, *weighted_ ? WeightRule::explicit_weights : WeightRule::sender, edges_, {}, lines_.name()};
   }
 
  private:
+  /// Refuses lists that count clients from 1: all but client 0 have edges.
+  void require_client_0() const {
+    std::vector<bool> has_edge(static_cast<std::size_t>(clients_), false);
+    for (const Edge& edge : edges_) {
+      has_edge[static_cast<std::size_t>(edge.from)] = true;
+      has_edge[static_cast<std::size_t>(edge.to)] = true;
+    }
+    const bool from_1 = !has_edge[0] && std::all_of(has_edge.begin() + 1, has_edge.end(), [](bool has) { return has; });
+    check(!from_1,
+          "{}: clients count from 0, and this list from 1, up to {}. Count from 0: awk {}'!/^#/ {{$1--; $2--}} 1' FILE "
+          "> NEW.",
+          lines_.name(), clients_ - 1, commas_.value_or(false) ? "-F, -v OFS=, " : "");
+  }
+
   void read_edge(std::string_view line) {
     const auto brace = line.find('{');
     const bool attributed = brace != std::string_view::npos;
     const LineWords words = words_of(line.substr(0, brace), attributed);
     lines_.require(words.size() == 2 || (words.size() == 3 && !attributed),
                    "{} words (an edge is `FROM TO WEIGHT` or `FROM TO`) correct the line", words.size());
+    lines_.require(
+        !edges_.empty() || !is_name(words[0]) || !is_name(words[1]),
+        "'{}' and '{}' are no numbers of clients: a row of names, or of nodes with names. Begin a row of names "
+        "with #; number nodes from 0, as networkx.convert_node_labels_to_integers(G) does",
+        shown(words[0]), shown(words[1]));
     Edge edge;
     edge.line = lines_.number();
     edge.from = end_of_edge(words[0], "sender");
@@ -217,6 +237,8 @@ class EdgeList {
     edge.weight = weight.value_or(0);
     edges_.push_back(edge);
   }
+
+  static bool is_name(std::string_view word) { return word.find_first_of("0123456789") == std::string_view::npos; }
 
   /// Blanks part the words, or commas if there is one in the first edge. A comma may stand before attributes.
   LineWords words_of(std::string_view text, bool before_attributes) {
@@ -255,11 +277,11 @@ class EdgeList {
     return std::nullopt;
   }
 
-  /// NumPy 2 writes np.float64(0.5).
+  /// NumPy 2 writes np.float64(0.5), and other types likewise.
   static std::string_view plain(std::string_view value) {
-    constexpr std::string_view numpy = "np.float64(";
-    const bool wrapped = value.starts_with(numpy) && value.ends_with(')');
-    return wrapped ? value.substr(numpy.size(), value.size() - numpy.size() - 1) : value;
+    const std::size_t open = value.find('(');
+    const bool wrapped = value.starts_with("np.") && open != std::string_view::npos && value.ends_with(')');
+    return wrapped ? value.substr(open + 1, value.size() - open - 2) : value;
   }
 
   void require_like_the_others(bool weight) {

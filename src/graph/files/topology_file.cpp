@@ -9,6 +9,7 @@
 
 #include "starling/core/names.hpp"
 #include "starling/files/durable_file.hpp"
+#include "starling/files/foreign_text.hpp"
 #include "starling/graph/families/endless.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -179,6 +180,7 @@ std::string text_of_file(const std::string& path) {
 std::unique_ptr<Graph> graph_of(std::string_view text, const std::string& path) {
   const auto ends = [&path](std::string_view ending) { return path.ends_with(ending); };
   if (ends(".mtx")) return std::make_unique<Topology>(Topology::parse_matrix_market(text, path));
+  refuse_foreign_graph(text, path);
   if (ends(".edges") || ends(".edgelist") || ends(".txt")) {
     return std::make_unique<Topology>(Topology::parse_edge_list(text, path));
   }

@@ -51,21 +51,23 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Cholesky
 }
 
 [[noreturn]] void refuse(const MatrixXd& matrix, const CholeskyFactor& factor, const std::string& where) {
-  std::string reason = "it is not finite";
-  if (matrix.allFinite()) {
-    const std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
-    const std::string name = !coordinate                        ? "features that nearly depend on each other"
-                             : *coordinate == matrix.rows() - 1 ? "the intercept"
-                                                                : fmt::format("feature {}", *coordinate);
-    reason = fmt::format(
-        "{}; {} {} constant, or a combination of others, in the records so far, or the loss is flat "
-        "there",
-        condition_of(matrix), name, coordinate ? "is" : "are");
+  const std::string before = fmt::format("{}: the curvature is not positive definite: ", where);
+  const std::string after =
+      fmt::format(". Add a penalty with --l2, or take larger batches: a --batch of several times the {} coefficients.",
+                  matrix.rows());
+  if (!matrix.allFinite()) throw DataError(before + "it is not finite" + after);
+  const std::string_view cause =
+      "constant, or a combination of others, in the records so far, or the loss is flat there";
+  const std::string condition = condition_of(matrix) + "; ";
+  const std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
+  if (!coordinate) {
+    fail<DataError>("{}{}features that nearly depend on each other are {}{}", before, condition, cause, after);
   }
-  throw DataError(
-      fmt::format("{}: the curvature is not positive definite: {}. Add a penalty with --l2, or take larger batches: a "
-                  "--batch of several times the {} coefficients.",
-                  where, reason, matrix.rows()));
+  if (*coordinate == matrix.rows() - 1) {
+    fail<DataError>("{}{}the intercept is {}{}", before, condition, cause, after);
+  }
+  throw UndeterminedFeature(before + condition, static_cast<std::size_t>(*coordinate),
+                            fmt::format(" is {}{}", cause, after));
 }
 
 CholeskyFactor factor_of(const MatrixXd& matrix, const std::string& where) {

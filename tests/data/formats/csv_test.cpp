@@ -38,6 +38,8 @@ TEST_F(Csv, TakesLinesAsTheyAreMeant) {
             two_rows)
       << "byte order mark";
   EXPECT_EQ(read("+1,2,+0.5\n-3,+4e2,1\n"), two_rows) << "plus signs";
+  EXPECT_EQ(read("a,b,y\n1e-400,-0.001e-330,1000e-400\n-3,4e2,1\n"), (Plains{{{0, 0}, {}, 0}, two_rows[1]}))
+      << "less than the smallest double";
   EXPECT_EQ(read("\"1\",2,0.5\n-3,\"4e2\",1\n"), two_rows) << "quoted numbers";
 }
 
@@ -169,12 +171,23 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"question_mark", "1,2,3\n1,?,3\n", {": row 2: column 1 (from 0) is '?' (a missing value"}},
         Fault{"missing_mark_is_no_header", "1,NA,3\n1,2,3\n", {": row 1: column 1 (from 0) is 'NA' (a missing value"}},
         Fault{"text", "a,b,y\n1,two,3\n", {": row 2: column 'b' is 'two' (not a number) --encode or --drop it"}},
-        Fault{"text_in_the_label", "a,b,y\n1,2,cat\n", {": row 2: column 'y' is 'cat' (not a number)"}},
+        Fault{"text_in_the_label",
+              "a,b,y\n1,2,cat\n",
+              {"'cat' (not a number) --encode it, or name another column by --label"}},
         Fault{"trailing_text", "a,b,y\n1,2x,3\n", {": row 2: column 'b' is '2x' (not a number)"}},
         Fault{"two_signs", "a,b,y\n+-1,2,3\n", {": row 2: column 'a' is '+-1' (not a number)"}},
         Fault{"decimal_comma",
               "a;b;y\n1,5;2;3\n",
-              {": row 2: column 'a' is '1,5' (a decimal comma; numbers have a point)"}},
+              {": row 2: column 'a' is '1,5' (a decimal comma; numbers have a point) give --decimal comma"}},
+        Fault{"decimal_comma_beside_commas",
+              "a,b,y\n\"1,5\",2,3\n",
+              {": row 2: column 'a' is '1,5' (a decimal comma; numbers have a point) write a point"}},
+        Fault{"thousands_or_decimals",
+              "a;b;y\n1,234;2;3\n",
+              {"'1,234' (a comma before thousands or before decimals: either could be meant) write thousands without a "
+               "comma; of decimals, give --decimal comma"}},
+        Fault{"thousands", "a;b;y\n-1,234,567.8;2;3\n", {"(commas between thousands; numbers have none) write it"}},
+        Fault{"underflow_of_an_integer_part", "a,b,y\n1000e999,2,3\n", {"'1000e999' (beyond the range"}},
         Fault{"long_text", "a,b,y\n1," + long_text + ",3\n", {"is '" + std::string(40, 'x') + "…' (not"}},
         Fault{"binary_text",
               std::string("a,b,y\n1,\x01\x02,3\n"),
@@ -182,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                "?' (not a number)"}},
         Fault{"short_row", "a,b,y\n1,2,3\n1,2\n", {": row 3: 2 fields (3 expected, as in the first row)"}},
         Fault{"long_row", "1,2,3\n\n1,2,3,4\n", {": row 3: 4 fields (3 expected, as in the first row)"}},
-        Fault{"one_column", "1\n2\n", {": row 1: one column (a record needs a label and at least one feature)"}}),
+        Fault{"one_column", "1\n2\n", {": one column (a record needs a label and at least one feature)"}}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST_F(Csv, AMissingLabelColumnListsTheColumns) {

@@ -95,6 +95,20 @@ TEST(ForeignFiles, WithoutWeightsHaveSenderSharesAndImpliedSelfLoops) {
   EXPECT_EQ(Topology::parse_edge_list("# a star\n\n0 1\n0 2\n1 0\n2 0 # the last\n2 2\n", "f").digest(), digest);
 }
 
+TEST(ForeignFiles, NumbersOfNumPyAreNumbers) {
+  const std::string plain = "0 1 {'weight': 0.5}\n0 0 {'weight': 0.5}\n1 1 {'weight': 1.0}\n";
+  const std::string digest = Topology::parse_edge_list(plain, "f").digest();
+  for (const std::string type : {"float16", "float32", "float64", "longdouble"}) {
+    const auto shown = [&](const std::string& number) { return "np." + type + "(" + number + ")"; };
+    EXPECT_EQ(Topology::parse_edge_list("0 1 {'weight': " + shown("0.5") + "}\n0 0 {'weight': " + shown("0.5") +
+                                            "}\n1 1 {'weight': " + shown("1.0") + "}\n",
+                                        "f")
+                  .digest(),
+              digest)
+        << type;
+  }
+}
+
 TEST(ForeignFiles, KeepWeightsToTheLastBit) {
   for (const auto& row : topology_table().rows()) {
     const Topology topology = topology_of(*topology_table().make(row.name, 8, WeightRule::sender));
@@ -181,7 +195,10 @@ TEST(ForeignFiles, MalformedEdgeListsAreRefusedWithFileAndLine) {
       {"0,1 2\n", "f.edges:1: ", "2 words between commas"},
       {"0,1,\n", "f.edges:1: ", "0 words between commas"},
       {"0 1\n1,0\n", "f.edges:2: ", "1 words"},
-      {"a b 0.5\n", "f.edges:1: ", "sender 'a'"},
+      {"a b 0.5\n", "f.edges:1: ", "'a' and 'b' are no numbers of clients"},
+      {"a 1 0.5\n", "f.edges:1: ", "sender 'a'"},
+      {"1 2\n2 1\n", "f.edges: ", "this list from 1, up to 2. Count from 0: awk '!/^#/ {$1--; $2--} 1' FILE > NEW."},
+      {"1,2\n2,1\n", "f.edges: ", "awk -F, -v OFS=, '!/^#/ {$1--; $2--} 1' FILE > NEW."},
       {"0 -1 0.5\n", "f.edges:1: ", "receiver '-1'"},
       {"0 10000000\n", "f.edges:1: ", "receiver '10000000'"},
       {"0 1 half\n", "f.edges:1: ", "'half'"},

@@ -29,6 +29,7 @@ TEST(Divergence, RunsThatLearnSayNothing) {
   EXPECT_EQ(note(unknown, 0.693, unknown, 1.0, true), "") << "within chance over rounds of 5 records";
   EXPECT_EQ(note(unknown, 1.0, unknown, 4, false, 500), "") << "later records may be harder";
   EXPECT_EQ(note(unknown, 0.0, unknown, 1, true), "");
+  EXPECT_EQ(note(unknown, 1.0, unknown, 0.1, false, 5, 0, {3e8}), "") << "features of a scale of 1e-8";
 }
 
 TEST(Divergence, RunsThatEndWorseThanTheirStartSaySo) {
@@ -43,7 +44,8 @@ TEST(Divergence, RunsThatEndWorseThanTheirStartSaySo) {
 // Losses that are withheld are not asked for; models are released.
 TEST(Divergence, ModelsThatGrowAreToldWithoutLosses) {
   EXPECT_THAT(note(unknown, unknown, unknown, unknown, false, 5, 0, {3e9, 4e9}),
-              HasSubstr("a norm of 5e+09: steps are too long for these records. Turn back"));
+              HasSubstr("a norm of 5e+09: steps are too long for these records, unless features are as small as that. "
+                        "Turn back"));
   EXPECT_THAT(note(unknown, unknown, unknown, unknown, false, 5, 0, {NAN}), HasSubstr("norm of nan"));
 }
 

@@ -63,6 +63,7 @@ struct TableProfile {
   std::int64_t keys = 0;  ///< different texts of the column `key`, where it is given
   bool has_names = false;
   std::vector<ColumnProfile> columns;
+  std::vector<std::string> notes;  ///< on the layout, where it is read otherwise than it stands there
 };
 
 /// Reads a table once, and calls `tick` after each record. Memory does not grow with the number of records, but for

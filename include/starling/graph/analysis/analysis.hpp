@@ -25,6 +25,7 @@ struct TopologyAnalysis {
   std::vector<bool> strongly_connected;  ///< per phase
   /// Least B such that every union of B consecutive rounds is strongly connected.
   std::optional<Round> joint_window;
+  std::string apart;  ///< why there is none, and what to do; empty with a joint window
   /// Longest shortest path in the union of all phases; none if the union is not strongly connected, or beyond 1,000
   /// clients.
   std::optional<std::int64_t> diameter;

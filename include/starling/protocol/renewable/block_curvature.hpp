@@ -3,11 +3,36 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "starling/core/check.hpp"
 #include "starling/core/columns.hpp"
 #include "starling/core/snapshot.hpp"
 
 namespace starling {
+
+/// A curvature that does not determine the coefficient of a feature, which the message gives by its number.
+class UndeterminedFeature : public DataError {
+ public:
+  /// The message is `before`, "feature 3" and `after`.
+  UndeterminedFeature(std::string before, std::size_t feature, std::string after)
+      : DataError(fmt::format("{}feature {}{}", before, feature, after)),
+        before_(std::move(before)),
+        feature_(feature),
+        after_(std::move(after)) {}
+
+  /// The same error by the feature's name; itself where `names` is empty.
+  [[nodiscard]] DataError named(const std::vector<std::string>& names) const {
+    if (names.empty()) return *this;
+    return DataError(fmt::format("{}feature '{}'{}", before_, names.at(feature_), after_));
+  }
+
+ private:
+  std::string before_;
+  std::size_t feature_;
+  std::string after_;
+};
 
 /// K symmetric matrices of one order. Each is the same multiple of the identity plus a packed upper triangle. While
 /// only multiples of the identity have been added there are no triangles, and solving is a division.
@@ -28,7 +53,7 @@ class BlockCurvature {
   /// J x.
   [[nodiscard]] Vector times(View x) const;
   /// J⁻¹ x by Cholesky's factorization. Throws DataError unless J is positive definite; the message names `where`, the
-  /// condition number, and a coordinate that is zero or a combination of others.
+  /// condition number, and a coordinate that is zero or a combination of others (of a feature: UndeterminedFeature).
   [[nodiscard]] Vector solve(View x, const std::string& where) const;
   /// J⁻¹ x; no value if J is not positive definite.
   [[nodiscard]] std::optional<Vector> try_solve(View x) const;

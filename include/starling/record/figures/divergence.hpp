@@ -24,7 +24,8 @@ struct RunEnd {
 /// A sentence with remedies; none where the run ends no worse than its start, within chance. Chance is four standard
 /// errors, if a record's loss deviates by as much as its mean. The loss on --test is compared with the loss at the
 /// start. Without --test the loss at the start is that of the first round. A loss of classes is compared in the same
-/// way; any other loss must be four times as much above, since later records may be harder.
+/// way; any other loss must be four times as much above, since later records may be harder. The norm of the model is
+/// judged where losses are withheld.
 [[nodiscard]] std::optional<std::string> note_of_divergence(const RunEnd& end);
 
 }  // namespace starling
