@@ -6,7 +6,8 @@
 BUILD has `starling`. All learn from the same records on one rank that hosts four clients, in turn. Two plug-ins are logistic regression
 in C: `simple` has one loop over records, as one writes it without much thought; `apart` has exponentials and logarithms in a loop of
 their own, where the compiler computes several at once, as the built-in loss does. The gradients function of each is timed alone too:
-what it takes is the plug-in's own, and no program around it can save it. Asked for: at most 1.2 times a round of the built-in loss.
+what it takes is the plug-in's own, and no program around it can save it. Asked for without noise:
+at most 1.2 times a round of the built-in loss. Under noise each record has a call of its own.
 """
 import argparse
 import json
