@@ -81,9 +81,11 @@ TEST(BlockCurvature, ASingularMatrixIsRefusedByName) {
   try {
     (void)j.solve(Vector(order, 1.0), "batch 3");
     FAIL() << "solved";
-  } catch (const DataError& error) {
+  } catch (const UndeterminedFeature& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("batch 3"));
     EXPECT_THAT(error.what(), testing::HasSubstr("feature 2"));
+    EXPECT_THAT(error.named({"a", "b", "age"}).what(), testing::HasSubstr("; feature 'age' is constant, or"));
+    EXPECT_STREQ(error.named({}).what(), error.what());
     EXPECT_THAT(error.what(), testing::HasSubstr("eigenvalues"));
   }
   EXPECT_THROW((void)BlockCurvature(1, 2).solve(Vector(2, 1.0), "batch 1"), DataError);
