@@ -58,6 +58,19 @@ Note constant_number(const EndOfRun& run) {
       run.scaled ? "" : "give features and label one scale (--standardise, --ranges), or ");
 }
 
+/// Of a regression whose losses are private: features of a few large scales leave it far from the labels, and nothing
+/// shows that.
+Note unseen_number(const EndOfRun& run) {
+  const Summary& summary = run.summary;
+  const bool seen = summary.progressive || summary.test || summary.test_metrics;
+  if (!summary.learned || summary.classifies || seen || !run.protects || run.scaled || !run.predicts)
+    return std::nullopt;
+  return "nothing shows whether the model is better than a constant answer: features and labels have units of their "
+         "own, "
+         "in which noise can hide everything, and losses are private. Give public constants (--standardise, --ranges), "
+         "and --test to see how well it predicts";
+}
+
 Note out_of_range(const EndOfRun& run) {
   const std::optional<Score>& progressive = run.summary.progressive;
   if (!progressive || progressive->out_of_range == 0) return std::nullopt;
@@ -151,6 +164,7 @@ const std::vector<EndCheck>& end_checks() {
   static const std::vector<EndCheck> checks{{"divergence", all, divergence},
                                             {"constant class", all, constant_class},
                                             {"constant number", all, constant_number},
+                                            {"unseen number", {"omd", "fedavg"}, unseen_number},
                                             {"records out of range", all, out_of_range},
                                             {"weights", over_graphs, weights},
                                             {"mixing time", over_graphs, mixing},

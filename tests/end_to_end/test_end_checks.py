@@ -66,6 +66,16 @@ class EndChecks(TestCase):
         self.write("s.csv", "feature,mean,sd\nx,0,1\ny,1000,5\n")
         self.assertNotIn("constant answer", "\n".join(self.notes("fedavg", [*words, "--standardise", "s.csv"])))
 
+    def test_private_regressions_in_own_units(self):
+        """Their losses are withheld, so that nothing shows how far they are off."""
+        self.write("t.csv", "x,y\n" + "".join(f"{i % 7},{1000 + i % 11}\n" for i in range(400)))
+        self.write("held-out.csv", "x,y\n" + "".join(f"{i % 7}.5,{1000 + i % 11}\n" for i in range(50)))
+        self.write("s.csv", "feature,mean,sd\nx,3,2\ny,1005,3\n")
+        words = ["--clients", 2, "--source", "t.csv", "--label", "y", "--loss", "huber:1", "--mechanism", "gaussian", "--mu", 1]
+        for more, unseen in (([], True), (["--standardise", "s.csv"], False), (["--test", "held-out.csv"], False)):
+            with self.subTest(more):
+                self.assertEqual("nothing shows whether" in "\n".join(self.notes("omd", [*words, *more])), unseen)
+
     def test_batches_of_renewable_estimation(self):
         draw = random.Random(4)
 

@@ -53,7 +53,7 @@ std::vector<NetworkFigures> history_with(double consensus_at_start) {
 
 std::vector<std::string> notes_of(const Summary& summary, bool protects = false, bool scaled = false) {
   const std::vector<NetworkFigures> history = history_with(100);
-  return notes_at_end({summary, history, 50, 100, protects, scaled, "Turn back"});
+  return notes_at_end({summary, history, 50, 100, protects, scaled, true, "Turn back"});
 }
 
 const std::vector<Case>& cases() {
@@ -72,6 +72,14 @@ const std::vector<Case>& cases() {
          s.test_metrics = TestMetrics{100, std::nullopt, RegressionMetrics{-15.53, 4, 3}};
        },
        "the mean of its labels (R2 = -1.55e+03 %)"},
+      {"unseen number", "fedavg",
+       [](Summary& s) {
+         s.classifies = false;
+         s.progressive.reset();
+         s.test.reset();
+         s.larger_class.reset();
+       },
+       "nothing shows whether the model is better", true},
       {"records out of range", "renewable", [](Summary& s) { s.progressive->out_of_range = 3; }, "3 times a record"},
       {"weights", "infer",
        [](Summary& s) {

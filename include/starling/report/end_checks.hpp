@@ -18,7 +18,8 @@ struct EndOfRun {
   double round_records = 0;  ///< records in a round, over all clients
   double test_records = 0;   ///< records of --test; 0 without --test
   bool protects = false;     ///< clients add noise
-  bool scaled = false;       ///< columns are scaled by public constants
+  bool scaled = false;       ///< public constants scale the features
+  bool predicts = false;     ///< the run's model predicts labels
   std::string remedies;      ///< of divergence: a sentence that names the command's own options
 };
 

@@ -198,11 +198,14 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
   if (privacy_) add_privacy(summary, stopped);
   if (first_rank()) {
     add_test_metrics(summary);
-    const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
+    const std::optional<SavedModel> model = model_of(summary);
+    const DataSettings& data = common().data;
+    const double round_records = static_cast<double>(data.batch) * static_cast<double>(summary.clients);
     const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
-    for (std::string& note : notes_at_end({summary, records_->history(), round_records, test_records,
-                                           uses_records() && common().privacy.protects(),
-                                           common().data.scales_columns(), remedies_of_divergence()})) {
+    for (std::string& note :
+         notes_at_end({summary, records_->history(), round_records, test_records,
+                       uses_records() && common().privacy.protects(), data.scales_columns() || data.scale != 1,
+                       model && prediction_form(*model).has_value(), remedies_of_divergence()})) {
       notes_.push_back(std::move(note));
     }
   }
