@@ -9,6 +9,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/links.hpp"
+#include "starling/data/batching.hpp"
 
 namespace starling {
 
@@ -20,22 +21,23 @@ struct Slice {
   std::int64_t count = 0;
 };
 
-/// Passes over `records` records (none: a source without end), `batch` a round; the last round of a pass may be short.
-/// Clients with equal numbers of records share one object. Each client keeps its own position: the next round that the
-/// client may request.
+/// Passes over `records` records (none: a source without end). Clients with equal numbers of records share one object.
+/// Each client keeps its own position: the next round that the client may request.
 class PassPlan {
  public:
-  PassPlan(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
-      : records_(records), batch_(batch), epochs_(epochs) {
+  PassPlan(std::optional<std::int64_t> records, const Batching& batching)
+      : records_(records),
+        batch_(static_cast<std::int64_t>(batching.batch)),
+        epochs_(batching.epochs),
+        even_(batching.rounds_of_pass.has_value()) {
     if (!records) return;
-    of_pass_ = *records / batch + (*records % batch == 0 ? 0 : 1);
-    end_ = epochs * *of_pass_;
+    of_pass_ = *records / batch_ + (*records % batch_ == 0 ? 0 : 1);
+    if (even_ && *records > 0) of_pass_ = std::max(*of_pass_, *batching.rounds_of_pass);
+    end_ = epochs_ * *of_pass_;
   }
 
   /// The same records in other batches and passes.
-  [[nodiscard]] PassPlan with(std::size_t batch, std::int64_t epochs) const {
-    return {records_, static_cast<std::int64_t>(batch), epochs};
-  }
+  [[nodiscard]] PassPlan with(const Batching& batching) const { return {records_, batching}; }
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
 
@@ -65,14 +67,22 @@ class PassPlan {
     if (ended(t)) return {};
     if (!records_) return {t, 0, batch_};
     const Round round = t < *of_pass_ ? t : t % *of_pass_;
-    const std::int64_t first = round * batch_;
-    return {round, first, std::min(batch_, *records_ - first)};
+    const std::int64_t first = begin_of(round);
+    return {round, first, begin_of(round + 1) - first};
   }
 
  private:
+  /// Records of a pass before its round `round`.
+  [[nodiscard]] std::int64_t begin_of(Round round) const {
+    if (!even_) return std::min(round * batch_, *records_);
+    const std::int64_t whole = *records_ / *of_pass_;
+    return round * whole + round * (*records_ % *of_pass_) / *of_pass_;  // no product overflows
+  }
+
   std::optional<std::int64_t> records_;
   std::int64_t batch_;
   std::int64_t epochs_;
+  bool even_;
   std::optional<Round> of_pass_;
   Round end_ = std::numeric_limits<Round>::max();
 };
@@ -80,12 +90,11 @@ class PassPlan {
 /// The passes of one client.
 class Passes {
  public:
-  Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
-      : plan_(records, batch, epochs) {}
+  Passes(std::optional<std::int64_t> records, const Batching& batching) : plan_(records, batching) {}
 
   /// Begins anew, with other batches and passes.
-  void plan(std::size_t batch, std::int64_t epochs) {
-    plan_ = plan_.with(batch, epochs);
+  void plan(const Batching& batching) {
+    plan_ = plan_.with(batching);
     next_ = 0;
   }
 

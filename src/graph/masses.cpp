@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace starling {
@@ -34,28 +36,38 @@ class MassFlow {
   }
 
  private:
-  // A client keeps what the others leave, as the mixers do.
+  // A client keeps what the others leave, as the mixers do. What is lost comes with the edge's next message.
   void exchange(Round t) {
     std::fill(next_.begin(), next_.end(), 0.0);
     for (std::size_t u = 0; u < masses_.size(); ++u) {
       const Links links = schedule_.links(static_cast<Client>(u), t);
       const double share = links.share * (1 - terms_.lazy) * masses_[u];
       double kept = masses_[u];
-      for (const auto* arcs : {&links.out, &links.lost}) {
-        for (const Arc& arc : *arcs) {
-          next_[static_cast<std::size_t>(arc.peer)] += share * arc.weight;
-          kept -= share * arc.weight;
-        }
+      for (const Arc& arc : links.lost) {
+        under_way_[{static_cast<Client>(u), arc.peer}] += share * arc.weight;
+        kept -= share * arc.weight;
+      }
+      for (const Arc& arc : links.out) {
+        next_[static_cast<std::size_t>(arc.peer)] += share * arc.weight + arrived(static_cast<Client>(u), arc.peer);
+        kept -= share * arc.weight;
       }
       next_[u] += std::max(kept, 0.0);
     }
     masses_.swap(next_);
   }
 
+  /// Mass of lost messages of an edge, which its next message brings.
+  double arrived(Client from, Client to) {
+    if (under_way_.empty()) return 0;
+    const auto found = under_way_.find({from, to});
+    return found == under_way_.end() ? 0 : std::exchange(found->second, 0.0);
+  }
+
   const Schedule& schedule_;
   MassTerms terms_;
   Masses masses_;
   Masses next_;
+  std::map<std::pair<Client, Client>, double> under_way_;  ///< of edges that have lost messages
   Round round_ = 0;
 };
 

@@ -311,7 +311,7 @@ void ModelRecorder::record_distances(const RoundView& view) {
   std::size_t count = 0;
   models.each([&](std::size_t from, const Released<Columns>& some) {
     for (std::size_t k = 0; k < some.value().size(); ++k) {
-      if (view.is_lost(from + k)) continue;
+      if (!view.is_there(from + k)) continue;
       axpy(1, some.value()[k], mean);
       ++count;
     }

@@ -144,7 +144,7 @@ Released<std::vector<Vector>> NetworkReporter::report_of(const RoundView& view, 
     report.update(
         [&](std::vector<Vector>& nodes, const Columns& x) {
           for (std::size_t k = 0; k < x.size(); ++k) {
-            if (view.is_lost(from + k)) continue;
+            if (!view.is_there(from + k)) continue;
             Vector node = figures_of(view, from + k);
             node[ReportTree::first] = static_cast<double>(first_ + static_cast<Client>(from + k));
             if (with_test) {

@@ -82,7 +82,7 @@ Note out_of_range(const EndOfRun& run) {
 
 Note weights(const EndOfRun& run) {
   const std::optional<EffectiveWeights>& weights = run.summary.weights;
-  return weights && weights->named > 0 ? Note(note_on_debt(*weights)) : std::nullopt;
+  return weights && weights->named > 0 ? Note(note_on_weights(*weights)) : std::nullopt;
 }
 
 /// Of the graph alone.

@@ -21,32 +21,48 @@ Released<Columns> public_row(std::size_t count, const std::function<double(std::
   return declare_public(one_row(count, entry));
 }
 
-void add_models(Agreement& agreement, const LocalResults& local, Summary& summary) {
-  const auto clients = static_cast<double>(summary.clients - static_cast<Client>(summary.members.lost().size()));
-  summary.final_model = agreement.ordered_sum(local.models);
+/// Σ of one public number of each client.
+double sum_over_clients(Agreement& agreement, std::size_t count, const std::function<double(std::size_t)>& entry) {
+  return agreement.ordered_sum(public_row(count, entry))[0];
+}
+
+void add_models(Agreement& agreement, const LocalResults& there, Summary& summary) {
+  const double clients = sum_over_clients(agreement, there.models.value().size(), [](std::size_t) { return 1.0; });
+  summary.final_model = agreement.ordered_sum(there.models);
   scale(1 / clients, summary.final_model);
   const auto spread = post_process(
       [&](const Columns& models) {
         return one_row(models.size(), [&](std::size_t k) { return squared_distance(models[k], summary.final_model); });
       },
-      local.models);
+      there.models);
   summary.consensus_error = agreement.ordered_sum(spread)[0] / clients;
 }
 
-/// Weighs each client's model by its mass. Needs `summary.mass`.
-void add_model_by_mass(Agreement& agreement, const LocalResults& local, Summary& summary) {
-  const bool uneven = std::ranges::any_of(local.masses, [](double mass) { return mass != 1; });
+/// Weighs each client's model by its mass.
+void add_model_by_mass(Agreement& agreement, const LocalResults& there, Summary& summary) {
+  const bool uneven = std::ranges::any_of(there.masses, [](double mass) { return mass != 1; });
   summary.model_by_mass = summary.final_model;
   if (!agreement.any(declare_public(uneven))) return;
   const auto weighted = post_process(
       [&](const Columns& models) {
         Columns scaled = models;
-        for (std::size_t k = 0; k < scaled.size(); ++k) scale(local.masses[k], scaled[k]);
+        for (std::size_t k = 0; k < scaled.size(); ++k) scale(there.masses[k], scaled[k]);
         return scaled;
       },
-      local.models);
+      there.models);
   summary.model_by_mass = agreement.ordered_sum(weighted);
-  scale(1 / summary.mass, summary.model_by_mass);
+  scale(1 / sum_over_clients(agreement, there.masses.size(), [&](std::size_t k) { return there.masses[k]; }),
+        summary.model_by_mass);
+}
+
+void add_test(Agreement& agreement, const std::vector<Score>& scores, Summary& summary) {
+  // Added in client order too: each rank's clients one by one.
+  const auto sum = [&](auto field) {
+    return sum_over_clients(agreement, scores.size(),
+                            [&](std::size_t k) { return static_cast<double>(scores[k].*field); });
+  };
+  summary.test = Score{sum(&Score::loss), static_cast<std::int64_t>(sum(&Score::correct)),
+                       static_cast<std::int64_t>(sum(&Score::records))};
 }
 
 /// The sum of the clients' scores; none where the policy withholds scores.
@@ -113,53 +129,52 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
 }
 
 template <class T>
-std::vector<T> without_lost(const std::vector<T>& values, const std::vector<char>& lost) {
-  std::vector<T> left;
+std::vector<T> those(const std::vector<char>& chosen, const std::vector<T>& values) {
+  std::vector<T> some;
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (lost[k] == 0) left.push_back(values[k]);
+    if (chosen[k] != 0) some.push_back(values[k]);
   }
-  return left;
+  return some;
 }
 
-/// The results of the clients that are left.
-LocalResults without_lost(const LocalResults& all) {
-  const std::vector<char>& lost = all.lost;
-  LocalResults left = all;
-  left.models = post_process(
+/// The results of clients chosen by a mark of each.
+LocalResults results_of(const std::vector<char>& chosen, const LocalResults& all) {
+  LocalResults some = all;
+  some.models = post_process(
       [&](const Columns& models) {
-        Columns columns(models.rows(), static_cast<std::size_t>(std::ranges::count(lost, 0)));
+        Columns columns(models.rows(), static_cast<std::size_t>(std::ranges::count(chosen, 1)));
         std::size_t next = 0;
         for (std::size_t k = 0; k < models.size(); ++k) {
-          if (lost[k] == 0) columns.set(next++, models[k]);
+          if (chosen[k] != 0) columns.set(next++, models[k]);
         }
         return columns;
       },
       all.models);
-  left.masses = without_lost(all.masses, lost);
-  left.debts = without_lost(all.debts, lost);
-  left.in_flight = without_lost(all.in_flight, lost);
-  if (!all.tallies.empty()) left.tallies = without_lost(all.tallies, lost);
-  if (all.test) left.test = without_lost(*all.test, lost);
-  return left;
+  some.masses = those(chosen, all.masses);
+  some.debts = those(chosen, all.debts);
+  some.in_flight = those(chosen, all.in_flight);
+  if (!all.tallies.empty()) some.tallies = those(chosen, all.tallies);
+  if (all.test) some.test = those(chosen, *all.test);
+  return some;
 }
 
-void gather(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, Summary& summary) {
-  add_models(agreement, local, summary);
-  summary.mass =
-      agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
+LocalResults without_lost(const LocalResults& all) {
+  std::vector<char> left = all.lost;
+  for (char& each : left) each = each == 0 ? 1 : 0;
+  return results_of(left, all);
+}
+
+/// Models, and what is measured of them, are of the clients that are there; all other figures also count those that
+/// have departed.
+void gather(Agreement& agreement, const LocalResults& local, const LocalResults& there, const MetricsPolicy& policy,
+            Summary& summary) {
+  add_models(agreement, there, summary);
+  summary.mass = sum_over_clients(agreement, local.masses.size(), [&](std::size_t k) { return local.masses[k]; });
   summary.in_flight =
-      agreement.ordered_sum(public_row(local.in_flight.size(), [&](std::size_t k) { return local.in_flight[k]; }))[0];
-  add_model_by_mass(agreement, local, summary);
+      sum_over_clients(agreement, local.in_flight.size(), [&](std::size_t k) { return local.in_flight[k]; });
+  add_model_by_mass(agreement, there, summary);
   if (summary.learned) summary.progressive = add_scores(agreement, local, policy);
-  if (local.test) {
-    // Added in client order too: each rank's clients one by one.
-    const auto scores = [&](auto field) {
-      return agreement.ordered_sum(public_row(
-          local.test->size(), [&](std::size_t k) { return static_cast<double>((*local.test)[k].*field); }))[0];
-    };
-    summary.test = Score{scores(&Score::loss), static_cast<std::int64_t>(scores(&Score::correct)),
-                         static_cast<std::int64_t>(scores(&Score::records))};
-  }
+  if (there.test) add_test(agreement, *there.test, summary);
   add_traffic(agreement, local, summary);
   add_rank_figures(agreement, local, summary);
 }
@@ -168,7 +183,11 @@ void gather(Agreement& agreement, const LocalResults& local, const MetricsPolicy
 
 void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, bool all_models,
                     Summary& summary) {
-  gather(agreement, local.lost.empty() ? local : without_lost(local), policy, summary);
+  std::optional<LocalResults> left;
+  if (!local.lost.empty()) left = without_lost(local);
+  std::optional<LocalResults> there;
+  if (std::ranges::count(local.there, 0) > 0) there = results_of(local.there, local);
+  gather(agreement, left ? *left : local, there ? *there : local, policy, summary);
   if (all_models) {
     const auto flat =
         post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);

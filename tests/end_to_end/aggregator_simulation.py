@@ -12,6 +12,12 @@ def batches(count, size, epochs=1):
     return [np.arange(i, min(i + size, count)) for i in range(0, count, size)] * epochs
 
 
+def even_batches(counts, size, epochs):
+    """Places of the records of each round of each client: all have as many batches as the client with most records fills."""
+    rounds = -(-max(counts) // size)
+    return [[np.arange(t * n // rounds, (t + 1) * n // rounds) for t in range(rounds)] * epochs for n in counts]
+
+
 class Logistic:
     classifies = True
 
@@ -171,8 +177,8 @@ class Renewable:
 
 class FedAvg:
     def __init__(self, clients, loss, batch, local_steps, step, power=0.5, l2=0.0, weights="records", epochs=1, linear=False):
-        self.clients, self.loss, self.batch, self.local_steps, self.l2 = clients, loss, batch, local_steps, l2
-        self.batches = [batches(len(y), batch, epochs) for _, y in clients]
+        self.clients, self.loss, self.epochs, self.local_steps, self.l2 = clients, loss, epochs, local_steps, l2
+        self.batches = even_batches([len(y) for _, y in clients], batch, epochs)
         self.weights = np.array([len(y) if weights == "records" else 1 for _, y in clients])
         self.all_steps = max(map(len, self.batches))
         self.length = lambda t, e: step * (1 - e / self.all_steps) if linear else step / (t + 1) ** power
@@ -188,7 +194,8 @@ class FedAvg:
         for e in steps:
             rows, labels = x[self.batches[u][e]], y[self.batches[u][e]]
             self.losses.extend(self.loss.value(rows @ theta, labels))
-            gradient = rows.T @ self.loss.slope(rows @ theta, labels) / self.batch
+            own_batch = len(y) * self.epochs / self.all_steps
+            gradient = rows.T @ self.loss.slope(rows @ theta, labels) / own_batch
             theta = theta - self.length(t, e) * (gradient + self.l2 * theta)
         return theta, len(steps) > 0
 

@@ -264,12 +264,14 @@ class Simulation:
     # Items 1 to 3 of a round.
 
     def batches_of(self, u):
-        """Client u's batch of each round, until its stream ends."""
+        """Client u's batch of each round: each client's records are dealt into as many batches as the most fill."""
         rows, labels = self.run.records[u]
         if self.run.intercept:
             rows = np.hstack([rows, np.ones((len(rows), 1))])
-        m = self.run.batch
-        return [(rows[i:i + m], labels[i:i + m]) for i in range(0, len(rows), m)] * self.run.epochs
+        n, most = len(labels), max(len(labels) for _, labels in self.run.records)
+        rounds = -(-most // self.run.batch)
+        slices = [slice(t * n // rounds, (t + 1) * n // rounds) for t in range(rounds)]
+        return [(rows[part], labels[part]) for part in slices] * self.run.epochs
 
     def stepping(self, present, gone):
         return present if self.run.freezes else ~gone

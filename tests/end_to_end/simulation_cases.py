@@ -172,7 +172,7 @@ def draw_loss(rng):
 
 
 def draw_records(rng, case, features, rounds):
-    """Of every client: streams of different lengths, about different models."""
+    """Of every client: different numbers of records, about different models."""
     run = case.run
     passes = -(-rounds // run.epochs)
     records = []
@@ -187,11 +187,11 @@ def draw_records(rng, case, features, rounds):
         records.append((rows, labels))
         case.files[f"p-{u}.csv"] = table(np.hstack([rows, labels[:, None]]))
     run.records = records
-    lengths = [-(-len(labels) // run.batch) * run.epochs for _, labels in records]
-    run.rounds = max(lengths)
-    if min(lengths) < run.rounds:
-        case.traits.add("streams that end")
-    if any(len(labels) % run.batch for _, labels in records):
+    sizes = [len(labels) for _, labels in records]
+    run.rounds = -(-max(sizes) // run.batch) * run.epochs
+    if min(sizes) < max(sizes):
+        case.traits.add("unequal clients")
+    if any(size * run.epochs < run.rounds * run.batch for size in sizes):
         case.traits.add("short batches")
 
 

@@ -97,9 +97,10 @@ class Simulation:
 
     def warm_up(self):
         """Coordinates x~ = W (x - m) of the mean weighted moments of z = (x, 1, y), or of (x, 1) with classes."""
-        p, classes, count = self.case.p, self.case.loss == "logistic", self.first * self.case.batch
+        p, classes = self.case.p, self.case.loss == "logistic"
         moments = 0
         for x, y in self.records:
+            count = self.first * len(y) // self.case.steps
             z = x[:count] if classes else np.column_stack([x, y])[:count]
             moments = moments + (z.T * np.minimum(1, 2 * z.shape[1] / (z**2).sum(axis=1))) @ z
         moments = moments / moments[p, p]
@@ -114,11 +115,9 @@ class Simulation:
             self.theta0 = np.append(start, moments[p, p + 1] - start @ mean)
 
     def play(self, client, t, theta):
-        """Mean direction, curvatures and squares of a client's batch; None at the end of its records."""
-        m = self.case.batch
-        x, y = (part[t * m:(t + 1) * m] for part in self.records[client])
-        if len(y) == 0:
-            return None
+        """Mean direction, curvatures and squares of a client's batch, of which the batch size is the divisor."""
+        m, steps, n = self.case.batch, self.case.steps, len(self.records[client][1])
+        x, y = (part[t * n // steps:(t + 1) * n // steps] for part in self.records[client])
         psi, curvatures = directions(self.case.loss, x, y, self.to_model @ theta)
         return self.from_model @ psi.sum(axis=0) / m, curvatures / m, psi.T @ psi / m
 
@@ -129,7 +128,7 @@ class Simulation:
         theta, path, self.inverse, d = self.theta0, [], [], self.case.d
         self.curvature, self.squares, self.sums = 0, 0, np.zeros((self.case.clients, d + 1))
         for t in range(self.first, self.case.steps):
-            plays = {u: play for u in range(self.case.clients) if (play := self.play(u, t, theta)) is not None}
+            plays = {u: self.play(u, t, theta) for u in range(self.case.clients)}
             theta = theta - self.eta(t) * sum(play[0] for play in plays.values()) / len(plays)
             if t < self.burn_in:
                 continue
@@ -147,7 +146,7 @@ class Simulation:
         paths = [[] for _ in range(n)]
         for t in range(self.first, case.steps):
             plays = [self.play(u, t, theta[u]) for u in range(n)]
-            for u in (u for u in range(n) if plays[u] is not None):
+            for u in range(n):
                 debt[u] += self.eta(t)
                 use = min(debt[u], case.cap * self.eta(0) * mass[u])
                 debt[u] -= use
@@ -158,7 +157,7 @@ class Simulation:
                     a[receiver, sender] = 1
                 a /= a.sum(axis=0)
                 theta, mass = a @ (mass[:, None] * theta) / (a @ mass)[:, None], a @ mass
-            for u in (u for u in range(n) if t >= self.burn_in and plays[u] is not None):
+            for u in range(n if t >= self.burn_in else 0):
                 paths[u].append((theta[u].copy(), mass[u]))
         self.paths = [(np.array([model for model, _ in path]), np.array([mass for _, mass in path])) for path in paths]
 

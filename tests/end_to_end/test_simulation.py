@@ -41,7 +41,7 @@ LEAST = {
     "weights default": 6, "weights endless": 3, "plain mixing": 20, "plain mixing of sender sums": 2, "lazy": 30,
     "several exchanges": 50, "time-varying graph": 50, "connected over several rounds only": 25,
     "absences of a file": 25, "absences drawn": 15, "absent clients freeze": 15, "departures": 15,
-    "acknowledged losses": 20, "unacknowledged losses": 15, "streams that end": 80, "short batches": 50, "epochs": 15,
+    "acknowledged losses": 20, "unacknowledged losses": 15, "unequal clients": 80, "short batches": 50, "epochs": 15,
     "fewer rounds than records": 25, "intercept": 30, "l2": 25, "clip": 25, "no learning": 4, "starts of a file": 50,
     "step-power": 50, "step-offset": 30, "step-cap": 50, "step cap chosen by the program": 40, "long entropic steps": 5,
     "average tail": 15, "average all": 15, "zeros in the start": 4, "a start on the border": 2,

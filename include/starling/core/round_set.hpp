@@ -16,6 +16,8 @@ namespace starling {
 /// of very many clients. A set of a single span takes no memory beside its own 24 bytes.
 class RoundSet {
  public:
+  using Span = std::pair<Round, Round>;  ///< first round, and one beyond the last
+
   RoundSet() = default;
   ~RoundSet() = default;
   RoundSet(RoundSet&& other) noexcept { swap(other); }
@@ -59,6 +61,12 @@ class RoundSet {
       for (Round t = span.first; t < span.second; ++t) action(t);
     });
   }
+  /// Calls f with each span, in order.
+  template <class F>
+  void for_each_span(F&& f) const {
+    if (earlier_) std::for_each(earlier_->begin(), earlier_->end(), f);
+    if (!empty()) f(last_);
+  }
   void persist(Snapshot& snapshot) {
     Spans spans;
     if (!snapshot.reading()) for_each_span([&](const Span& span) { spans.push_back(span); });
@@ -76,17 +84,11 @@ class RoundSet {
   }
 
  private:
-  using Span = std::pair<Round, Round>;  ///< first round, and one beyond the last
   using Spans = std::vector<Span>;
 
   void swap(RoundSet& other) noexcept {
     std::swap(last_, other.last_);
     earlier_.swap(other.earlier_);
-  }
-  template <class F>
-  void for_each_span(F&& f) const {
-    if (earlier_) std::for_each(earlier_->begin(), earlier_->end(), f);
-    if (!empty()) f(last_);
   }
 
   Span last_{0, 0};

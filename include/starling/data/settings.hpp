@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/data/batching.hpp"
 
 namespace starling {
 
@@ -127,6 +128,8 @@ struct DataSettings : ReadSettings {
   bool persons_in_pipes = false;
   std::size_t batch = 1;
   std::int64_t epochs = 1;
+  /// Batches of `batch` records, the last of a pass short.
+  [[nodiscard]] Batching batching() const { return {batch, epochs}; }
   /// Most releases that one unit enters in a run over all records.
   [[nodiscard]] std::int64_t uses_of_unit() const { return epochs * person_rounds.value_or(1); }
   std::size_t memory = std::size_t{64} << 20;  ///< bytes of records that a rank keeps in memory; others are read again

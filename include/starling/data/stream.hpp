@@ -8,6 +8,7 @@
 #include "starling/core/batch.hpp"
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
+#include "starling/data/batching.hpp"
 
 namespace starling {
 
@@ -15,7 +16,7 @@ namespace starling {
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// Records of round t: at most `batch`, fewer at the end of each pass, none after the last pass. Rounds ascend from
+  /// Records of round t, as `Batching` says; none after the last pass. Rounds ascend from
   /// 0; a resumed run skips rounds. The reference holds until the next call (of any client, if DataSettings shares
   /// batches). Throws DataError, and FailureError for a round that is over.
   [[nodiscard]] virtual const Secret<Batch>& next(Round t) = 0;
@@ -27,9 +28,8 @@ class Stream {
   [[nodiscard]] virtual std::int64_t participations() const = 0;
   /// Most rounds of a pass that use one unit of privacy.
   [[nodiscard]] virtual std::int64_t uses_of_pass() const { return 1; }
-  /// Begins anew with round 0, and gives `batch` records a round, in `epochs` passes.
-  /// Throws FailureError for a stream that cannot.
-  virtual void plan(std::size_t batch, std::int64_t epochs);
+  /// Begins anew with round 0, in these batches and passes. Throws FailureError for a stream that cannot.
+  virtual void plan(const Batching& batching);
   /// Records of one pass; none for a stream without a known end.
   [[nodiscard]] virtual std::optional<std::int64_t> records() const = 0;
   /// Rounds of one pass, and of all passes; none for a stream without a known end.

@@ -15,8 +15,8 @@ struct MassTerms {
 /// Least mean mass of a client at the start of a round; the average mass is 1 (docs/methods/decentralized.md). Masses
 /// follow w ← A w from 1. For a schedule that repeats, the mean is over one cycle after the masses repeat; otherwise
 /// over the second half of the rounds. About 10^7 rows are evaluated at most: for longer runs with many clients only
-/// the first rounds count. Lost messages count as arrived. Clients that are gone in one of these rounds are left out.
-/// Local: no communication.
+/// the first rounds count. Lost messages are under way until the next one arrives. Clients that are gone in one of
+/// these rounds are left out. Local: no communication.
 [[nodiscard]] double least_mean_mass(const Schedule& schedule, const MassTerms& terms);
 
 }  // namespace starling

@@ -48,6 +48,8 @@ class RoundView {
   [[nodiscard]] virtual bool was_present(std::size_t k) const = 0;
   /// Whether local client k is lost for good: it has neither mass nor model (NaN), and counts in no figure.
   [[nodiscard]] virtual bool is_lost(std::size_t /*k*/) const { return false; }
+  /// Whether local client k is still in the run: neither lost, nor departed for good. The mean model is over those.
+  [[nodiscard]] virtual bool is_there(std::size_t k) const { return !is_lost(k); }
   /// Mass of local client k in messages that have not been received, as far as it is known here.
   [[nodiscard]] virtual double mass_in_flight(std::size_t k) const = 0;
   /// Messages mixed in the last round; empty where rounds are in step.

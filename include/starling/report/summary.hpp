@@ -58,6 +58,8 @@ struct Summary {
   Round rounds = 0;
   Round rounds_planned = 0;
   std::size_t dimension = 0;
+  /// What the model is best for (--client-weights): every record or every client counts alike; empty: neither is known.
+  std::string client_weights;
   std::string average = "none";  ///< name of the Averaging of the final models
   bool classifies = false;
   bool learned = false;                     ///< false under --loss none
@@ -121,6 +123,7 @@ struct LocalResults {
   Vector in_flight = {};                        ///< mass of each local client in messages that have not arrived
   std::optional<Round> played_rounds = {};      ///< none on a rank without clients
   std::vector<char> lost = {};                  ///< whether each local client is lost; empty if none of the run is
+  std::vector<char> there = {};                 ///< whether each is still in the run; empty: all are
 };
 
 /// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`. Sums are taken in client order: the

@@ -14,11 +14,7 @@ namespace {
 void add_learning_options(Options& options, FedAvgConfig& config) {
   options.group("Learning");
   options.add(declared("local-steps", {.common = true}), config.fedavg.local_steps);
-  options.add(
-      option("client-weights", "WHICH",
-             "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
-             "everybody learns so; not for sources without end), or equal"),
-      config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
+  add_weights_option(options, config, "; everybody learns their numbers; not for sources without end", {});
   add_model_options(options, config.model);
   options.add(declared("loss", "loss of the model", {.values = [] { return values_of("Losses", loss_table()); }}),
               config.loss);

@@ -11,12 +11,8 @@
 
 namespace starling {
 
-/// Weights of clients' models in the mean: equal, or by the clients' numbers of records.
-enum class ClientWeights { equal, records };
-
 struct FedAvgConfig : TunedConfig {
   FedAvgSettings fedavg;
-  ClientWeights weights = ClientWeights::records;
   Averaging average = Averaging::none;
 };
 

@@ -70,7 +70,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
   Vector weights_;      ///< of local clients
-  Vector all_weights_;  ///< of all clients, once the rule asks
+  Vector all_records_;  ///< N_k of all clients, once the rule asks
   Round releases_ = 0;  ///< most releases of a client
   std::optional<AggregatedClients> clients_;
   std::unique_ptr<FedAvg> protocol_;

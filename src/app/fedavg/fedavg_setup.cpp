@@ -4,6 +4,8 @@
 #include "fedavg_run.hpp"
 #include <algorithm>
 
+#include "starling/core/numerics/kernels.hpp"
+
 namespace starling {
 
 void FedAvgRun::open_data() {
@@ -34,14 +36,23 @@ std::string FedAvgRun::why_no_more_rounds() const {
 
 void FedAvgRun::choose_settings() {
   if (!config_.tunes()) return settings_.add_intercept();
-  all_weights_ = joined(agreement_.all_gather(declare_public(weights_)));
+  all_records_ = records_of_clients();
   settings_.choose();
 }
 
-/// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n: its noise is that of 1/Σ p_k² clients that
-/// count alike.
+/// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.
 RuleFacts FedAvgRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
-  RuleFacts facts = rule_facts(config_, *loss_, all_weights_, most_records, parameters);
+  const Vector factors = over_own_batches(all_records_);
+  const bool equal = config_.weights == ClientWeights::equal;
+  Vector shares;
+  double weights = 0;
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    const double weight = factors[k] == 0 ? 0 : equal ? 1 : all_records_[k];
+    shares.push_back(weight * factors[k]);
+    weights += weight;
+  }
+  scale(1 / weights, shares);
+  RuleFacts facts = rule_facts(config_, *loss_, shares, most_records, parameters);
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
   if (config_.given("step")) facts.step = config_.fedavg.step;

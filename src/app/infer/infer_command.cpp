@@ -48,6 +48,7 @@ RoundsEnd InferRun::end_rounds() {
 
 void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = "all";
+  summary.client_weights = name_of(ClientWeights::records);
   summary.learned = true;
   summary.tuned = tuned_;
   summary.classifies = model_->classifies();

@@ -23,6 +23,7 @@ enum class PlugInTrust { local, central };
 enum class BiasChoice { keep, remove };
 
 struct InferConfig : LearningConfig, TuningChoices {
+  InferConfig() { deals_evenly = true; }
   // clients and graph
   std::optional<std::string> topology;
   MixingSettings mixing;

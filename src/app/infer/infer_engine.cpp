@@ -85,7 +85,7 @@ class DecentralizedEngine final : public InferEngine {
   [[nodiscard]] const RoundView& view() const override { return omd_; }
   [[nodiscard]] std::size_t paths() const override { return omd_.masses().size(); }
   [[nodiscard]] Vector debts() const override { return omd_.debts_in_first_steps(); }
-  [[nodiscard]] std::optional<LocalSteps> steps(Client first) const override { return local_steps(omd_, first); }
+  [[nodiscard]] std::optional<LocalSteps> steps(Client first) const override { return local_steps(omd_, first, 0.0); }
   [[nodiscard]] TimeShares time_shares() const override { return omd_.time_shares(); }
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return door_.edge_traffic(); }
   [[nodiscard]] WireTraffic wire_traffic() const override { return door_.wire_traffic(); }

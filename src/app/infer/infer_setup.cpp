@@ -70,7 +70,7 @@ void InferRun::choose_settings() {
     std::vector<std::string> words = without_option(without_option(words_, "--resume"), "--tuning");
     words.insert(words.end(), {"--tuning", "off"});
     take_settings(config_, parse_infer_config(with_choices(std::move(words), values), of_run_));
-    if (dataset_.replayable) dataset_.plan(config_.data.batch, config_.data.epochs, records);
+    if (dataset_.replayable) dataset_.plan(config_.data.batching(), records);
   });
   tuned_ = std::move(values);
 }
@@ -108,7 +108,7 @@ void InferRun::look_at_columns() {
   const bool may_look = unprotected() && metrics_policy().shared() && dataset_.replayable && !dataset_.is_public;
   columns_.emplace(config_.data, dataset_.shape, may_look);
   if (!may_look || client_count() == 0) return;
-  const Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+  const Dataset again = opened_again(config_.data);
   refuse_constant_columns(columns_->look(again.streams, config_.sgd.steps, metrics_policy()));
 }
 

@@ -55,7 +55,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   DataSettings data = config_.data;
   data.seed += static_cast<std::uint64_t>(r);
   Dataset dataset;
-  agreement_.together([&] { dataset = open_dataset(data, layout_->clients(), first_client(), client_count()); });
+  agreement_.together([&] { dataset = opened_again(data); });
   std::vector<ServedRounds> served;
   for (const auto& stream : dataset.streams) {
     served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});

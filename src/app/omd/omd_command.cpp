@@ -19,12 +19,15 @@ Learning OmdRun::make_learning() {
     constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
     if (config_.constraints.shared) constraints_->duals_of_clients()->share(agreement_, layout_->clients());
   }
+  Vector factors;
+  if (config_.weights == ClientWeights::equal) factors = factors_of_own_means();
   return {constraints_ ? constraints_->model(model) : model,
           mechanism,
           privacy_->accounts(),
           privacy_->take_keys(),
           std::move(dataset_.streams),
-          constraints_ ? constraints_->duals_of_clients() : nullptr};
+          constraints_ ? constraints_->duals_of_clients() : nullptr,
+          std::move(factors)};
 }
 
 void OmdRun::build_protocol() {
@@ -69,6 +72,10 @@ void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) 
   parts.add("models", *omd_);
   parts.add("choices", settings_);
   parts.add("sums for regret", *played_);
+  if (config_.learns()) {
+    observers.push_back(&path_.emplace(config_.omd, config_.omd.rounds, first_client()));
+    parts.add("marks of the path", *path_);
+  }
   if (config_.average != Averaging::none) {
     observers.push_back(&average_.emplace(config_.average, config_.omd.rounds, Columns(dimension_, clients)));
     parts.add("mean models", *average_);
@@ -104,6 +111,7 @@ Released<Columns> OmdRun::final_models() {
 void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   if (violations_) violation_ = violations_->finish(agreement_, end.done, layout_->clients());
   summary.average = name_of(config_.average);
+  if (config_.learns()) summary.client_weights = name_of(config_.weights);
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.deadline = config_.mixing.deadline;
@@ -126,7 +134,9 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
 void OmdRun::add_weights(Summary& summary) {
   const bool out_of_step = config_.mixing.deadline.has_value();
   summary.step_cap = config_.omd.step_cap;
-  summary.weights = gather_weights(agreement_, recorded_, local_steps(*omd_, first_client()),
+  std::optional<double> contraction;
+  if (!out_of_step) contraction = path_->contraction(agreement_);
+  summary.weights = gather_weights(agreement_, recorded_, local_steps(*omd_, first_client(), contraction),
                                    out_of_step ? tolerated_debt_out_of_step : tolerated_debt);
   if (out_of_step) note_late_clients();
 }
@@ -175,7 +185,7 @@ void OmdRun::add_regret(Summary& summary, bool stopped) {
 Regret OmdRun::find_regret_of_run() {
   EvaluationData data;
   agreement_.together([&] {
-    Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+    Dataset again = opened_again(config_.data);
     check<DataError>(again.fingerprint == dataset_.fingerprint,
                      "{}: it has changed since the run began (the regret would be that of other records)",
                      config_.data.source);

@@ -60,6 +60,9 @@ void add_learning_options(Options& options, OmdConfig& config) {
           {.values = [] { return values_of("Losses", loss_table()); },
            .relations = {needs("rounds", "there is no stream whose end could say when to stop").only_for("none")}}),
       config.loss);
+  add_weights_option(
+      options, config, "",
+      {excludes("regret", "regret counts every record alike", "Leave one of them out.").only_for("equal")});
   add_model_options(options, config.model);
   options.add(declared("l2", {.initial = "0"}), config.omd.l2);
   options.add(

@@ -103,6 +103,11 @@ std::map<Client, Vector> OmdRun::mean_models(const std::vector<Parentage>& paren
 void OmdRun::choose_step_cap() {
   if (config_.step_cap) {
     cap_at_first_ = config_.omd.step_cap = *config_.step_cap;
+    if (!config_.learns()) return;
+    config_.omd.longest =
+        chosen_longest_step({agreement_, graph_->schedule(), !members_.has_changed() && graph_->even_masses_at_first(),
+                             config_.mixing, config_.omd, first_rounds(config_.omd.rounds)});
+    graph_->forget_schedule_at_first();
     return;
   }
   cap_at_first_ = config_.omd.step_cap;

@@ -19,6 +19,7 @@
 #include "starling/graph/parents.hpp"
 #include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/person_model.hpp"
+#include "starling/record/figures/model_path.hpp"
 #include "starling/record/figures/violation.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/regret/regret.hpp"
@@ -115,6 +116,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
   std::unique_ptr<Model> model_;
+  Vector all_records_;                      ///< N_k of all clients, once the rule asks
   std::optional<Released<Columns>> start_;  ///< until the protocol takes it
   std::optional<RunConstraints> constraints_;
   std::optional<ConstraintReport> violation_;
@@ -123,6 +125,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   std::optional<MixingChannel> channel_;
   std::optional<DecentralizedOmd> omd_;
   Recorded recorded_;
+  std::optional<ModelPath> path_;         ///< of runs that learn
   std::optional<PlayedRecorder> played_;  ///< of runs with --regret
   std::optional<ModelAverage> average_;
   std::optional<ConstraintRecorder> violations_;

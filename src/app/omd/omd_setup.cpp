@@ -4,6 +4,8 @@
 #include "omd_run.hpp"
 #include <algorithm>
 
+#include "starling/core/numerics/kernels.hpp"
+
 namespace starling {
 
 std::string OmdRun::why_not_resumable() const {
@@ -40,8 +42,12 @@ void OmdRun::open_data() {
 }
 
 RuleFacts OmdRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
-  const Vector equal(static_cast<std::size_t>(layout_->clients()), 1.0);
-  RuleFacts facts = rule_facts(config_, *loss_, equal, most_records, parameters);
+  const auto n = static_cast<double>(all_records_.size());
+  const bool own_means = config_.weights == ClientWeights::equal;
+  Vector shares = own_means ? over_own_batches(all_records_) : Vector(all_records_.size(), 1.0);
+  scale(1 / n, shares);
+  RuleFacts facts = rule_facts(config_, *loss_, shares, most_records, parameters);
+  if (most_records && !own_means) facts.mean_records = sum(all_records_) / n;
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (config_.given("step")) facts.step = config_.omd.step;
   facts.map = mirror_->scale_of_steps(parameters);
@@ -59,6 +65,7 @@ std::string OmdRun::why_own_units() const {
 void OmdRun::choose_settings() {
   if (!config_.tunes()) return settings_.add_intercept();
   const int gossip_steps = config_.mixing.gossip_steps;
+  all_records_ = records_of_clients();
   settings_.choose();
   agreement_.together([&] {
     if (config_.mixing.gossip_steps != gossip_steps) graph_->make_schedule();

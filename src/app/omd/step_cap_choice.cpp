@@ -1,6 +1,7 @@
 #include "step_cap_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -12,16 +13,20 @@ namespace starling {
 
 namespace {
 
+/// Least mean mass over so many rounds. **Collective.**
+double least_mass(const StepCapTerms& terms, Round rounds) {
+  if (terms.even || terms.mixing.mixing != Mixing::push_sum) return 1;
+  double least = 1;
+  terms.agreement.together([&] {
+    if (terms.agreement.rank() != 0) return;
+    least = least_mean_mass(terms.schedule, {rounds, terms.mixing.gossip_steps, terms.mixing.lazy});
+  });
+  return terms.agreement.broadcast(declare_public(least));
+}
+
 /// For so many rounds. **Collective.**
 double cap_for(const StepCapTerms& terms, Round rounds) {
-  double least = 1;
-  if (!terms.even && terms.mixing.mixing == Mixing::push_sum) {
-    terms.agreement.together([&] {
-      if (terms.agreement.rank() != 0) return;
-      least = least_mean_mass(terms.schedule, {rounds, terms.mixing.gossip_steps, terms.mixing.lazy});
-    });
-    least = terms.agreement.broadcast(declare_public(least));
-  }
+  const double least = least_mass(terms, rounds);
   OmdSettings settings = terms.settings;
   settings.rounds = rounds;
   return std::max(terms.least_cap, repaying_step_cap(settings, least));
@@ -52,6 +57,11 @@ double chosen_step_cap(const StepCapTerms& terms) {
     cap = asked;
   });
   return cap;
+}
+
+double chosen_longest_step(const StepCapTerms& terms) {
+  if (!terms.settings.falls_to_zero()) return std::numeric_limits<double>::infinity();
+  return longest_fair_step(terms.settings, least_mass(terms, terms.first_rounds));
 }
 
 std::string digest_of(double step_cap) {

@@ -28,6 +28,9 @@ struct StepCapTerms {
 /// plain mixing. Throws UsageError if the rounds that the run was to have at first lead to another κ. **Collective.**
 [[nodiscard]] double chosen_step_cap(const StepCapTerms& terms);
 
+/// StepSchedule::longest under the step cap of the settings. **Collective.**
+[[nodiscard]] double chosen_longest_step(const StepCapTerms& terms);
+
 /// The text of a step cap among public inputs. A cap of 1 has none, so that digests of runs without a larger cap stay.
 [[nodiscard]] std::string digest_of(double step_cap);
 

@@ -76,7 +76,7 @@ void RenewableRun::choose_settings() {
     keep_in_range(chosen);
     if (first_rank()) print_tuning({chosen}, "");
     take_settings(config_, parse_renewable_config(with_choices(words_, {chosen}), of_run_));
-    dataset_.plan(config_.data.batch, config_.data.epochs, records);
+    dataset_.plan(config_.data.batching(), records);
   });
 }
 

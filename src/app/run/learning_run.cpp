@@ -172,6 +172,7 @@ void LearningRun::open_inputs() {
   }
   agree_on_own_model();
   choose_settings();
+  deal_records();
   choose_configuration();
   std::string start;
   agreement_.together([&] {
@@ -275,7 +276,9 @@ void LearningRun::begin_in_directory() {
   if (resumption_) directory_->note_private_folders(agreement_);
   on_first_rank([&] {
     if (resumption_) return require_same_inputs();
-    if (is_resumable()) directory_->begin({run_id_, digest_of_inputs(), layout_->clients(), world_.size()});
+    RunIdentity identity{run_id_, digest_of_inputs(), layout_->clients(), world_.size()};
+    if (batching_) identity.rounds_of_pass = *batching_->rounds_of_pass;
+    if (is_resumable()) directory_->begin(identity);
     directory_->has_begun();
   });
 }

@@ -131,6 +131,13 @@ class LearningRun : public RunSteps {
   std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
   /// Opens this rank's streams. `data` belongs to the configuration, and is completed.
   void open_streams(DataSettings& data);
+  /// The records of this rank's clients once more, in the same batches. Rank-local.
+  [[nodiscard]] Dataset opened_again(const DataSettings& data) const;
+  /// For each local client the factor m T/N_k, which makes the mean over a batch of m one over the client's own batches
+  /// of N_k/T records on average. 1 for streams without a known end, and for clients without records.
+  [[nodiscard]] Vector factors_of_own_means() const;
+  /// N_k of all clients, in a pass; 0 for streams without a known end. **Collective.**
+  [[nodiscard]] Vector records_of_clients();
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
   /// SHA-256 of every byte of the files and memory of each of sources(). Pipes are left out.
@@ -218,6 +225,7 @@ class LearningRun : public RunSteps {
   void open_records(const DataSettings& data);
   void read_test();
   void open_test();
+  void deal_records();
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   [[nodiscard]] std::vector<std::string> digests_of_data() const;
   void note_clients_without_records();
@@ -257,6 +265,7 @@ class LearningRun : public RunSteps {
   bool released_early_ = false;                 ///< something was released before the first round
   bool saved_partition_ = false;                ///< by this process
   std::optional<bool> reads_pipes_;             ///< whether some rank does, once all ranks know
+  std::optional<Batching> batching_;            ///< of records that are dealt evenly
   RoundClock clock_;
   std::optional<Resumption> resumption_;  ///< of a run that began earlier
   std::optional<RunCheckpoints> checkpoints_;

@@ -1,4 +1,5 @@
 // Inputs of a run: clients, records, start models, digests.
+#include "app/run/tuning/settings_by_rule.hpp"
 #include "learning_run.hpp"
 #include "rank_key.hpp"
 #include "start_models.hpp"
@@ -79,6 +80,47 @@ void LearningRun::open_records(const DataSettings& data) {
   const Client first = std::min(first_client(), clients_at_first());
   const Client end = std::min(first_client() + client_count(), clients_at_first());
   dataset_ = open_dataset(data, clients_at_first(), first, end - first);
+}
+
+Dataset LearningRun::opened_again(const DataSettings& data) const {
+  Dataset again = open_dataset(data, layout_->clients(), first_client(), client_count());
+  if (batching_) again.plan(*batching_);
+  return again;
+}
+
+/// Deals the records of every client into as many batches of a pass as the client with most records fills: all clients
+/// step in all rounds, and each record counts alike (docs/methods/decentralized.md, "Clients of unequal size"). A run
+/// that goes on without its largest client keeps that number. **Collective.**
+void LearningRun::deal_records() {
+  if (!uses_records() || !common().deals_evenly) return;
+  const DataSettings& data = common().data;
+  Batching batching{data.batch, data.epochs};
+  if (const Round known = resumption_ ? directory_->identity().rounds_of_pass : 0; known > 0) {
+    batching.rounds_of_pass = known;
+  } else {
+    const std::optional<std::int64_t> most = most_records_of_clients(agreement_, dataset_);
+    if (!most) return;
+    const auto m = static_cast<std::int64_t>(data.batch);
+    batching.rounds_of_pass = *most / m + (*most % m > 0 ? 1 : 0);
+  }
+  batching_ = batching;
+  agreement_.together([&] { dataset_.plan(batching); });
+}
+
+Vector LearningRun::factors_of_own_means() const {
+  const auto m = static_cast<double>(common().data.batch);
+  Vector factors;
+  for (const auto& stream : dataset_.streams) {
+    const auto records = static_cast<double>(stream->records().value_or(0));
+    factors.push_back(records > 0 ? m * static_cast<double>(*stream->rounds_of_pass()) / records : 1);
+  }
+  return factors;
+}
+
+Vector LearningRun::records_of_clients() {
+  Vector own;
+  for (const auto& stream : dataset_.streams) own.push_back(static_cast<double>(stream->records().value_or(0)));
+  return joined(agreement_.all_gather(declare_public(own)));
 }
 
 /// Keeps the shape of the data on which all ranks have agreed.

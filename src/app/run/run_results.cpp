@@ -156,6 +156,7 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
   local.tallies = view().tallies();
   for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view().mass_in_flight(k));
   if (members_.any_lost()) local.lost = lost_here();
+  for (std::size_t k = 0; k < masses.size(); ++k) local.there.push_back(view().is_there(k) ? 1 : 0);
   if (recorded_here() > 0) local.played_rounds = view().done();
   local.shares = time_shares();
   if (!test_ || model == nullptr) return local;

@@ -24,6 +24,7 @@ struct LearningConfig {
   std::optional<std::string> test;
   std::optional<std::string> save_partition;
   std::optional<Round> rounds;
+  bool deals_evenly = false;  ///< a pass has as many batches for every client, instead of as many records a batch
   // learning
   std::string loss = "logistic";
   std::string start = "uniform";

@@ -9,6 +9,18 @@
 
 namespace starling {
 
+void add_weights_option(Options& options, TunedConfig& config, const std::string& more,
+                        std::vector<Relation> relations) {
+  options.add(
+      option("client-weights", "WHICH",
+             fmt::format("what the model is best for: records (every record of every client counts alike, as if all "
+                         "were pooled{}), or equal (every client counts alike, as the mean over its own records; a "
+                         "client with few records then adds more noise)",
+                         more),
+             {.initial = "records", .example = "equal", .relations = std::move(relations)}),
+      config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
+}
+
 void add_decay_option(Options& options, TunedConfig& config, Option different) {
   options.add(declared("step-decay", std::move(different)), config.linear_decay, {{"power", false}, {"linear", true}});
 }

@@ -29,8 +29,17 @@ struct TuningChoices {
   }
 };
 
+/// `--client-weights`: whether every record counts alike, as if all were pooled, or every client, as the mean over its
+/// own records.
+enum class ClientWeights { records, equal };
+[[nodiscard]] inline const char* name_of(ClientWeights weights) {
+  return weights == ClientWeights::records ? "records" : "equal";
+}
+
 struct TunedConfig : LearningConfig, TuningChoices {
+  TunedConfig() { deals_evenly = true; }
   ModelChoice model;
+  ClientWeights weights = ClientWeights::records;
   bool linear_decay = false;         ///< steps fall to zero along a line
   std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
   std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
@@ -42,6 +51,9 @@ struct TunedConfig : LearningConfig, TuningChoices {
   [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
 };
 
+/// --client-weights. `more` says more of `records`.
+void add_weights_option(Options& options, TunedConfig& config, const std::string& more,
+                        std::vector<Relation> relations);
 /// --step-decay, `different` from its declaration in the catalogue.
 void add_decay_option(Options& options, TunedConfig& config, Option different);
 /// --tuning, --norm, --label-size, --scale-share, --feature-share, --histogram-price and --noise-correlation. `chosen`

@@ -157,7 +157,7 @@ class NoStream final : public Stream {
   }
   [[nodiscard]] bool ended(Round) override { return true; }
   [[nodiscard]] std::int64_t participations() const override { return 0; }
-  void plan(std::size_t, std::int64_t) override {}
+  void plan(const Batching&) override {}
   [[nodiscard]] std::optional<std::int64_t> records() const override { return 0; }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return 0; }
   [[nodiscard]] std::optional<Round> rounds() const override { return 0; }
@@ -220,8 +220,7 @@ Dataset open_synthetic(const DataSettings& settings, Client clients, Client firs
   check(n > 0 || settings.epochs == 1, "epochs={} ('{}' has no end) give the source n=… or leave --epochs out",
         settings.epochs, settings.source);
   probe_labels(settings, *generator);
-  const PassPlan passes(n > 0 ? std::optional(n) : std::nullopt, static_cast<std::int64_t>(settings.batch),
-                        settings.epochs);
+  const PassPlan passes(n > 0 ? std::optional(n) : std::nullopt, settings.batching());
   Dataset dataset;
   dataset.shape.features = generator->features();
   dataset.shape.names = generator->names();
@@ -294,9 +293,14 @@ std::optional<std::int64_t> Dataset::most_records() const {
   return most;
 }
 
-void Dataset::plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records) {
-  for (const auto& stream : streams) stream->plan(batch, epochs);
-  shape.rounds = PassPlan(most_records, static_cast<std::int64_t>(batch), epochs).rounds();
+void Dataset::plan(const Batching& batching, std::optional<std::int64_t> most_records) {
+  for (const auto& stream : streams) stream->plan(batching);
+  if (!batching.rounds_of_pass) {
+    shape.rounds = PassPlan(most_records, batching).rounds();
+    return;
+  }
+  shape.rounds = batching.epochs * *batching.rounds_of_pass;
+  if (of_joined.rounds) of_joined.rounds = std::max(*of_joined.rounds, last_joined + *shape.rounds);
 }
 
 void Dataset::append(Dataset joined, Round round) {
@@ -311,6 +315,7 @@ void Dataset::append(Dataset joined, Round round) {
   for (auto& stream : joined.streams) streams.push_back(std::make_unique<LateStream>(std::move(stream), round));
   if (joined.shape.rounds && *joined.shape.rounds > 0) *joined.shape.rounds += round;
   of_joined = of_joined.joined(joined.shape);
+  last_joined = std::max(last_joined, round);
   if (!constants) constants = std::move(joined.constants);
   is_public = is_public && joined.is_public;
   replayable = replayable && joined.replayable;

@@ -16,7 +16,7 @@ class LateStream final : public Stream {
   [[nodiscard]] bool ended(Round t) override { return stream_->ended(t - begin_); }
   [[nodiscard]] std::int64_t participations() const override { return stream_->participations(); }
   [[nodiscard]] std::int64_t uses_of_pass() const override { return stream_->uses_of_pass(); }
-  void plan(std::size_t batch, std::int64_t epochs) override { stream_->plan(batch, epochs); }
+  void plan(const Batching& batching) override { stream_->plan(batching); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return stream_->records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return stream_->rounds_of_pass(); }
   /// Rounds of the run up to the end of the stream; 0 if the stream has no record.

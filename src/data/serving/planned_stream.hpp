@@ -12,7 +12,7 @@ class PlannedStream : public Stream {
  public:
   explicit PlannedStream(const Passes& passes) : passes_(passes) {}
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
-  void plan(std::size_t batch, std::int64_t epochs) override { passes_.plan(batch, epochs); }
+  void plan(const Batching& batching) override { passes_.plan(batching); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }

@@ -29,7 +29,7 @@ inline std::size_t usual_readers() {
 }
 
 inline Passes make_passes(const DataSettings& settings, std::int64_t records) {
-  return {records, static_cast<std::int64_t>(settings.batch), settings.epochs};
+  return {records, settings.batching()};
 }
 
 /// The streams of some clients of one source, kept in memory or not.

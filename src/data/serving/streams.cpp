@@ -23,7 +23,7 @@ void StoredRecords::shrink() {
   kept_before_.shrink_to_fit();
 }
 
-void Stream::plan(std::size_t /*batch*/, std::int64_t /*epochs*/) {
+void Stream::plan(const Batching& /*batching*/) {
   check<FailureError>(false, "a stream of this kind gives the batches that it was opened with");
 }
 
@@ -81,9 +81,9 @@ bool LiveStream::fetch() {
   return waiting_;
 }
 
-void LiveStream::plan(std::size_t batch, std::int64_t epochs) {
-  check<FailureError>(epochs == 1, "{} passes over a pipe (it gives each record once)", epochs);
-  settings_.batch = batch;
+void LiveStream::plan(const Batching& batching) {
+  check<FailureError>(batching.epochs == 1, "{} passes over a pipe (it gives each record once)", batching.epochs);
+  settings_.batch = batching.batch;
 }
 
 bool LiveStream::ended(Round /*t*/) {

@@ -104,7 +104,7 @@ class LiveStream final : public Stream {
   }
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override;
-  void plan(std::size_t batch, std::int64_t epochs) override;
+  void plan(const Batching& batching) override;
   [[nodiscard]] std::int64_t participations() const override { return served_ ? 1 : 0; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
@@ -150,8 +150,8 @@ class GeneratedStream final : public Stream {
       : source_(std::move(source)), client_(client) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
-  void plan(std::size_t batch, std::int64_t epochs) override {
-    source_->passes = source_->passes.with(batch, epochs);
+  void plan(const Batching& batching) override {
+    source_->passes = source_->passes.with(batching);
     next_ = 0;
   }
   [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }

@@ -153,7 +153,7 @@ namespace {
 class SpectrumStream final : public VerticalStream {
  public:
   SpectrumStream(std::shared_ptr<const SpectrumWorld> world, std::size_t first, std::size_t count, bool targets_known)
-      : world_(std::move(world)), first_(first), targets_known_(targets_known), passes_(std::nullopt, 1, 1) {
+      : world_(std::move(world)), first_(first), targets_known_(targets_known), passes_(std::nullopt, Batching()) {
     for (std::size_t k = first; k < first + count; ++k) walks_.emplace_back(*world_, k);
     inputs_.resize(count);
     powers_.resize(world_->slots() * world_->transmitters().size());

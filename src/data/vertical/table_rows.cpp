@@ -114,7 +114,7 @@ void check_records(const std::string& file, std::int64_t records) {
 }
 
 std::optional<Round> rounds_of_table(const VerticalSettings& settings, std::int64_t records) {
-  return Passes(records, static_cast<std::int64_t>(settings.batch), settings.epochs).rounds();
+  return Passes(records, settings.batching()).rounds();
 }
 
 }  // namespace starling

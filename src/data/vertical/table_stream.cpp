@@ -47,9 +47,8 @@ TableStream::TableStream(std::vector<StoredRows> parts, StoredRows labels, const
                          std::int64_t records, bool by_id)
     : parts_(std::move(parts)),
       labels_(std::move(labels)),
-      batch_(static_cast<std::int64_t>(settings.batch)),
-      epochs_(settings.epochs),
-      passes_(records, batch_, epochs_),
+      batching_(settings.batching()),
+      passes_(records, batching_),
       records_(records),
       by_id_(by_id) {
   inputs_.resize(parts_.size());
@@ -109,7 +108,7 @@ void TableStream::settle(const VerticalShape& joined) {
   check<FailureError>(passes_.participations() == 0, "the number of records is settled before the first round");
   if (!joined.records) return;
   records_ = *joined.records;
-  passes_ = Passes(records_, batch_, epochs_);
+  passes_ = Passes(records_, batching_);
 }
 
 std::int64_t TableStream::group(std::span<const std::int64_t> persons, std::size_t places) {
@@ -127,8 +126,7 @@ std::int64_t TableStream::group(std::span<const std::int64_t> persons, std::size
     const auto person = static_cast<std::size_t>(number_of(persons[i]));
     if (persons[i] >= 0 && taken[person] < places) places_[person * places + taken[person]++] = i;
   }
-  const auto rows = static_cast<std::int64_t>(places);
-  passes_ = Passes(count * rows, batch_ * rows, epochs_);
+  passes_ = Passes(count * static_cast<std::int64_t>(places), {batching_.batch * places, batching_.epochs});
   return count;
 }
 

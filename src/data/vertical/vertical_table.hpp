@@ -42,8 +42,7 @@ class TableStream final : public VerticalStream {
  private:
   std::vector<StoredRows> parts_;  // of each hosted party
   StoredRows labels_;
-  std::int64_t batch_;
-  std::int64_t epochs_;
+  Batching batching_;
   Passes passes_;
   std::int64_t records_;
   std::vector<std::size_t> places_;  ///< with persons: the record in each place, or `no_record`

@@ -10,11 +10,12 @@
 namespace starling {
 
 FedAvg::FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& settings, const Released<Vector>& start,
-               Mechanism& mechanism, Vector weights)
+               Mechanism& mechanism, Vector weights, Vector factors)
     : AggregatedRounds(root, clients, start, &mechanism),
       clients_(clients),
       settings_(settings),
       weights_(std::move(weights)),
+      factors_(std::move(factors)),
       contribution_([this](std::size_t k) -> const Released<Vector>& {
         return timed(&TimeShares::learning, [&]() -> const Released<Vector>& { return weighted_update(k); });
       }),
@@ -55,6 +56,7 @@ bool FedAvg::update_client(std::size_t k) {
     const Round step = done_ * settings_.local_steps + e;
     const std::optional<double> price = clients_.begin(k, step);
     if (!price) break;
+    const double length = settings_.length(done_, step) * (factors_.empty() ? 1 : factors_[k]);
     const double eta = settings_.length(done_, step);
     const ReleaseAddress address{ReleasePath::fedavg_gradient, root_.first() + static_cast<Client>(k), step, 0};
     const Secret<Vector>& gradient = naming_client(
@@ -63,7 +65,7 @@ bool FedAvg::update_client(std::size_t k) {
     local_.update(
         [&](Vector& w, const Vector& direction) {
           if (settings_.l2 != 0) scale(1 - eta * settings_.l2, w);
-          axpy(-eta, direction, w);
+          axpy(-length, direction, w);
         },
         direction_);
     stepped = true;

@@ -15,7 +15,6 @@ constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
-constexpr double most_left_of_noise = 0.8;  ///< by a correlation that is of use
 
 double typical_norm(const RuleFacts& facts) {
   return facts.norm.value_or(usual_norm);
@@ -37,11 +36,21 @@ bool cancels(const RuleFacts& facts) {
   return facts.correlates && facts.room * typical_norm(facts) >= 2 * useful_scores * facts.unit;
 }
 
+/// N̄, of clients with a known N.
+double mean_records(const RuleFacts& facts) {
+  return facts.mean_records.value_or(static_cast<double>(*facts.most_records));
+}
+
+/// N̄/N: gradients are that much shorter than means over as many records as a batch can have.
+double filled_share(const RuleFacts& facts) {
+  return facts.most_records ? mean_records(facts) / static_cast<double>(*facts.most_records) : 1;
+}
+
 /// T E of noise that does not cancel: few rounds where there is little signal.
 Round rounds_of_independent_noise(const RuleFacts& facts) {
   const double ratio = typical_norm(facts) / typical_norm_l1(facts);
   const double price = facts.noise == ChargeKind::laplace ? facts.price * ratio : facts.price * std::sqrt(2.0);
-  const double signal = price * static_cast<double>(*facts.most_records) * std::sqrt(facts.clients);
+  const double signal = price * mean_records(facts) * std::sqrt(facts.clients);
   const double uses = std::sqrt(static_cast<double>(facts.epochs));
   const double rounds = rounds_per_signal * signal * uses;
   return static_cast<Round>(std::llround(std::clamp(rounds, fewest_rounds, static_cast<double>(rounds_of_rule))));
@@ -75,14 +84,10 @@ void choose_rounds(const RuleFacts& facts, LearningRule& rule) {
   rule.rounds = facts.rounds.value_or(rule.rounds_of_pass * facts.epochs);
 }
 
-/// A record's uses are as far apart as the shortest pass of a client is long.
+/// A record's uses are a pass apart.
 NoiseCorrelation correlation_of_rule(const RuleFacts& facts, const LearningRule& rule) {
   const Round uses = facts.most_records ? facts.epochs : 1;
-  Round apart = quotient_rounded_up(rule.rounds, uses);
-  if (uses > 1 && facts.fewest_records) {
-    apart = std::min(apart, quotient_rounded_up(*facts.fewest_records, static_cast<Round>(rule.batch)));
-  }
-  return best_correlation(apart, uses);
+  return best_correlation(quotient_rounded_up(rule.rounds, uses), uses);
 }
 
 /// The deviation that noise may have at the end of a run of constant steps: of scores, or of exponents.
@@ -98,7 +103,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
   const double straightness = std::max(1.0, facts.scores / 2);
   const double longest = straightness * longest_step * facts.unit / (pull * rule.noise_norm * facts.map.pace);
   rule.unhindered_step = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
-                         std::sqrt(static_cast<double>(rounds_of_rule) / all);
+                         std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
   if (facts.noise != ChargeKind::unbounded) {
     rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
@@ -112,7 +117,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
 
 void check_facts(const RuleFacts& facts) {
   check(facts.clients >= 1 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1 &&
-            facts.fewest_records.value_or(1) >= 1,
+            facts.mean_records.value_or(1) > 0,
         "the rule of untuned learning needs clients, parameters, passes and records");
   check(facts.price > 0 && facts.slope > 0 && facts.unit > 0 && typical_norm(facts) > 0 && typical_norm_l1(facts) > 0,
         "the rule of untuned learning needs a price, a slope, a unit of scores and norms above 0");
@@ -142,19 +147,6 @@ bool whole_passes_suffice(const RuleFacts& facts) {
   return facts.most_records && !facts.rounds && !facts.batch && rounds_of_independent_noise(facts) <= facts.epochs;
 }
 
-bool records_return_soon(RuleFacts facts) {
-  if (facts.epochs == 1 || !facts.most_records ||
-      facts.fewest_records.value_or(*facts.most_records) == *facts.most_records) {
-    return false;
-  }
-  facts.correlates = true;
-  if (!cancels(facts)) return false;
-  LearningRule rule;
-  choose_rounds(facts, rule);
-  return prefix_noise(correlation_of_rule(facts, rule), rule.rounds) >
-         most_left_of_noise * prefix_noise(std::nullopt, rule.rounds);
-}
-
 Round most_rounds_of_pass(RuleFacts facts) {
   facts.norm = 4;  // an L1 norm is no less than the Euclidean one, but for noise
   facts.norm_l1 = 1;
@@ -169,7 +161,7 @@ double signal_to_noise(const RuleFacts& facts, const LearningRule& rule) {
   if (!facts.most_records || rule.prefix_noise == 0) return 0;
   // Passes after the first add half as much as their number says (measured by jobs/learning.py).
   const double passes = std::max(1.0, static_cast<double>(facts.epochs) / 2);
-  const double uses = static_cast<double>(*facts.most_records) * passes;
+  const double uses = mean_records(facts) * passes;
   return gaussian_price(facts) * uses * std::sqrt(facts.clients) /
          (rule.prefix_noise * static_cast<double>(facts.dimension));
 }

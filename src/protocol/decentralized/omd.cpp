@@ -37,7 +37,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       settings_(settings),
       dimension_(start.value().rows()),
       due_(settings, settings.rounds),
-      debt_(mixer.count(), settings.step_cap * settings.step_at(0)),
+      debt_(mixer.count(), settings.step_cap * settings.first_step()),
       holdings_{embedded(mirror, std::move(start)), Vector(mixer.count(), 1.0)},
       positive_(learning_ ? mirror.least_coordinate() : 0),
       learns_(mixer.count(), 0),
@@ -54,6 +54,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
 
 Vector DecentralizedOmd::debts_in_first_steps() const {
   Vector steps(debts().begin(), debts().end());
+  if (settings_.falls_to_zero()) return steps;
   for (double& owed : steps) owed /= settings_.step_at(0);
   return steps;
 }
@@ -133,7 +134,7 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
   const auto evaluate = [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
     Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
     const double penalty = settings_.l2 != 0 ? 0.5 * settings_.l2 * dot(x, x) : 0;
-    played += score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
+    played += factor(k) * score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
     score.loss += penalty * static_cast<double>(score.records);
     tally += score;
   };
@@ -141,13 +142,14 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
   naming_client(client(k), t, [&] { apply(evaluate, gradient_, tallies_[k], played_[k], batch); });
 }
 
-/// ĝ = mean of clipped gradients + noise (docs/methods/privacy.md, "One release"), then + λx, and with constraints the
-/// gradient of the Lagrangian (docs/methods/constraints.md).
+/// ĝ = mean of clipped gradients + noise (docs/methods/privacy.md, "One release"), times the client's public factor,
+/// then + λx, and with constraints the gradient of the Lagrangian (docs/methods/constraints.md).
 void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price) {
   const ReleaseAddress address{ReleasePath::omd_gradient, client(k), t, 0};
   const NoiseKey& key = learning_->keys[k];
   learning_->mechanism.release(address, price, key, gradient_, noisy_gradient_);
   rounds_played_[k].add(t);
+  if (factor(k) != 1) noisy_gradient_.update([&](Vector& gradient) { scale(factor(k), gradient); });
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
   if (learning_->constraints == nullptr) return;
   learning_->constraints->bend(k, address, price, key, settings_.step_at(t), x, batch, noisy_gradient_);
@@ -156,7 +158,8 @@ void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batc
 /// ∇R(y) = ∇R(x) − (η_t / w) ĝ,  z = argmin over x in X of B_R(x ‖ y).
 void DecentralizedOmd::step(std::size_t k) {
   stepped_[k] = 1;
-  const double length = debt_.take(k, due_.due(), holdings_.mass[k]);
+  const double length = debt_.take(k, due_.due(), holdings_.mass[k], due_.worth());
+  if (due_.forgives()) debt_.forgive(k);
   holdings_.state.update([&](Columns& state, const Vector& gradient) { mirror_.step(state[k], length, gradient); },
                          noisy_gradient_);
 }
@@ -171,7 +174,7 @@ void DecentralizedOmd::keeping_positive(Mix&& mix) {
 
 /// Counts the steps that clients still owe for missed rounds as credited and not taken.
 void DecentralizedOmd::write_off() {
-  const double missed = due_.write_off(mixer_.clock());
+  const double missed = due_.write_off(mixer_.clock()) / (settings_.falls_to_zero() ? settings_.first_step() : 1);
   for (std::size_t k = 0; k < learns_.size(); ++k) {
     if (learns_[k] != 0) debt_.credit_untaken(k, missed);
   }

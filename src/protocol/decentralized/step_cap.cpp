@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace starling {
 
@@ -9,7 +10,8 @@ namespace {
 
 constexpr double to_spare = 1.25;
 constexpr Round summed_rounds = 10'000;  ///< rounds beyond are summed by an integral
-constexpr double even_within = 1e-6;     ///< tolerance of "all masses are equal"
+constexpr double least_mass_of_falling_steps = 0.0125;
+constexpr double even_within = 1e-6;  ///< tolerance of "all masses are equal"
 
 double rounded_up(double value) {
   const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
@@ -28,8 +30,16 @@ double mean_step(const OmdSettings& settings) {
 
 double repaying_step_cap(const OmdSettings& settings, double least_mass) {
   if (least_mass > 1 - even_within) return 1;
-  const double cap = to_spare * mean_step(settings) / std::max(least_mass, least_repaid_mass);
+  const bool falls = settings.falls_to_zero();
+  const double cap = to_spare * (falls ? 1 / std::max(least_mass, least_mass_of_falling_steps)
+                                       : mean_step(settings) / std::max(least_mass, least_repaid_mass));
   return cap > 1 ? rounded_up(cap) : 1;
+}
+
+double longest_fair_step(const OmdSettings& settings, double least_mass) {
+  const double longest = settings.step_cap * std::max(least_mass, least_mass_of_falling_steps) / to_spare;
+  const bool binds = settings.falls_to_zero() && least_mass <= 1 - even_within && longest < 1;
+  return binds ? longest * settings.step : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace starling

@@ -63,14 +63,15 @@ void DueSteps::leave_out(Round end) {
   credited_ = std::max(credited_, end);
 }
 
-// debt ← debt + η_t,  use = min(debt, κ η_1 w),  debt ← debt − use,  step = use / w. With a negligible mass a client
-// only owes: whether rounding leaves any of it is chance.
-double StepDebt::take(std::size_t k, double due, double w) {
-  debt_[k] += due;
-  credit_[k] += due;
+// debt ← debt + η_t/h,  use = min(h debt, κ η_1 w),  debt ← debt − use/h,  step = use / w, with the worth h of an owed
+// step. With a negligible mass a client only owes: whether rounding leaves any of it is chance.
+double StepDebt::take(std::size_t k, double due, double w, double worth) {
+  if (!(worth > 0)) return 0;
+  debt_[k] += due / worth;
+  credit_[k] += due / worth;
   if (w < negligible_mass) return 0;
-  const double use = std::min(debt_[k], longest_ * w);
-  debt_[k] -= use;
+  const double use = std::min(worth * debt_[k], longest_ * w);
+  debt_[k] -= use / worth;
   return use / w;
 }
 

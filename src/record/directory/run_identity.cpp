@@ -21,6 +21,7 @@ constexpr std::string_view graph_word = "graph";
 constexpr std::string_view determined_by_word = "determined-by";
 constexpr std::string_view firsts_word = "first-clients";
 constexpr std::string_view folders_word = "private-folders";
+constexpr std::string_view pass_word = "rounds-of-pass";
 
 /// A line for each change.
 std::string changes_text(const Membership& members) {
@@ -86,6 +87,7 @@ std::string RunIdentity::text() const {
   if (!determined_by.empty()) text += fmt::format("{} {}\n", determined_by_word, determined_by);
   if (!firsts.empty()) text += fmt::format("{} {}\n", firsts_word, fmt::join(firsts, " "));
   if (!folders.empty()) text += fmt::format("{} {}\n", folders_word, folders);
+  if (rounds_of_pass > 0) text += fmt::format("{} {}\n", pass_word, rounds_of_pass);
   return text;
 }
 
@@ -118,6 +120,7 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
     if (word == graph_word) lines >> identity.rewired;
     if (word == determined_by_word) lines >> identity.determined_by;
     if (word == firsts_word) identity.firsts = read_firsts(lines, identity);
+    if (word == pass_word) lines >> identity.rounds_of_pass;
     if (word == folders_word) lines >> identity.folders;
   }
   identity.members = members_after(changes, identity.clients);

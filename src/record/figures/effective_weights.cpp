@@ -6,6 +6,7 @@
 
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
+#include "starling/record/figures/model_path.hpp"
 
 namespace starling {
 
@@ -37,9 +38,9 @@ void take(View& numbers, std::vector<EffectiveWeight>& weights) {
 
 /// Σ of steps not taken and Σ of steps credited.
 Vector sums_of_steps(Agreement& agreement, const LocalSteps& local) {
-  Columns steps(2, local.weights.size());
-  for (std::size_t k = 0; k < local.weights.size(); ++k) {
-    const double missing = 1 - local.weights[k];
+  Columns steps(2, local.taken.size());
+  for (std::size_t k = 0; k < local.taken.size(); ++k) {
+    const double missing = 1 - local.taken[k];
     steps[k][0] = local.credits[k] > 0 ? missing * local.credits[k] : 0;
     steps[k][1] = local.credits[k];
   }
@@ -48,9 +49,13 @@ Vector sums_of_steps(Agreement& agreement, const LocalSteps& local) {
 
 }  // namespace
 
-LocalSteps local_steps(const DecentralizedOmd& omd, Client first) {
-  LocalSteps steps{first, Vector(), Vector(omd.credits().begin(), omd.credits().end())};
-  for (std::size_t k = 0; k < steps.credits.size(); ++k) steps.weights.push_back(omd.effective_weight(k));
+LocalSteps local_steps(const DecentralizedOmd& omd, Client first, std::optional<double> contraction) {
+  LocalSteps steps{first, Vector(), Vector(omd.credits().begin(), omd.credits().end()), Vector()};
+  for (std::size_t k = 0; k < steps.credits.size(); ++k) {
+    steps.taken.push_back(omd.effective_weight(k));
+    const RoundSet& played = omd.rounds_played()[k];
+    steps.influences.push_back(contraction ? influence(omd.schedule(), omd.done(), played, *contraction) : 1);
+  }
   return steps;
 }
 
@@ -63,8 +68,8 @@ EffectiveWeights gather_weights(Agreement& agreement, const Recorded& recorded, 
   if (sums[1] > 0) result.debt_share = sums[0] / sums[1];
   std::vector<EffectiveWeight> listed;
   std::vector<EffectiveWeight> low;
-  for (std::size_t k = 0; k < local.weights.size(); ++k) {
-    const EffectiveWeight own{local.first + static_cast<Client>(k), local.weights[k]};
+  for (std::size_t k = 0; k < local.taken.size(); ++k) {
+    const EffectiveWeight own{local.first + static_cast<Client>(k), local.taken[k] * local.influences[k]};
     if (own.weight < 1 - tolerance) low.push_back(own);
     const auto& some = recorded.listed;
     if (result.of_all || std::ranges::binary_search(some, own.client)) listed.push_back(own);
@@ -94,12 +99,19 @@ std::string describe_lowest(const EffectiveWeights& weights) {
   return more > 0 ? text + fmt::format(", and {} more for less than {:.3g}", more, 1 - weights.tolerance) : text;
 }
 
-std::string note_on_debt(const EffectiveWeights& weights) {
-  return fmt::format(
-      "step debt: {:.3g} % of all steps credited were not taken: {} (1 is fair). Models lean away from these clients. "
-      "A "
-      "larger --step-cap lets them take longer steps.",
-      100 * weights.debt_share, describe_lowest(weights));
+std::string note_on_weights(const EffectiveWeights& weights) {
+  std::string text =
+      fmt::format("clients count unequally in the result: {} (1 is fair; effective_weight)", describe_lowest(weights));
+  if (weights.debt_share > weights.tolerance) {
+    text += fmt::format(
+        ". {:.3g} % of all steps credited were not taken (step debt): a larger --step-cap lets clients of little mass "
+        "take "
+        "longer steps",
+        100 * weights.debt_share);
+  }
+  return text +
+         ". What a client did before its records or its budget ended, or while it was away, fades as the others go on: "
+         "give all clients as many rounds";
 }
 
 }  // namespace starling

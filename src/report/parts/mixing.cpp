@@ -82,6 +82,11 @@ void add_step_keys(const Summary& summary, Json& json) {
 
 std::string step_rows(const SummaryView& summary) {
   std::string text;
+  if (summary.has("client_weights")) {
+    const bool equal = summary.text("client_weights") == "equal";
+    text += table_row("client weights", equal ? "every client counts alike, whatever its number of records"
+                                              : "every record counts alike, whoever has it");
+  }
   if (const double cap = summary.number("step_cap"); std::isfinite(cap) && cap != 1) {
     text += table_row("step cap", fmt::format("{:.3g} times the first round's step", cap));
   }
@@ -91,7 +96,7 @@ std::string step_rows(const SummaryView& summary) {
     text += table_row("step debt", fmt::format("{:.3g} of the first round's steps not yet repaid{}", debt, of_all));
   }
   if (const std::string low = low_weights_text(summary); !low.empty()) {
-    text += table_row("effective weight", low + " (steps taken / steps credited)");
+    text += table_row("effective weight", low + " (1 is fair)");
   }
   return text;
 }

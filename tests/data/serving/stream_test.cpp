@@ -74,9 +74,9 @@ TEST_F(Streams, MayBePlannedAnew) {
     wanted.epochs = 2;
     const Dataset as_opened = open_dataset(wanted, 2, 0, 2);
     Dataset data = open_dataset(each, 2, 0, 2);
-    data.plan(5, 1, data.most_records());
+    data.plan({5, 1}, data.most_records());
     for (const auto& stream : data.streams) static_cast<void>(serve(*stream, 2));  // and after a pass of others
-    data.plan(3, 2, data.most_records());
+    data.plan({3, 2}, data.most_records());
     EXPECT_EQ(data.shape.rounds, as_opened.shape.rounds);
     for (std::size_t k = 0; k < 2; ++k) {
       EXPECT_EQ(serve(*data.streams[k], 7), serve(*as_opened.streams[k], 7)) << k;
@@ -85,6 +85,44 @@ TEST_F(Streams, MayBePlannedAnew) {
   }
   EXPECT_EQ(open_dataset(settings(7, 1, 1), 2, 0, 2).most_records(), 4);
   EXPECT_EQ(open_dataset({}, 2, 0, 2).most_records(), std::nullopt);
+}
+
+// 11 records on 3 clients (4, 4, 3) in T = 5 batches of a pass: of 4 records one batch has none, of 3 two.
+TEST_F(Streams, DealEveryClientsRecordsIntoAllBatchesOfAPass) {
+  for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{0}}) {
+    DataSettings wanted = settings(11, 1, 1);
+    wanted.memory = memory;
+    Dataset data = open_dataset(wanted, 3, 0, 3);
+    data.plan({2, 2, 5});
+    EXPECT_EQ(data.shape.rounds, 10);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto batches = serve(*data.streams[k], 11);
+      if (k < 2) EXPECT_THAT(sizes(batches), ElementsAre(0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0)) << k;
+      if (k == 2) EXPECT_THAT(sizes(batches), ElementsAre(0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0));
+      EXPECT_EQ(data.streams[k]->rounds_of_pass(), 5);
+      EXPECT_EQ(data.streams[k]->participations(), 2);
+    }
+    data.plan({2, 1, 1});  // batches have 2 at most, so that 4 records need two rounds
+    EXPECT_THAT(sizes(serve(*data.streams[0], 3)), ElementsAre(2, 2, 0));
+  }
+}
+
+TEST_F(Streams, DealsSizesThatDifferByOneAtMost) {
+  for (const int count : {1, 2, 6, 7, 97, 100, 101}) {
+    Dataset data = open_dataset(settings(count, 1, 1), 1, 0, 1);
+    for (const Round rounds : {1, 3, 50, 100}) {
+      data.plan({101, 1, rounds});
+      const auto batches = serve(*data.streams[0], rounds);
+      Vector all;
+      for (const auto& batch : batches) {
+        EXPECT_LE(batch.size(), static_cast<std::size_t>((count + rounds - 1) / rounds));
+        EXPECT_GE(batch.size(), static_cast<std::size_t>(count / rounds));
+        for (const double label : labels(batch)) all.push_back(label);
+      }
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(count));
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<double>(i));
+    }
+  }
 }
 
 TEST_F(Streams, TheLongestClientSetsTheRounds) {

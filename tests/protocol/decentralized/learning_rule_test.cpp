@@ -105,30 +105,19 @@ TEST(LearningRule, TakesFewRoundsWhereNoiseDoesNotCancel) {
   EXPECT_NEAR(static_cast<double>(laplace.rounds), 85.3 * std::sqrt(14.0) / 14, 1);
 }
 
-// A domain with room for twice the noise of useful scores cuts next to none of it off.
-TEST(LearningRule, KnowsHowSoonTheClientWithFewestRecordsUsesThemAgain) {
+// Gradients that are means over a full batch are shorter where batches are not full, and the noise is the same.
+TEST(LearningRule, TakesLongerStepsAndExpectsLessWhereBatchesAreNotFull) {
+  const LearningRule full = learning_rule(census());
   RuleFacts facts = census();
-  EXPECT_FALSE(records_return_soon(facts));
-  facts.epochs = 16;
-  facts.price = 0.05;
-  EXPECT_FALSE(records_return_soon(facts));
-  const LearningRule even = learning_rule(facts);
-  facts.fewest_records = facts.most_records;
-  EXPECT_FALSE(records_return_soon(facts));
-  EXPECT_EQ(learning_rule(facts).correlation->apart, even.correlation->apart);
-  facts.fewest_records = 2000;  // five of sixteen batches of a pass
-  EXPECT_FALSE(records_return_soon(facts));
-  const LearningRule uneven = learning_rule(facts);
-  EXPECT_EQ(uneven.rounds_of_pass, 16);
-  EXPECT_EQ(uneven.correlation->apart, 5);
-  EXPECT_GT(uneven.prefix_noise, 1.2 * even.prefix_noise);
-  EXPECT_LT(uneven.step, even.step);
-  facts.fewest_records = 100;
-  EXPECT_TRUE(records_return_soon(facts));
-  facts.epochs = 1;
-  EXPECT_FALSE(records_return_soon(facts));
+  facts.mean_records = static_cast<double>(*facts.most_records) / 2;
+  const LearningRule half = learning_rule(facts);
+  EXPECT_DOUBLE_EQ(half.unhindered_step, 2 * full.unhindered_step);
+  EXPECT_EQ(half.score_noise, full.score_noise);
+  EXPECT_EQ(half.rounds, full.rounds);
+  EXPECT_DOUBLE_EQ(signal_to_noise(facts, half), signal_to_noise(census(), full) / 2);
 }
 
+// A domain with room for twice the noise of useful scores cuts next to none of it off.
 TEST(LearningRule, TakesIndependentNoiseWhereADomainCutsItOff) {
   RuleFacts facts = census();
   facts.room = 3.01;  // × R = 2 is above 2 κ

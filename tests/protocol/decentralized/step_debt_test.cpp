@@ -3,8 +3,10 @@
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
 #include <cmath>
+#include <limits>
 
 #include "starling/graph/masses.hpp"
+#include "starling/graph/overlays/overlays.hpp"
 #include "starling/protocol/decentralized/step_cap.hpp"
 
 namespace starling::step_debt_test {
@@ -123,6 +125,68 @@ TEST(MeanStep, IsTheSumOfAllSteps) {
       double sum = 0;
       for (Round t = 0; t < settings.rounds; ++t) sum += settings.step_at(t) / settings.step_at(0);
       EXPECT_NEAR(mean_step(settings) * static_cast<double>(settings.rounds) / sum, 1, 1e-6) << power << " " << offset;
+    }
+  }
+}
+
+/// Steps that fall along a line, under this cap; infinite: the one that is chosen.
+RunSettings falling_steps(const Schedule& schedule, double step, Round rounds, double cap) {
+  RunSettings settings;
+  settings.rounds = rounds;
+  settings.step = step;
+  settings.zero_at = rounds;
+  settings.step_cap = std::isinf(cap) ? chosen_cap(schedule, settings) : cap;
+  settings.longest =
+      longest_fair_step(settings, least_mean_mass(schedule, {settings.rounds, settings.gossip_steps, settings.lazy}));
+  return settings;
+}
+
+/// The mean model of clients with minimisers at 0, but for client `other` with one at 100.
+double mean_with_one_at_100(const Schedule& schedule, const RunSettings& settings, std::size_t other) {
+  const auto clients = static_cast<std::size_t>(schedule.clients());
+  std::vector<Vector> minimisers(clients, Vector{0});
+  minimisers[other] = {100};
+  const NetworkResult result =
+      run_network(schedule, settings, "euclidean", "free", std::vector<Vector>(clients, Vector{0}), minimisers);
+  return world().rank() == 0 ? mean_of(result.models)[0] : 20;
+}
+
+// Before debts counted in steps and all clients stepped alike, client 4 ended at 66 to 86 with a cap of 1.
+TEST(StepDebt, HasNoLastWordWhereStepsFallToZero) {
+  const Topology graph = Topology::read(source_folder() + "/topologies/unbalanced-5.topo");
+  for (const double cap : {1.0, std::numeric_limits<double>::infinity()}) {
+    for (const double step : {0.03, 0.3}) {
+      for (const std::size_t other : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
+        const RunSettings settings = falling_steps(graph, step, 1000, cap);
+        EXPECT_NEAR(mean_with_one_at_100(graph, settings, other), 20, 1) << cap << " " << step << " " << other;
+      }
+    }
+  }
+}
+
+TEST(StepDebt, HasNoLastWordWhereMessagesAreLost) {
+  const LossySchedule schedule(
+      std::make_unique<Topology>(Topology::read(source_folder() + "/topologies/unbalanced-5.topo")),
+      LinkLossSettings{0.3, LossModel::unacknowledged, 2}, MissingWeight::sender_keeps);
+  for (const std::size_t other : {std::size_t{0}, std::size_t{4}}) {
+    RunSettings settings = falling_steps(schedule, 0.1, 1000, std::numeric_limits<double>::infinity());
+    settings.running_sums = true;
+    EXPECT_NEAR(mean_with_one_at_100(schedule, settings, other), 20, 1) << other;
+  }
+}
+
+TEST(StepSchedule, AddsUpStepsThatAreBoundedAndFallAlongALine) {
+  StepSchedule schedule;
+  schedule.step = 2;
+  schedule.zero_at = 10;
+  for (const double longest : {0.3, 1.0, 1.5, 2.0, 5.0}) {
+    schedule.longest = longest;
+    for (Round begin = 0; begin <= 12; ++begin) {
+      double sum = 0;
+      for (Round end = begin; end <= 12; ++end) {
+        EXPECT_NEAR(schedule.steps_between(begin, end), sum, 1e-12) << longest << " " << begin << " " << end;
+        sum += schedule.step_at(end);
+      }
     }
   }
 }

@@ -49,13 +49,14 @@ struct Dataset {
   std::vector<std::uint64_t> contents = {};
   bool common = false;                    ///< whether all ranks read one source, and so must have the same fingerprint
   DataShape of_joined = {.empty = true};  ///< of clients that joined later; their rounds are those of the run
+  Round last_joined = 0;                  ///< round in which the last of them began
   std::string joined_fingerprint;         ///< of their sources that all ranks read
 
   /// The most records that a client of this rank has in a pass; none if a stream has no known end.
   [[nodiscard]] std::optional<std::int64_t> most_records() const;
   /// All streams begin anew, with other batches and passes than those of the settings. `most_records` is that of all
-  /// ranks, none without a known end.
-  void plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records);
+  /// ranks, none without a known end; where `batching` has the rounds of a pass, nobody asks for it.
+  void plan(const Batching& batching, std::optional<std::int64_t> most_records = std::nullopt);
   /// Adds the data of clients that join after `round` rounds, whose numbers follow. Their streams begin there.
   void append(Dataset joined, Round round);
 };

@@ -7,7 +7,8 @@
 ///   w ← w − η_t (ĝ(w) + λw),      η_t = c (t + i0)^{−p}, t from 1.
 ///
 /// Steps that fall along a line fall with each local step: local step s of S in all, from 0, has c (1 − s/S).
-/// ĝ is the noisy mean of the clipped gradients of a batch; each is a release and has a price. Only the local model,
+/// ĝ is the noisy mean of the clipped gradients over the client's mean batch; each is a release and has a price. Only
+/// the local model,
 /// which is made of releases, leaves the client. Rank 0 forms θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a
 /// step.
 ///
@@ -38,10 +39,10 @@ struct FedAvgSettings : StepSchedule {
 /// Federated averaging of the clients of all ranks. Construct, then call run() once.
 class FedAvg final : public AggregatedRounds {
  public:
-  /// `start` is θ_0. `weights` are the public n_k of the local clients, above 0 for all that have records. Keeps
-  /// references.
+  /// `start` is θ_0. `weights` are the public n_k of the local clients, above 0 for all that have records. `factors`
+  /// make a release, which is a sum over m, the mean over a batch of N_k/T records; none: 1 for all. Keeps references.
   FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& settings, const Released<Vector>& start,
-         Mechanism& mechanism, Vector weights);
+         Mechanism& mechanism, Vector weights, Vector factors = {});
   /// Throws DataError naming the round in which the model ceases to be finite.
   void run(const std::vector<Observer*>& observers) override;
 
@@ -53,6 +54,7 @@ class FedAvg final : public AggregatedRounds {
   AggregatedClients& clients_;
   FedAvgSettings settings_;
   Vector weights_;
+  Vector factors_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
   Released<Vector> direction_;  ///< ĝ of the current client
   Released<Vector> local_;      ///< w of the current client

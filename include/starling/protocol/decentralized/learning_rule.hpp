@@ -24,10 +24,12 @@ namespace starling {
 
 /// The public numbers of a run, and what its user has settled.
 struct RuleFacts {
+  /// n: as many clients that count alike give the mean model as much noise.
   double clients = 1;
   std::optional<std::int64_t> most_records;  ///< N, of one pass; none for streams without a known end
-  /// Records of the client with fewest, of the clients that have any; none: as many as N.
-  std::optional<std::int64_t> fewest_records;
+  /// Mean records of a client in a pass, where every record counts alike: of each batch N̄/N is filled on average. None:
+  /// N, as where gradients are means over a client's own batches.
+  std::optional<double> mean_records;
   std::size_t dimension = 1;                ///< parameters of the model
   ChargeKind noise = ChargeKind::gaussian;  ///< gaussian, laplace, or unbounded for none
   double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
@@ -61,8 +63,8 @@ struct LearningRule {
   double norm = 2;        ///< R, or what is taken for it
   double noise_norm = 2;  ///< A, or R
   double step = 1;        ///< η_1
-  /// η_1 if there were no noise: √(256/(T E)) times the smaller of 16 u/(C R), by the map's pace, and the start's norm
-  /// over C.
+  /// η_1 if there were no noise: √(256/(T E)) N/N̄ times the smaller of 16 u/(C R), by the map's pace, and the start's
+  /// norm over C.
   double unhindered_step = 1;
   double score_noise = 0;   ///< s1, of scores or exponents
   double prefix_noise = 0;  ///< v; 0 without noise
@@ -91,14 +93,10 @@ inline constexpr Round rounds_of_rule = 256;
 /// noise would have nothing to take back. Not where rounds or the batch are settled, or N is unknown.
 [[nodiscard]] bool whole_passes_suffice(const RuleFacts& facts);
 
-/// Whether correlated noise would take back less than a fifth, since a client with few records has short passes, and so
-/// uses each record again soon. Not where all clients have as many, or in one pass.
-[[nodiscard]] bool records_return_soon(RuleFacts facts);
-
 /// T, or no less than it, whatever the norms of records are. `most_records` must be known.
 [[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);
 
-/// ρ = μ max(1, E/2) N √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known
+/// ρ = μ max(1, E/2) N̄ √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known
 /// N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
 

@@ -39,6 +39,7 @@ struct Learning {
   std::vector<NoiseKey> keys;                    ///< one per local client
   std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client
   LongTermConstraints* constraints = nullptr;    ///< null in a run without constraints
+  Vector factors = {};                           ///< of each client's noisy mean gradient; empty: 1 for all
 };
 
 /// The clients of one rank. Construct, perhaps restore by persist(), then call run() once; the other members report.
@@ -67,11 +68,12 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
+  [[nodiscard]] const StepSchedule& schedule() const { return settings_; }
   /// Step debt of each client.
   [[nodiscard]] View debts() const { return debt_.debts(); }
   /// Step debt of each client, in steps of the first round.
   [[nodiscard]] Vector debts_in_first_steps() const;
-  /// Σ η credited to each client, over the rounds in which it was to take a step.
+  /// Credit of each client (StepDebt), over the rounds in which it was to take a step.
   [[nodiscard]] View credits() const { return debt_.credits(); }
   /// Steps taken / steps credited of local client k, in [0, 1]. NaN if none were credited.
   [[nodiscard]] double effective_weight(std::size_t k) const { return debt_.effective_weight(k); }
@@ -83,6 +85,9 @@ class DecentralizedOmd final : public RoundView {
   /// Says which local clients are lost, for a run that goes on without them. Their attendance is `gone`.
   void set_lost(std::vector<char> lost) { lost_ = std::move(lost); }
   [[nodiscard]] bool is_lost(std::size_t k) const override { return !lost_.empty() && lost_[k] != 0; }
+  [[nodiscard]] bool is_there(std::size_t k) const override {
+    return !is_lost(k) && mixer_.attendance(k) != Attendance::gone;
+  }
   /// After persist(), when clients have changed: those that are not lost begin anew at mass 1 with the models that they
   /// have. The others have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
   void begin_anew();
@@ -102,6 +107,7 @@ class DecentralizedOmd final : public RoundView {
   void keeping_positive(Mix&& mix);
   void write_off();
   [[nodiscard]] Client client(std::size_t k) const { return mixer_.first() + static_cast<Client>(k); }
+  [[nodiscard]] double factor(std::size_t k) const { return learning_->factors.empty() ? 1 : learning_->factors[k]; }
 
   Mixer& mixer_;
   MirrorMap& mirror_;

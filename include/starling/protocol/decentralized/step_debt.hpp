@@ -22,6 +22,11 @@ class DueSteps {
   void begin_round(Round clock);
   /// Σ η of the steps that are due in this round.
   [[nodiscard]] double due() const { return due_; }
+  /// The worth of one owed step: where steps fall to zero that of a step now, since later steps of others have made
+  /// those of before count for less. Else Σ η itself is owed, and this is 1.
+  [[nodiscard]] double worth() const { return schedule_.falls_to_zero() ? schedule_.step_at(credited_ - 1) : 1; }
+  /// Whether steps have fallen so far that a debt is written off: the others' steps could not answer its repayment.
+  [[nodiscard]] bool forgives() const { return schedule_.falls_to_zero() && 10 * worth() < schedule_.first_step(); }
   /// Rounds of the clock that are due or taken.
   [[nodiscard]] Round credited() const { return credited_; }
   /// Whether the other ranks ended so far ahead that this rank steps no more.
@@ -45,15 +50,17 @@ class DueSteps {
   bool too_late_ = false;
 };
 
-/// Step debts of the clients of one rank: no step is longer than κ η_1, and a client owes the rest.
+/// Step debts of the clients of one rank: no step is longer than κ η_1, and a client owes the rest. Debts and credits
+/// count in Σ η, or in steps where these fall to zero (DueSteps::worth).
 class StepDebt {
  public:
   /// `longest` is κ η_1.
   StepDebt(std::size_t clients, double longest)
       : longest_(longest), debt_(clients, 0.0), credit_(clients, 0.0), forgone_(clients, 0.0) {}
 
-  /// Length of the step that client k takes at mass w, when `due` is due in this round. 0 without mass.
-  [[nodiscard]] double take(std::size_t k, double due, double w);
+  /// Length of the step that client k takes at mass w, when `due` is due in this round and an owed step is worth
+  /// `worth`. 0 without mass.
+  [[nodiscard]] double take(std::size_t k, double due, double w, double worth = 1);
   /// Gives up the debt of client k, whose learning has ended.
   void forgive(std::size_t k);
   /// Credits client k with steps that it will not take.
@@ -61,7 +68,7 @@ class StepDebt {
 
   /// Debt of each client.
   [[nodiscard]] View debts() const { return debt_; }
-  /// Σ η credited to each client: everything that was ever added to the debt.
+  /// The credit of each client: everything that was ever added to the debt.
   [[nodiscard]] View credits() const { return credit_; }
   /// Steps taken / steps credited of client k, in [0, 1]. NaN if none were credited.
   [[nodiscard]] double effective_weight(std::size_t k) const;
@@ -71,7 +78,7 @@ class StepDebt {
   double longest_;
   Vector debt_;
   Vector credit_;
-  Vector forgone_;  ///< Σ η credited that will never be taken
+  Vector forgone_;  ///< credit that will never be taken
 };
 
 }  // namespace starling

@@ -25,6 +25,8 @@ struct RunIdentity {
   std::vector<Client> firsts = {};
   /// Token of the private folders, where they are outside of the run directory and clients have moved.
   std::string folders = "";
+  /// T, into how many batches of a pass each client's records are dealt; 0 where batches are filled.
+  Round rounds_of_pass = 0;
 
   /// The layout of clients in private folders.
   [[nodiscard]] Layout layout() const;

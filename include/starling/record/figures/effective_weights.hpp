@@ -1,4 +1,4 @@
-/// Effective weights: the share of the steps credited to each client that it has taken (step debt).
+/// Effective weights: how much each client's steps count in the result.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,9 @@ constexpr double tolerated_debt_out_of_step = 0.05;
 /// The effective weight of one client.
 struct EffectiveWeight {
   Client client = 0;
-  double weight = 1;  ///< steps taken / steps credited, in [0, 1]; NaN where none were credited
+  /// Steps taken / steps credited, times the influence of the rounds that the client has played (model_path.hpp), in
+  /// [0, 1]; NaN where none were credited.
+  double weight = 1;
 };
 
 /// The effective weights of a run.
@@ -36,12 +38,15 @@ struct EffectiveWeights {
 
 /// Steps of one rank's clients.
 struct LocalSteps {
-  Client first = 0;  ///< the rank's first client
-  Vector weights;    ///< effective weight of each client
-  Vector credits;    ///< steps credited to each
+  Client first = 0;   ///< the rank's first client
+  Vector taken;       ///< steps taken / steps credited of each client; NaN where none were credited
+  Vector credits;     ///< steps credited to each
+  Vector influences;  ///< of the rounds that each has played
 };
 
-[[nodiscard]] LocalSteps local_steps(const DecentralizedOmd& omd, Client first);
+/// Steps of this rank's clients. `contraction` is that of the run (ModelPath); none where rounds are not in step, so
+/// that late steps make up for those that were missed.
+[[nodiscard]] LocalSteps local_steps(const DecentralizedOmd& omd, Client first, std::optional<double> contraction);
 
 /// **Collective.** Gathers the weights to rank 0; the figures do not depend on the layout.
 [[nodiscard]] EffectiveWeights gather_weights(Agreement& agreement, const Recorded& recorded, const LocalSteps& local,
@@ -51,6 +56,6 @@ struct LocalSteps {
 [[nodiscard]] std::string describe_lowest(const EffectiveWeights& weights);
 
 /// The note of a run in which clients are named.
-[[nodiscard]] std::string note_on_debt(const EffectiveWeights& weights);
+[[nodiscard]] std::string note_on_weights(const EffectiveWeights& weights);
 
 }  // namespace starling

@@ -56,7 +56,7 @@ void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t m
   facts.data = std::move(of_run.data);
   facts.replayable = of_run.replayable;
   facts.rounds_of_pass = most_rounds_of_pass(of_rule);
-  dataset.plan(data.person.empty() ? records_at_once : 1, 1, most_records);  // the rounds are planned later
+  dataset.plan({data.person.empty() ? records_at_once : 1, 1}, most_records);  // the rounds are planned later
   for (const auto& stream : dataset.streams) facts.records.push_back(stream->records().value_or(0));
 }
 

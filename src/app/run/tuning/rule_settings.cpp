@@ -34,13 +34,6 @@ double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double la
   return in_l1 ? norm1(slope) : norm2(slope);
 }
 
-/// (Σ w)²/Σ w²: as many equal clients would give the mean model as much noise.
-double effective_clients(View weights) {
-  double sum = 0;
-  for (const double weight : weights) sum += weight;
-  return sum * sum / dot(weights, weights);
-}
-
 /// Whether nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips.
 bool may_diverge(const TunedConfig& config, const Loss& loss) {
   return !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
@@ -85,10 +78,7 @@ std::string reason_of_correlation(const TunedConfig& config, const RuleFacts& fa
   }
   if (facts.correlates) return "the domain cuts noise off, so that later rounds could not take it back";
   if (!may_correlate(config)) return "a client whose whole data count as one pays less under independent noise";
-  return records_return_soon(facts)
-             ? fmt::format("a client with {} records takes each again too soon for its noise to be taken back",
-                           facts.fewest_records.value_or(0))
-             : "so little signal wants few rounds of all records, of which none takes back another's noise";
+  return "so little signal wants few rounds of all records, of which none takes back another's noise";
 }
 
 }  // namespace
@@ -134,14 +124,21 @@ bool needs_label_size(const TunedConfig& config, const Loss& loss) {
   return !config.model.own && !loss.classifies();
 }
 
-RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View weights,
-                     std::optional<std::int64_t> most_records, std::size_t parameters) {
+Vector over_own_batches(View records) {
+  const double most = records.empty() ? 0 : *std::ranges::max_element(records);
+  Vector factors;
+  for (const double own : records) factors.push_back(most == 0 ? 1 : own > 0 ? most / own : 0);
+  return factors;
+}
+
+RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, std::optional<std::int64_t> most_records,
+                     std::size_t parameters) {
   RuleFacts facts;
-  facts.clients = effective_clients(weights);
+  facts.clients = 1 / dot(shares, shares);
   facts.most_records = most_records;
   facts.dimension = parameters;
   facts.noise = config.privacy.mechanism_row().charge;
-  facts.price = config.privacy.protects() ? price_of_mean(config.privacy, weights) : 1;
+  facts.price = config.privacy.protects() ? price_of_mean(config.privacy, shares) : 1;
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
     facts.price = PriceShare(facts.noise, share, 1).of_gradients(facts.price);
   }

@@ -28,10 +28,14 @@ namespace starling {
 [[nodiscard]] bool needs_label_size(const TunedConfig& config, const Loss& loss);
 
 /// The facts of the rule but for the number of rounds and the step that the user gave, and for what a domain or map
-/// adds. The mean model weighs the clients by `weights`, of which one at least is not 0. `most_records` is that of all
-/// clients, `parameters` the model's.
-[[nodiscard]] RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View weights,
+/// adds. `shares` are the factors with which the mean model has the clients' noisy means over a batch; one at least is
+/// not 0. `most_records` is that of all clients, `parameters` the model's.
+[[nodiscard]] RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares,
                                    std::optional<std::int64_t> most_records, std::size_t parameters);
+
+/// N_max/N_k for each client, which makes its mean over a full batch one over its own mean batch; 0 without records.
+/// All are 1 where nobody has a known number.
+[[nodiscard]] Vector over_own_batches(View records);
 
 /// The rule's values of those options that are not given, and then of those that a single command has. `steps` is the
 /// name of what makes a release of a client.

@@ -23,17 +23,6 @@ namespace {
 constexpr double usual_scale_share = 0.01;
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
 
-/// Records of the client with fewest, of those that have any; none where no client has a known number. **Collective.**
-std::optional<std::int64_t> fewest_records_of_clients(Agreement& agreement, const Dataset& dataset) {
-  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
-  std::int64_t fewest = endless;
-  for (const auto& stream : dataset.streams) {
-    if (const std::int64_t records = stream->records().value_or(0); records > 0) fewest = std::min(fewest, records);
-  }
-  fewest = agreement.min(declare_public(fewest));
-  return fewest == endless ? std::nullopt : std::optional(fewest);
-}
-
 }  // namespace
 
 std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset) {
@@ -55,11 +44,10 @@ void SettingsByRule::choose() {
   choose_features(most_records);
   choose_norms(most_records);
   tell_intercept();
-  const std::optional<std::int64_t> fewest_records = fewest_records_of_clients(run_.agreement_, run_.dataset_);
   std::vector<TunedValue> values;
   std::string cost;
   run_.agreement_.together([&] {
-    values = values_of_rule(most_records, fewest_records);
+    values = values_of_rule(most_records);
     cost = histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs,
                             run_.layout_->clients())
                .text(config().privacy, run_.layout_->clients());
@@ -69,7 +57,7 @@ void SettingsByRule::choose() {
   for (TunedValue& each : values) each.value = run_.agreement_.broadcast(declare_public(each.value));
   run_.agreement_.together([&] {
     take(run_.words_, values);
-    run_.dataset_.plan(config().data.batch, config().data.epochs, most_records);
+    run_.dataset_.plan(config().data.batching(), most_records);
   });
   chosen_.insert(chosen_.end(), values.begin(), values.end());
 }
@@ -85,13 +73,10 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const
 }
 
 /// Tells the choices and what to expect of them.
-std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records,
-                                                       const std::optional<std::int64_t>& fewest_records) {
+std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records) {
   const TunedConfig& config = this->config();
   const std::unique_ptr<Model> model = make_model(config.model, *run_.loss_, run_.dataset_.shape);
   RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
-  facts.fewest_records = fewest_records;
-  if (config.correlation == CorrelationChoice::automatic && records_return_soon(facts)) facts.correlates = false;
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(saved_model(config.model, config.loss, *run_.loss_, run_.dataset_.shape).architecture,

@@ -53,8 +53,7 @@ class SettingsByRule {
  private:
   [[nodiscard]] TunedConfig& config() const { return command_.tuned_config(); }
   void say_that_no_rule_is_known(const std::string& why_not) const;
-  [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records,
-                                                       const std::optional<std::int64_t>& fewest_records);
+  [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] bool may_add_intercept() const;
   void note_missing_intercept() const;
   void settle_intercept(TypicalNorms& norms);
