@@ -61,6 +61,7 @@ class InBlocks final : public Mixer {
   [[nodiscard]] Round clock() const override { return mixer_.clock(); }
   [[nodiscard]] bool has_all_in_step() const override { return mixer_.has_all_in_step(); }
   [[nodiscard]] Attendance attendance(std::size_t k) const override { return mixer_.attendance(k); }
+  [[nodiscard]] bool has_left(std::size_t k) const override { return mixer_.has_left(k); }
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override { mixer_.mix(holdings, watch, shares); }
   void finish(Holdings&) override {}
   void persist(Snapshot& snapshot) override { mixer_.persist(snapshot); }

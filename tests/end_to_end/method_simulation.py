@@ -295,7 +295,7 @@ class Simulation:
         loss, slope = LOSSES[name]
         scores = rows @ x.reshape(-1, rows.shape[1]).T
         slopes = slope(scores, labels[:, None], *parameters)
-        gradients = (slopes[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+        gradients = (slopes[:, :, None] * rows[:, None, :]).reshape(len(rows), x.size)
         return loss(scores, labels[:, None], *parameters), gradients
 
     def released(self, gradients, x):

@@ -102,8 +102,7 @@ class Runs(FedAvgCase):
         self.write("1.csv", "".join(f"{x},{y}\n" for x, y in rows[30:]))
         words = ["--clients", "2", "--source", "{client}.csv", "--batch", "30", "--loss", "squared", "--mechanism", "none",
                  "--step", "0.01"]
-        # A short batch is divided by the public size of a batch, too.
-        models = [0.01 * sum(x * y for x, y in part) / 30 for part in (rows[:30], rows[30:])]
+        models = [0.01 * sum(x * y for x, y in part) / len(part) for part in (rows[:30], rows[30:])]
         found = self.summary(words, "records")["final_model"][0]
         self.assertAlmostEqual(found, (30 * models[0] + 10 * models[1]) / 40, places=12)
         found = self.summary([*words, "--client-weights", "equal"], "equal")["final_model"][0]

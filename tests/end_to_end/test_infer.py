@@ -217,7 +217,7 @@ class Ranks(InferCase):
 class UnequalStreams(InferCase):
     @fewer
     def test_each_client_has_its_own_intervals(self):
-        """Client 2 stops before its batches are whole: it has none of batch means, and the others have theirs."""
+        """Client 2 has fewer records, which are dealt into as many steps."""
         for client, count in enumerate((200, 200, 150, 200)):
             self.csv(f"{client}.csv", linear_rows(count, 20 + client), "a,b,c,y")
         edges = [(i, (i + 1) % 4) for i in range(4)]
@@ -233,25 +233,24 @@ class UnequalStreams(InferCase):
             batches, scaled = (of_method(own["intervals"], method) for method in ("batch-means", "random-scaling"))
             self.assertEqual((len(batches), len(scaled)), (4, 4))
             for each in batches:
-                self.assertEqual(each["low"] is None, own["client"] == 2)
+                self.assertLess(each["low"], each["high"])
             for each, other in zip(batches, scaled):
                 self.assertEqual(each["estimate"], other["estimate"])
                 self.assertLess(other["low"], other["high"])
 
     @fewer
-    def test_a_client_of_few_records_has_no_intervals(self):
-        """The others have theirs, and the records of all count, whoever has the most."""
+    def test_a_client_of_few_records_has_intervals_too(self):
+        """The records of all count, whoever has the most."""
         for client, count in enumerate((50, 400, 120, 300)):
             self.csv(f"{client}.csv", linear_rows(count, 20 + client), "a,b,c,y")
         path = self.write("ring.topo", topology(4, [], everywhere=RING_OF_4))
         words = ["--source", "{client}.csv", "--topology", path, "--clients", "4", *OPEN, "--joint"]
         found = {ranks: self.summary(words, f"run-{ranks}", ranks) for ranks in layouts((1, 4, 2))}
         for summary in found.values():
-            self.assertEqual((summary["interval_records"], "joint" in summary), (870, False))
+            self.assertEqual((summary["interval_records"], "joint" in summary), (870, True))
             for own in summary["per_client"]:
                 for each in own["intervals"]:
-                    self.assertEqual((each["low"] is None, each["excludes_zero"] is None), (own["client"] == 0, own["client"] == 0))
-            self.assertIn("no intervals of 1 of 4 clients, the first of them client 0, after 50 steps that count", " ".join(summary["notes"]))
+                    self.assertLess(each["low"], each["high"])
             self.assertEqual(bits(summary["per_client"]), bits(found[1]["per_client"]))
 
     def test_few_steps_that_a_budget_allows_give_no_intervals(self):

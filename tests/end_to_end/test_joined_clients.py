@@ -226,10 +226,6 @@ class JoinedClients(ChangingClients):
             self.assertIn(text, result.err)
             self.assertEqual(tree(self.folder / "run"), before)
 
-        self.begin(CORRELATED)
-        self.write("short.csv", "x1,x2,x3,y\n" + "1,2,3,4\n" * 4)
-        unchanged(["--join", 1, "--source", "short.csv"], 2, "a pass of a new client has 2 rounds, and the correlation of noise")
-        shutil.rmtree(self.folder / "run")
         for client in range(2):
             self.write(f"sparse-{client}.svm", "1 1:1 3:2\n-1 2:1 3:-2\n")
         self.write("sparse-2.svm", "1 1:1 9:2\n")

@@ -31,6 +31,13 @@ class Schedule {
     static_cast<void>(t);
     return Attendance::present;
   }
+  /// Whether a client has not departed by round t.
+  [[nodiscard]] bool anyone_there(Round t) const {
+    for (Client u = 0; u < clients(); ++u) {
+      if (attendance(u, t) != Attendance::gone) return true;
+    }
+    return false;
+  }
   /// Frees the memory behind links and digest, which are not to be called afterwards. Size, period and attendance stay
   /// available.
   virtual void forget_links() {}

@@ -132,6 +132,7 @@ class TimedMixer final : public Mixer {
   }
   [[nodiscard]] Round clock() const override { return inner_.clock(); }
   [[nodiscard]] Attendance attendance(std::size_t k) const override { return inner_.attendance(k); }
+  [[nodiscard]] bool has_left(std::size_t k) const override { return inner_.has_left(k); }
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override {
     const auto learned = Clock::now();
     inner_.mix(holdings, watch, shares);

@@ -29,6 +29,9 @@ class AsynchronousMixer final : public Mixer {
   [[nodiscard]] bool begin_round(Round t) override;
   [[nodiscard]] Round clock() const override { return clock_; }
   [[nodiscard]] Attendance attendance(std::size_t k) const override;
+  [[nodiscard]] bool has_left(std::size_t k) const override {
+    return attendance(k) == Attendance::gone && schedule_.anyone_there(round_);
+  }
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
   /// **Collective** over the ranks that host clients.
   void finish(Holdings& holdings) override;

@@ -116,7 +116,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
 }
 
 void check_facts(const RuleFacts& facts) {
-  check(facts.clients >= 1 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1 &&
+  check(facts.clients > 0 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1 &&
             facts.mean_records.value_or(1) > 0,
         "the rule of untuned learning needs clients, parameters, passes and records");
   check(facts.price > 0 && facts.slope > 0 && facts.unit > 0 && typical_norm(facts) > 0 && typical_norm_l1(facts) > 0,

@@ -66,10 +66,16 @@ EffectiveWeights gather_weights(Agreement& agreement, const Recorded& recorded, 
   result.of_all = recorded.figures == Figures::of_all;
   const Vector sums = sums_of_steps(agreement, local);
   if (sums[1] > 0) result.debt_share = sums[0] / sums[1];
+  double most = 0;  // rounds that nobody played are nobody's loss
+  const Vector own_most{local.influences.empty() ? 0 : std::ranges::max(local.influences)};
+  for (const Vector& of_rank : agreement.all_gather(Released<Vector>(declare_public(own_most)))) {
+    most = std::max(most, of_rank.front());
+  }
+  if (most == 0) most = 1;
   std::vector<EffectiveWeight> listed;
   std::vector<EffectiveWeight> low;
   for (std::size_t k = 0; k < local.taken.size(); ++k) {
-    const EffectiveWeight own{local.first + static_cast<Client>(k), local.taken[k] * local.influences[k]};
+    const EffectiveWeight own{local.first + static_cast<Client>(k), local.taken[k] * local.influences[k] / most};
     if (own.weight < 1 - tolerance) low.push_back(own);
     const auto& some = recorded.listed;
     if (result.of_all || std::ranges::binary_search(some, own.client)) listed.push_back(own);

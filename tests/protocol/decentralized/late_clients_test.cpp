@@ -38,6 +38,7 @@ class Meetings final : public Mixer {
   }
   [[nodiscard]] Round clock() const override { return clock_; }
   [[nodiscard]] Attendance attendance(std::size_t) const override { return Attendance::present; }
+  [[nodiscard]] bool has_left(std::size_t) const override { return false; }
   void mix(Holdings& holdings, Stopwatch&, TimeShares&) override { meet(holdings); }
   void finish(Holdings& holdings) override { meet(holdings); }
   void persist(Snapshot&) override {}

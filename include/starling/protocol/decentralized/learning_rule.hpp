@@ -86,7 +86,7 @@ inline constexpr double step_cap_of_rule = 100;
 /// Rounds of all passes together that the rule plans for: more gain little, fewer lose accuracy.
 inline constexpr Round rounds_of_rule = 256;
 
-/// Throws UsageError unless counts are at least 1 and price, slope and norms positive.
+/// Throws UsageError unless counts are at least 1 and n, price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);
 
 /// Whether independent noise wants no more rounds than there are passes: each then takes all records, and correlated

@@ -74,6 +74,8 @@ class Mixer {
   [[nodiscard]] virtual bool has_all_in_step() const { return false; }
   /// Attendance of local client k in the round that has begun.
   [[nodiscard]] virtual Attendance attendance(std::size_t k) const = 0;
+  /// Whether local client k has departed for good, and not everybody has.
+  [[nodiscard]] virtual bool has_left(std::size_t k) const = 0;
   /// Mixes once the round's steps are taken. Throws FailureError and PeerError; the holdings are of no use then.
   virtual void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) = 0;
   /// After this rank's last round: goes on mixing until all ranks have ended, and receives the messages under way.

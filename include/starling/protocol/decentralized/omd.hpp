@@ -85,9 +85,7 @@ class DecentralizedOmd final : public RoundView {
   /// Says which local clients are lost, for a run that goes on without them. Their attendance is `gone`.
   void set_lost(std::vector<char> lost) { lost_ = std::move(lost); }
   [[nodiscard]] bool is_lost(std::size_t k) const override { return !lost_.empty() && lost_[k] != 0; }
-  [[nodiscard]] bool is_there(std::size_t k) const override {
-    return !is_lost(k) && mixer_.attendance(k) != Attendance::gone;
-  }
+  [[nodiscard]] bool is_there(std::size_t k) const override { return !is_lost(k) && !mixer_.has_left(k); }
   /// After persist(), when clients have changed: those that are not lost begin anew at mass 1 with the models that they
   /// have. The others have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
   void begin_anew();

@@ -26,6 +26,9 @@ class SynchronousMixer final : public Mixer {
   /// True on schedules that repeat: a schedule on which clients leave or sit out has no period.
   [[nodiscard]] bool has_all_in_step() const override { return schedule_.period() > 0; }
   [[nodiscard]] Attendance attendance(std::size_t k) const override;
+  [[nodiscard]] bool has_left(std::size_t k) const override {
+    return attendance(k) == Attendance::gone && schedule_.anyone_there(round_);
+  }
   [[nodiscard]] bool plan_ahead() override;
   /// **Collective** among neighbours: waits for in-neighbours, never for all ranks.
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
