@@ -145,7 +145,7 @@ void LearningRun::open_test() {
   const KnownRecords known(*test_);
   for (std::size_t k = 0; k < dataset_.streams.size(); ++k) {
     note_shared(first_client() + static_cast<Client>(k), known.found_in(*dataset_.streams[k]), test_->size());
-    dataset_.streams[k]->plan(common().data.batch, common().data.epochs);
+    dataset_.streams[k]->plan(batching_.value_or(common().data.batching()));
   }
 }
 

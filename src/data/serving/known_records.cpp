@@ -78,7 +78,7 @@ std::vector<std::size_t> KnownRecords::found_in(const Batch& batch) const {
 
 Secret<std::vector<std::size_t>> KnownRecords::found_in(Stream& stream) const {
   constexpr std::size_t at_once = 1024;
-  stream.plan(at_once, 1);
+  stream.plan({at_once, 1});
   Secret<Marks> marks{Marks(records_.size())};
   // The stream of a client that joins begins later.
   const Round first = stream.rounds().value_or(0) - stream.rounds_of_pass().value_or(0);

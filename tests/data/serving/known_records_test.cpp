@@ -17,7 +17,7 @@ class KnownRecordsOf : public testing::Test {
     for (std::size_t k = 0; k < data.streams.size(); ++k) {
       Stream& stream = *data.streams[k];
       all.push_back(opened(KnownRecords(known).found_in(stream)));
-      stream.plan(settings.batch, settings.epochs);
+      stream.plan(settings.batching());
       EXPECT_EQ(serve(stream, 2), serve(*as_opened.streams[k], 2));
     }
     return all;
