@@ -85,10 +85,15 @@ class Options(InitCase):
     def test_persons(self):
         rows = [f"{line},{number % 20}" for number, line in enumerate(csv_rows(80))]
         self.write("visits.csv", "a,b,c,y,patient\n" + "\n".join(rows) + "\n")
-        result = self.init(["visits.csv", "--unit", "person", "--person", "patient", "--clients", "2", "--total-epsilon", "1"])
+        words = ["visits.csv", "--unit", "person", "--person", "patient", "--clients", "2", "--total-epsilon", "1"]
+        result = self.init(words)
         summary = self.start(result.out)
         self.assertEqual((summary["privacy"]["unit"], summary["dimension"]), ("person", 4))
         self.assertNotIn("counted per record", result.out + result.err)
+        self.write("visits.csv", "a,b,c,y,patient\n0,0,0,1,NA\n" + "\n".join(rows) + "\n")
+        self.assertIn("missing-person = drop", self.init([*words, "--output", "asked"], 1).out)
+        dropped = self.init([*words, "--output", "dropped", "--missing-person", "drop"])
+        self.assertEqual(self.start(dropped.out)["privacy"]["unit"], "person")
 
     def test_what_a_person_has_is_in_no_setting(self):
         """The number of persons is public, and how many records they have is not. The file tells of records: it is its owner's."""

@@ -110,7 +110,8 @@ void look_at_table(const std::string& source, const ReadSettings& settings, Data
     const ColumnProfile& column = profile.columns[k];
     const bool tells_persons =
         !settings.key.empty() && (settings.key == column.name || settings.key == std::to_string(k));
-    if (tells_persons && column.missing > 0) add_decision(about_nobody(column, source), "persons", look);
+    const bool refused = settings.missing_key == ReadSettings::MissingKey::refuse;
+    if (tells_persons && refused && column.missing > 0) add_decision(about_nobody(column, source), "persons", look);
     if (column.use == Use::none) continue;
     if (column.use == Use::label)
       look.label =

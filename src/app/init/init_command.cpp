@@ -33,7 +33,10 @@ constexpr int most_ranks_of_jobs = 64;  // that a batch script asks for by itsel
 constexpr const char* reading_group = "Reading";
 
 struct InitConfig {
-  InitConfig() { reading.source.clear(); }
+  InitConfig() {
+    reading.source.clear();
+    reading.missing_key = ReadSettings::MissingKey::refuse;  // without a person's column no record is looked at
+  }
   ReadSettings reading;
   std::optional<Client> clients;
   std::string unit = "record";
@@ -81,6 +84,7 @@ Options init_options(InitConfig& config) {
   options.add(option("output", "DIR", "folder for the files; made if not there", {.initial = "."}), config.output);
   options.add(flag("force", "replace files that exist"), config.force);
   add_reading_options(options, config.reading);
+  add_missing_person_option(options, config.reading.missing_key);
   options.group("General");
   options.add(declared("config"));
   options.add(declared("print-config", {.help = "print the effective options as such a file and exit"}));

@@ -1,6 +1,7 @@
 #include "privacy_options.hpp"
 
 #include "catalogue.hpp"
+#include "source_options.hpp"
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -63,12 +64,7 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettin
                      "Batches, passes and partitions are then of persons",
                      {.example = "patient", .relations = {by_person}}),
               data.person);
-  options.add(option("missing-person", "RULE",
-                     "a record without a person (empty, NA, NaN): refuse (an error), or drop: it is not used, and its "
-                     "place stays, as that of one more person who adds nothing",
-                     {.relations = {by_person}}),
-              data.missing_person,
-              {{"refuse", ReadSettings::MissingKey::refuse}, {"drop", ReadSettings::MissingKey::drop}});
+  add_missing_person_option(options, data.missing_person);
   if (choices == PersonChoices::mean) return;
   options.add(option("person-gradient", "HOW",
                      "gradient of a person, before it is clipped: the mean of the gradients of the person's records "

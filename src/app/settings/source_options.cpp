@@ -143,6 +143,15 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   options.add(declared("dimension"), settings.dimension);
 }
 
+void add_missing_person_option(Options& options, ReadSettings::MissingKey& rule) {
+  using MissingKey = ReadSettings::MissingKey;
+  options.add(option("missing-person", "RULE",
+                     "a record without a person (empty, NA, NaN): refuse (an error), or drop: it is not used, and its "
+                     "place stays, as that of one more person who adds nothing",
+                     {.relations = {needs("unit=person", "records stand for themselves without it")}}),
+              rule, {{"refuse", MissingKey::refuse}, {"drop", MissingKey::drop}});
+}
+
 void add_column_options(Options& options, ReadSettings& settings) {
   add_format_option(options, settings);
   add_naming_options(options, settings);

@@ -15,6 +15,9 @@ void add_table_options(Options& options, ReadSettings& settings);
 /// Adds --format, --label, … to `options`; `settings` must outlive it.
 void add_reading_options(Options& options, ReadSettings& settings);
 
+/// Adds --missing-person, which the unit person alone takes.
+void add_missing_person_option(Options& options, ReadSettings::MissingKey& rule);
+
 /// Throws UsageError for --class-labels beside a loss that does not tell the classes −1 and 1 apart.
 void check_class_labels(const ReadSettings& settings, bool two_classes, const std::string& loss);
 
