@@ -41,7 +41,8 @@ TEST(Number, RefusesWhatIsNotOneAndNamesIt) {
   for (const char* text : {"", " 1", "1 ", "1,5", "one", "+1", "0x10", "1e", "1e400", "/2", "1/", "1/2/3", "--1"}) {
     EXPECT_ERROR(UsageError, "the step: '", parse_number(text, "the step")) << text;
   }
-  EXPECT_EQ(message_of<UsageError>([] { return parse_number("1/0", "x"); }), "x: '1/0' divides by zero. Write a number such as 1/255.");
+  EXPECT_EQ(message_of<UsageError>([] { return parse_number("1/0", "x"); }),
+            "x: '1/0' divides by zero. Write a number such as 1/255.");
   EXPECT_EQ(message_of<UsageError>([] { return parse_number("1/inf", "x"); }),
             "x: '1/inf' divides by infinity. Write a number such as 1/255.");
 }

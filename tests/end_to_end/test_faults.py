@@ -181,7 +181,7 @@ GRAPHS = [
           {"g.topo": topology(2, [], "explicit", [(0, 0, 1), (0, 1, "1/2"), (1, 1, "1/2"), (1, 0, 0.1)])}, together=True),
     usage("a matrix that is cut off", [*DRIFT, "--topology", "g.mtx"], ["g.mtx", "2 entries", "line 2 announces 4"],
           {"g.mtx": "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 0.5\n2 1 0.5\n"}),
-    usage("an edge list of names", [*DRIFT, "--topology", "g.edges"], ["g.edges:1", "sender 'anna'"],
+    usage("an edge list of names", [*DRIFT, "--topology", "g.edges"], ["g.edges:1", "'anna' and 'bert' are no numbers of clients"],
           {"g.edges": "anna bert 0.5\n"}),
     usage("another topology on one rank", [], ["topology", "rank 1"],
           {"here/g.topo": PAIR, "there/g.topo": topology(2, [(1, [(0, 1), (1, 0)]), (1, [])])},

@@ -137,7 +137,8 @@ class LostClients(ChangingClients):
         self.assertNotEqual(self.play([*CORRELATED, "--topology", "chords.topo"], 2, "checkpoint:3").code, 0)
         self.remove(1)
         (self.folder / "site-4.csv").unlink()
-        summary = self.good_resume("--lost", "missing")
+        self.good_resume("--lost", "missing")
+        summary = self.summary_in("run")
         self.assertEqual((summary["rounds"], summary["rounds_planned"]), (80, 80))
 
     def test_clients_may_be_lost_again(self):
