@@ -123,7 +123,7 @@ TEST(Program, HelpHasEveryOptionOfEveryCommand) {
 /// variants of renewable estimation that have noise, and canaries, which omd alone makes.
 bool takes_more(const std::string& path, const Option& option) {
   if (option.name == "audit") return path != "omd";
-  if (path == "vertical") return option.name == "unit" || option.name == "person";
+  if (path == "vertical") return option.name == "unit" || option.name == "person" || option.name == "missing-person";
   return path == "renewable" && option.group == "Privacy";
 }
 

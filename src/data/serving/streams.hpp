@@ -143,7 +143,8 @@ struct GeneratedSource {
 };
 
 /// Generated records of one client. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a
-/// second pass gives the same records again.
+/// second pass gives the same records again. Batches are filled, however records are to be dealt: all clients have as
+/// many, and what a round draws depends on its number of records.
 class GeneratedStream final : public Stream {
  public:
   GeneratedStream(std::shared_ptr<GeneratedSource> source, Client client)
@@ -151,7 +152,7 @@ class GeneratedStream final : public Stream {
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
   void plan(const Batching& batching) override {
-    source_->passes = source_->passes.with(batching);
+    source_->passes = source_->passes.with({batching.batch, batching.epochs});
     next_ = 0;
   }
   [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }

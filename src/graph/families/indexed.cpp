@@ -103,8 +103,8 @@ void IndexedGraph::require_sender_sums() const {
 void IndexedGraph::require_receiver_sums() const {
   if (rule_ != WeightRule::sender) return;
   require_sums(receiver_sum, "receiver",
-               "(plain mixing needs 1 within 1e-9): correct the edges to it and its self loop, or use `weights "
-               "receiver`, or mix by push-sum");
+               "(plain mixing needs 1 within 1e-9): correct the edges to it and its self loop, mix by push-sum, or "
+               "use `weights receiver` in a .topo file");
 }
 
 }  // namespace starling

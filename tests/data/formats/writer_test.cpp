@@ -104,7 +104,7 @@ TEST(CsvFile, NamesItsColumnsSoThatTheLabelIsFound) {
   WriteSettings settings = settings_for(6);
   settings.names = {"age", "Label", "y", "a,b; \"c\"", "two\nlines", ""};
   write_all(folder / "a.csv", {{{1, 2, 3, 4, 5, 6}, {}, 7}}, settings);
-  EXPECT_EQ(first_line(folder / "a.csv"), R"(age,feature_Label,feature_y,"a,b; 'c'","two lines",x5,y)");
+  EXPECT_EQ(first_line(folder / "a.csv"), R"(age,feature_Label,feature_y,"a,b; ""c""","two lines",x5,y)");
   EXPECT_EQ(read_all(folder / "a.csv"), (Plains{{{1, 2, 3, 4, 5, 6}, {}, 7}}));
 }
 

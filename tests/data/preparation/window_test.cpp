@@ -104,7 +104,7 @@ TEST_F(Windows, SayWhereTheyStand) {
   const auto reader = open({.length = 2, .step = 2, .ignore = {}, .positive = {}});
   Record record;
   expect_all_in(message_of<DataError>([&] { return reader->next(record); }),
-                {"a.csv: row 3, the last of a window of 2 records", "feature 0", "double precision"});
+                {"a.csv: row 3, the last of a window of 2 records", "feature 'x'", "double precision"});
 }
 
 TEST_F(Windows, RefuseWhatTheyCannotDo) {
