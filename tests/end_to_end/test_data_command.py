@@ -380,13 +380,13 @@ class Make(DataCase):
         spec = "drift:informative=1,d=6"
         for batch in (1, 3):
             words = ["--clients", 3, "--batch", batch, "--seed", 9]
-            self.fine("make", spec, "--records", 20, "--output", f"made-{batch}.csv", *words)
+            self.fine("make", spec, "--records", 21, "--output", f"made-{batch}.csv", *words)
             for mechanism in (["--mechanism", "none"], ["--mechanism", "laplace", "--noise-key", "seed"]):
                 more = [*words, *mechanism, "--topology", "ring.topo", "--metrics", "shared"]
                 self.write("ring.topo", "clients 3\nedge 0 1\nedge 1 2\nedge 2 0\nedge 0 2\n")
                 name = f"{batch}-{mechanism[1]}"
                 found = [self.summary_of(1, ["--source", source, *more], f"{name}-{k}")
-                         for k, source in enumerate((f"synthetic:{spec},n=20", f"made-{batch}.csv"))]
+                         for k, source in enumerate((f"synthetic:{spec},n=21", f"made-{batch}.csv"))]
                 for key in ("rounds", "final_model", "models", "loss", "accuracy", "consensus_error"):
                     self.assertEqual(bits(found[0][key]), bits(found[1][key]), key)
 

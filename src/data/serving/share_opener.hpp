@@ -87,7 +87,7 @@ class ShareOpener {
     std::vector<Share> of_records;
     for (const Share& share : shares) of_records.push_back(records_of(share, *persons));
     // How many records persons have is private, so that no refusal may depend on it.
-    const bool stored = is_gzipped(files_of(source_).front()) || fit_in_memory(of_records);
+    const bool stored = is_one_gzipped_file() || fit_in_memory(of_records);
     std::vector<std::shared_ptr<StoredPersonRecords>> kept(shares.size());
     for (auto& each : kept) each = std::make_shared<StoredPersonRecords>();
     if (stored || scan_.index->direct()) {
@@ -109,6 +109,12 @@ class ShareOpener {
   }
 
  private:
+  /// False of records in memory, which have no file.
+  [[nodiscard]] bool is_one_gzipped_file() const {
+    const std::vector<std::string> files = files_of(source_);
+    return !files.empty() && is_gzipped(files.front());
+  }
+
   static Share records_of(const Share& share, const Persons& persons) {
     std::vector<std::int64_t> numbers;
     for (const Share::Run& run : share.runs()) {
@@ -127,11 +133,11 @@ class ShareOpener {
 
   /// Each client's turn would inflate the file anew, up to where its records are.
   void refuse_to_share_gzip(std::size_t clients) const {
-    const std::string file = files_of(source_).front();
-    check(!is_gzipped(file),
+    check(!is_one_gzipped_file(),
           "'{}': {} clients of a rank read it again (their records do not fit into --memory; a rank reads a gzipped "
           "file for {} at most, within half of ulimit -n) unpack it, raise --memory, or use more ranks",
-          file, clients, settings_.readers.value_or(usual_readers()));
+          files_of(source_).empty() ? source_ : files_of(source_).front(), clients,
+          settings_.readers.value_or(usual_readers()));
   }
 
   /// Values are eight bytes; sparse ones have an index of four; a record has its label and its end.

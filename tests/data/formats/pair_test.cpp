@@ -58,7 +58,7 @@ TEST_F(Pair, LengthsMustAgree) {
 }
 
 TEST_F(Pair, WhatIsWrongIsTold) {
-  EXPECT_THAT(error("1 2\n", "7 5\n"), HasSubstr("y.dat: row 1: 2 columns (the second file of a pair has one value"));
+  EXPECT_THAT(error("1 2\n", "7 5\n"), HasSubstr("y.dat: 2 columns (the second file of a pair has one value"));
   EXPECT_THAT(error("1 2\n1 x\n", "0\n1\n"), HasSubstr("x.dat: row 2: column 1 (from 0) is 'x' (not a number)"));
   EXPECT_THAT(error("1 2\n1 2\n", "0\nnan\n"), HasSubstr("y.dat: row 2: column 0 (from 0) is 'nan' (not finite"));
   settings_.format = "svmlight";
