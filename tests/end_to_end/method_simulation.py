@@ -74,7 +74,7 @@ class Course:
     played: np.ndarray  # rounds x clients: records
     final: np.ndarray  # clients x dimension
     mass_under_way: float
-    effective_weights: np.ndarray  # of each client: steps taken / steps credited; NaN where none were
+    effective_weights: np.ndarray | None  # of each client: steps taken / steps credited; NaN where none were. None: some have missed rounds
 
 
 # Losses of scores (records x scores; one score but for softmax) and labels (records x 1), and their derivatives by the scores.
@@ -222,6 +222,7 @@ class Simulation:
         self.w = np.ones(run.clients)
         self.debt = np.zeros(run.clients)
         self.credit = np.zeros(run.clients)
+        self.all_have_stepped = True
         self.losses = np.zeros((run.rounds, run.clients))
         self.played = np.zeros((run.rounds, run.clients))
         self.under_way = np.zeros((run.clients, run.clients, self.z.shape[1] + 1))  # [to, from]: lost (s, w)
@@ -248,6 +249,7 @@ class Simulation:
         final = self.final(models, masses)
         with np.errstate(invalid="ignore"):
             weights = 1 - self.debt / self.credit
+        weights = weights if self.all_have_stepped else None
         return Course(models, masses, presence, self.losses, self.played, final, self.under_way[:, :, -1].sum(), weights)
 
     def final(self, models, masses):
@@ -279,6 +281,7 @@ class Simulation:
     def learn(self, t, may_step):
         run = self.run
         steps = may_step & np.array([t < len(batches) for batches in self.batches])
+        self.all_have_stepped = self.all_have_stepped and steps.all()
         gradient = np.zeros((run.clients, run.dimension))
         models = self.mirror.models(self.z)
         for u in np.flatnonzero(steps):

@@ -277,6 +277,8 @@ def draw_learning(rng, case, rounds):
         run.intercept = True
         run.dimension += 1
         case.add("intercept", "--intercept")
+    else:
+        case.words += ["--intercept", "no"]
     if run.loss[0] == "softmax":
         run.dimension *= 3
     run.batch = int(pick(rng, (1, 2), (2, 1), (3, 1), (5, 1)))
