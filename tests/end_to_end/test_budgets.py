@@ -255,6 +255,25 @@ class MoreRounds(BudgetCase):
                         self.assertEqual(privacy["budget"]["stopped_clients"], 1)
 
 
+    def test_a_single_pass_may_have_more_rounds_again_and_again(self):
+        """Chains go on with the correlation that they began with, whose price holds for any number of releases."""
+        self.write("few.csv", "\n".join(csv_rows(60 * self.BATCH)) + "\n")
+        words = [*self.COMMON, "--checkpoint-every", 6]
+        words[words.index(40)] = 1
+        for command in (*self.COMMANDS, [*INFER, "--intervals", "none", "--tuning", "off"], [*PRIVATE, "--loss", "logistic"]):
+            with self.subTest(command[0]):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                self.succeeded(self.run_command(1, [*command, *words, "--rounds", 6]))
+                for rounds in (12, 20):
+                    again = self.run_command(1, [command[0], "--resume", "run", "--rounds", rounds, "--json"])
+                    privacy = self.succeeded(again).summary()["privacy"]
+                found, mu = self.losses()
+                releases = found["releases"]
+                self.assertEqual(releases, 40 if command[0] == "fedavg" else 20)
+                self.assertAlmostEqual(privacy["client_epsilon"] / gaussian_epsilon(self.BATCH * mu(releases)), 1, delta=1e-9)
+                self.assertAlmostEqual(privacy["epsilon"] / gaussian_epsilon(self.MU), 1, delta=1e-9)
+
+
 class FirstWords(BudgetCase):
     LINES = ("Who is protected: ", "How much: ", "From whom: ", "Not covered: ")
 

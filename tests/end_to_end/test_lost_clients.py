@@ -137,6 +137,12 @@ class LostClients(ChangingClients):
         self.assertNotEqual(self.play([*CORRELATED, "--topology", "chords.topo"], 2, "checkpoint:3").code, 0)
         self.remove(1)
         (self.folder / "site-4.csv").unlink()
+        self.keep("kept")
+        run_id = self.folder / "run/run-id"
+        run_id.write_text(run_id.read_text().replace("uses=20", "uses=1"))
+        result = self.resume("--lost", "missing")
+        self.complains(result, 2, "run-id does not say what the ledger .* knows of the correlation of noise, but .* uses=1 .*restore run-id")
+        self.again("kept")
         self.good_resume("--lost", "missing")
         summary = self.summary_in("run")
         self.assertEqual((summary["rounds"], summary["rounds_planned"]), (80, 80))

@@ -37,7 +37,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   void open_data() override;
   void choose_settings() override;
   void open_model() override;
-  void agree_on_model() override { settings_.choose_correlation(releases_); }
+  void agree_on_model() override { correlate_noise(config_.correlation == CorrelationChoice::two_buffers, releases_); }
   [[nodiscard]] RunFacts privacy_facts() override;
   void build_protocol() override;
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;

@@ -73,8 +73,6 @@ class InferRun final : public LearningRun {
   void note_hidden();
   [[nodiscard]] bool path_tells_scales() const;
   /// **Collective.**
-  void choose_correlation();
-  /// **Collective.**
   [[nodiscard]] Vector count_records();
   void look_at_columns();
   void refuse_constant_columns(const std::vector<std::size_t>& constant);
@@ -102,7 +100,6 @@ class InferRun final : public LearningRun {
   std::unique_ptr<MallowsModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
-  std::optional<NoiseCorrelation> correlation_;
   std::vector<TunedValue> tuned_;
   KeptChoices kept_choices_{tuned_};
   std::optional<WarmUp> warm_up_;                ///< of runs with --warmup-share, once their steps are known

@@ -133,7 +133,9 @@ void InferRun::agree_on_model() {
     config_.step_cap = chosen_step_cap(
         {agreement_, *schedule_, even_masses_, config_.mixing, omd_settings(config_), first_rounds(config_.sgd.steps)});
   }
-  choose_correlation();
+  // The noise of the warm-up is independent.
+  correlate_noise(config_.correlation == CorrelationChoice::two_buffers,
+                  config_.sgd.steps - (warm_up_ ? warm_up_->rounds() : 0));
   Vector records = count_records();
   columns_->propose(agreement_, !curved_->classifies());
   const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
@@ -149,15 +151,6 @@ void InferRun::agree_on_model() {
 bool InferRun::path_tells_scales() const {
   return !correlation_ || config_.data.scales_columns() || dataset_.is_public ||
          config_.data.features != ReadSettings::Features::raw;
-}
-
-/// Over the steps after the warm-up, whose noise is independent.
-void InferRun::choose_correlation() {
-  if (config_.correlation != CorrelationChoice::two_buffers) return;
-  std::string text;
-  agreement_.together(
-      [&] { text = best_correlation(config_.sgd.steps - (warm_up_ ? warm_up_->rounds() : 0), 1).text(); });
-  correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
 /// Numbers of records of all clients; infinite where nobody knows beforehand.
@@ -245,7 +238,6 @@ RunFacts InferRun::privacy_facts() {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
     facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
   }
-  facts.correlation = correlation_;
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;
 }

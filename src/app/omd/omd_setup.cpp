@@ -135,7 +135,7 @@ void OmdRun::agree_on_model() {
     if (!note.empty()) notes_.push_back(note);
   }
   choose_step_cap();
-  if (config_.learns()) settings_.choose_correlation(config_.omd.rounds);
+  correlate_noise(config_.learns() && config_.correlation == CorrelationChoice::two_buffers, config_.omd.rounds);
   if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
 }
 

@@ -76,7 +76,6 @@ class RenewableRun final : public AggregatedRun {
   std::unique_ptr<CurvedModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   Vector given_curvature_;              ///< K packed triangles of a record, from a file; empty without it
-  std::optional<NoiseCorrelation> correlation_;
   std::optional<Released<Vector>> start_;
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;

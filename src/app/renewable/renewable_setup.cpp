@@ -115,18 +115,17 @@ bool RenewableRun::correlates_by_default(Round rounds) const {
          config_.settings.forget == 1 && !(config_.privacy.budget && config_.privacy.budget_of_client);
 }
 
-/// Over the batches that the run was to have at first: endless columns make the price, so that more cost nothing more.
 /// **Collective.**
 void RenewableRun::choose_correlation() {
-  const Round rounds = first_rounds(config_.settings.rounds);
+  const Round rounds = config_.settings.rounds;
   const bool asked = config_.correlation == CorrelationChoice::two_buffers;
   agreement_.together([&] {
     check(!asked || rounds > 1,
           "--noise-correlation blt:2 with one batch: there is no later noise to take any back. Use smaller batches "
           "(--batch), or --noise-correlation none.");
   });
-  if (!asked && !correlates_by_default(rounds)) return;
-  correlation_ = correlation_over(rounds);
+  correlate_noise(asked || correlates_by_default(rounds), rounds);
+  if (!correlation_) return;
   notes_.push_back(fmt::format(
       "noise is correlated over {} batches: sums of releases have {:.3g} times the noise of one independent "
       "release, in place of {:.3g} times; --noise-correlation none makes it independent",
@@ -241,7 +240,6 @@ TrustModel RenewableRun::trust_model() const {
 RunFacts RenewableRun::privacy_facts() {
   RunFacts facts = common_facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
   if (config_.curvature_share) facts.second = curvature_part();
-  facts.correlation = correlation_;
   facts.trust = trust_model();
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;

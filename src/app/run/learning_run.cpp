@@ -278,6 +278,7 @@ void LearningRun::begin_in_directory() {
     if (resumption_) return require_same_inputs();
     RunIdentity identity{run_id_, digest_of_inputs(), layout_->clients(), world_.size()};
     if (batching_) identity.rounds_of_pass = *batching_->rounds_of_pass;
+    if (correlation_) identity.correlation = correlation_->text();
     if (is_resumable()) directory_->begin(identity);
     directory_->has_begun();
   });

@@ -116,9 +116,10 @@ class LearningRun : public RunSteps {
   void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
   /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
   void read_again_with_other_constants();
-  /// The correlation of noise over so many releases of a client, or of rank 0 over those of all clients: a record's
-  /// uses are as far apart as the shortest pass of a client is long. Throws UsageError. **Collective.**
-  [[nodiscard]] NoiseCorrelation correlation_over(Round releases);
+  /// Chooses correlation_, if `wanted`, for so many releases of a client, or of rank 0 over those of all clients: a
+  /// record's uses are as far apart as the shortest pass of a client is long. A run that goes on keeps what it began
+  /// with, for any number of releases. Throws UsageError. **Collective.**
+  void correlate_noise(bool wanted, Round releases);
   /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
   virtual void check_start();
   /// Whether the start can be read as often as needed.
@@ -196,7 +197,8 @@ class LearningRun : public RunSteps {
   std::vector<std::string> source_digests_;  ///< as digests_of_sources() has found them before the records were read
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
-  std::optional<RunPrivacy> privacy_;  ///< of runs that learn
+  std::optional<NoiseCorrelation> correlation_;  ///< of a client's noise over the rounds, where it is not independent
+  std::optional<RunPrivacy> privacy_;            ///< of runs that learn
   std::string run_id_;
   std::optional<RunDirectory> directory_;
   std::optional<RunRecords> records_;

@@ -404,7 +404,15 @@ std::vector<std::string> LearningRun::digests_of_data() const {
   return digests;
 }
 
-NoiseCorrelation LearningRun::correlation_over(Round releases) {
+void LearningRun::correlate_noise(bool wanted, Round releases) {
+  if (resumption_) {
+    const std::string kept = directory_->identity().correlation;
+    agreement_.together([&] {
+      if (!kept.empty()) correlation_ = NoiseCorrelation::parse(kept);
+    });
+    return;
+  }
+  if (!wanted) return;
   const DataSettings& data = common().data;
   check(data.person_rounds.value_or(1) == 1,
         "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
@@ -421,7 +429,7 @@ NoiseCorrelation LearningRun::correlation_over(Round releases) {
   std::string text;
   agreement_.together(
       [&] { text = (passes ? best_correlation(shortest, data.epochs) : best_correlation(releases, 1)).text(); });
-  return NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
+  correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
 RunFacts LearningRun::common_facts(Round rounds) const {
@@ -432,6 +440,7 @@ RunFacts LearningRun::common_facts(Round rounds) const {
   facts.seed = common().data.seed;
   facts.public_data = dataset_.is_public;
   facts.replayable = dataset_.replayable && start_can_be_read_again() && model_can_be_told();
+  facts.correlation = correlation_;
   facts.configuration = configuration_;
   facts.rounds_matter = !why_no_more_rounds().empty();
   facts.public_inputs = digest_of_start() + model_identity();

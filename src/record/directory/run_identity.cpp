@@ -22,6 +22,7 @@ constexpr std::string_view determined_by_word = "determined-by";
 constexpr std::string_view firsts_word = "first-clients";
 constexpr std::string_view folders_word = "private-folders";
 constexpr std::string_view pass_word = "rounds-of-pass";
+constexpr std::string_view correlation_word = "noise-correlation";
 
 /// A line for each change.
 std::string changes_text(const Membership& members) {
@@ -88,6 +89,7 @@ std::string RunIdentity::text() const {
   if (!firsts.empty()) text += fmt::format("{} {}\n", firsts_word, fmt::join(firsts, " "));
   if (!folders.empty()) text += fmt::format("{} {}\n", folders_word, folders);
   if (rounds_of_pass > 0) text += fmt::format("{} {}\n", pass_word, rounds_of_pass);
+  if (!correlation.empty()) text += fmt::format("{} {}\n", correlation_word, correlation);
   return text;
 }
 
@@ -121,6 +123,7 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
     if (word == determined_by_word) lines >> identity.determined_by;
     if (word == firsts_word) identity.firsts = read_firsts(lines, identity);
     if (word == pass_word) lines >> identity.rounds_of_pass;
+    if (word == correlation_word) std::getline(lines >> std::ws, identity.correlation);
     if (word == folders_word) lines >> identity.folders;
   }
   identity.members = members_after(changes, identity.clients);

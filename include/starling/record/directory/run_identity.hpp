@@ -27,6 +27,8 @@ struct RunIdentity {
   std::string folders = "";
   /// T, into how many batches of a pass each client's records are dealt; 0 where batches are filled.
   Round rounds_of_pass = 0;
+  /// NoiseCorrelation::text of the clients' noise over the rounds; empty where it is independent.
+  std::string correlation = "";
 
   /// The layout of clients in private folders.
   [[nodiscard]] Layout layout() const;

@@ -107,10 +107,11 @@ void RunPrivacy::take_up(Ledger& ledger) {
       "releases had the {} and would have the {}: --total-epsilon goes by the client that uses a record most often. "
       "Bring the records of lost clients back, or let clients join with so many records that none is used more often.",
       parameters.substr(0, parameters.find(' ')), price_text());
-  check(parameters.find(correlation_text() + " ") != std::string::npos,
-        "the lost clients' passes made the correlation of noise, which would be{} now (releases cost what was said) "
-        "bring their records back",
-        correlation_text());
+  check(
+      parameters.find(correlation_text() + " ") != std::string::npos,
+      "run-id does not say what the ledger '{}' knows of the correlation of noise, but{} (releases cost what was said "
+      "there) restore run-id",
+      ledger.path(), correlation_text().empty() ? " nothing" : correlation_text());
   // The digest at first was made with the keys of all clients, and some clients are gone or new.
   ledger.resume(run_id_, std::string(entry->run.determined_by));
 }

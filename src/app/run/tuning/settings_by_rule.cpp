@@ -275,14 +275,8 @@ void SettingsByRule::take(const std::vector<std::string>& given, const std::vect
   command_.read_again(with_choices(std::move(words), values));
 }
 
-void SettingsByRule::choose_correlation(Round releases) {
-  if (config().correlation != CorrelationChoice::two_buffers) return;
-  correlation_ = run_.correlation_over(releases);
-}
-
 void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
   const TunedConfig& config = this->config();
-  facts.correlation = correlation_;
   facts.histograms.labels = loss != nullptr && needs_label_size(config, *loss);
   facts.histograms.uses = config.data.epochs;
   if (!config.privacy.protects()) return;

@@ -12,7 +12,6 @@
 #include "starling/data/serving/dataset.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
-#include "starling/privacy/correlation.hpp"
 #include "starling/report/summary.hpp"
 
 namespace starling {
@@ -40,11 +39,8 @@ class SettingsByRule {
   /// Gives the model of a run that is not tuned, since it has no noise, the intercept that the rule would give it.
   /// **Collective.**
   void add_intercept();
-  /// Chooses the correlation of a client's noise over so many releases, where the configuration wants it. Throws
-  /// UsageError. **Collective.**
-  void choose_correlation(Round releases);
 
-  /// What the run's privacy has to know: norms that were released, and the correlation.
+  /// What the run's privacy has to know: norms that were released.
   void describe(RunFacts& facts, const Loss* loss) const;
   void describe(Summary& summary) const;
   /// Keeps what was chosen, and the outlook, in checkpoints.
@@ -69,7 +65,6 @@ class SettingsByRule {
   LearningRun& run_;
   std::vector<TunedValue> chosen_;
   double signal_to_noise_ = 0;
-  std::optional<NoiseCorrelation> correlation_;
 };
 
 }  // namespace starling
