@@ -8,8 +8,7 @@ set_target_properties(starling_library PROPERTIES OUTPUT_NAME starling EXPORT_NA
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(starling_library
-  PUBLIC $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/modules/faces> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-  PRIVATE ${CMAKE_BINARY_DIR}/modules/internal/app)
+  PUBLIC $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/modules/faces> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(starling_library PRIVATE starling_app starling_hdf5)
 target_link_options(starling_library PRIVATE -Wl,--exclude-libs,ALL)
 

@@ -1,14 +1,12 @@
-# One static library per module (a first-level folder of src and include/starling, with its subfolders).
+# One static library per module: a first-level folder of src with its subfolders.
 #
 #   starling_module(NAME [NO_LOOPS] USES modules... [PUBLIC_LIBRARIES ...] [LIBRARIES ...])
 #
 # NO_LOOPS: the module's time goes into files and text, not into arithmetic. Release builds optimise it less (-O1), which
 # saves a third of its compilation, and builds with sanitizers not at all. Results are the same bits.
 #
-# Two kinds of headers:
-#   include/starling/NAME/...  public: `#include "starling/net/x.hpp"` works only where net was named after USES (directly
-#                              or through a module that uses it)
-#   src/NAME/...               internal: `#include "net/x.hpp"` works in src/net and in the tests of net, nowhere else
+# Headers stand beside their sources. `#include "net/x.hpp"` works only where net was named after USES, directly or through a
+# module that uses it. What is installed stands in include/starling.
 
 add_library(starling_build_options INTERFACE)
 target_compile_features(starling_build_options INTERFACE cxx_std_20)
@@ -100,13 +98,6 @@ function(starling_few_units target module)
   endforeach()
 endfunction()
 
-# A folder that holds nothing but a link, so that an include directory shows one module and no other.
-function(starling_link_folder kind module target prefix)
-  set(folder ${CMAKE_BINARY_DIR}/modules/${kind}/${module})
-  file(MAKE_DIRECTORY ${folder}/${prefix})
-  file(CREATE_LINK ${target} ${folder}/${prefix}/${module} SYMBOLIC)
-endfunction()
-
 function(starling_module module)
   cmake_parse_arguments(ARG "NO_LOOPS" "" "USES;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
   if("hdf5_c" IN_LIST ARG_LIBRARIES OR "hdf5_c" IN_LIST ARG_PUBLIC_LIBRARIES)
@@ -133,10 +124,10 @@ function(starling_module module)
   elseif(NOT STARLING_WERROR)  # GCC 12 has more to say of std::string where its headers are precompiled, and is wrong
     starling_precompile(starling_${module} "modules_${ARG_NO_LOOPS}" "")
   endif()
-  starling_link_folder(public ${module} ${CMAKE_SOURCE_DIR}/include/starling/${module} starling)
-  starling_link_folder(internal ${module} ${CMAKE_SOURCE_DIR}/src/${module} .)
-  target_include_directories(starling_${module} PUBLIC ${CMAKE_BINARY_DIR}/modules/public/${module}
-                             PRIVATE ${CMAKE_BINARY_DIR}/modules/internal/${module})
+  # A folder that holds nothing but a link, so that an include directory shows one module and no other.
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/modules/${module})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${module} ${CMAKE_BINARY_DIR}/modules/${module}/${module} SYMBOLIC)
+  target_include_directories(starling_${module} PUBLIC ${CMAKE_BINARY_DIR}/modules/${module})
   list(TRANSFORM ARG_USES PREPEND starling_ OUTPUT_VARIABLE used)
   target_link_libraries(starling_${module} PUBLIC starling_build_options ${used} ${ARG_PUBLIC_LIBRARIES}
                         PRIVATE ${ARG_LIBRARIES})

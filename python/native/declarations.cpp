@@ -1,7 +1,8 @@
 #include "declarations.hpp"
 
-#include "app/program.hpp"
 #include <pybind11/stl.h>
+
+#include "app/program.hpp"
 
 namespace starling::python {
 

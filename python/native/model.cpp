@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/record_error.hpp"
+#include "core/record_error.hpp"
 
 namespace starling::python {
 

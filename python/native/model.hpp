@@ -5,7 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <string>
 
-#include "starling/protocol/own_model/own_model.hpp"
+#include "protocol/own_model/own_model.hpp"
 
 namespace starling::python {
 

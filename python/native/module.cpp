@@ -1,9 +1,4 @@
 /// The native half of the Python package: commands of the program in this process, and data sets of HDF5 files.
-#include "app/console/version.hpp"
-#include "app/embed/embedded.hpp"
-#include "app/run/launch.hpp"
-#include "declarations.hpp"
-#include "model.hpp"
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -11,11 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/record_error.hpp"
-#include "starling/data/memory_records.hpp"
-#include "starling/hdf5/file.hpp"
-#include "starling/net/world.hpp"
-#include "starling/options/meant.hpp"
+#include "app/embed/embedded.hpp"
+#include "console/version.hpp"
+#include "core/record_error.hpp"
+#include "data/memory_records.hpp"
+#include "declarations.hpp"
+#include "hdf5/file.hpp"
+#include "model.hpp"
+#include "net/world.hpp"
+#include "options/meant.hpp"
+#include "run/launch.hpp"
 
 namespace starling::python {
 

@@ -1,20 +1,21 @@
 #include "program.hpp"
 
-#include "app/console/commands.hpp"
-#include "app/console/out_of_memory.hpp"
-#include "app/console/print.hpp"
-#include "app/console/version.hpp"
-#include "app/help/generated_text.hpp"
-#include "app/run/launch.hpp"
 #include <exception>
 #include <fcntl.h>
 #include <new>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/numerics/standard_numbers.hpp"
-#include "starling/files/tell_user.hpp"
+#include "app/commands.hpp"
+#include "app/help/generated_text.hpp"
+#include "console/out_of_memory.hpp"
+#include "console/print.hpp"
+#include "console/version.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/numerics/standard_numbers.hpp"
+#include "files/tell_user.hpp"
+#include "methods/methods.hpp"
+#include "run/launch.hpp"
 
 namespace starling {
 

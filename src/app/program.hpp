@@ -1,9 +1,10 @@
 /// The program: its commands and their dispatch.
 #pragma once
 
-#include "app/console/command.hpp"
 #include <string>
 #include <vector>
+
+#include "console/command.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
-#include "starling/codec/codec.hpp"
+#include "codec/codec.hpp"
 
-#include "bits.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
-#include "starling/core/check.hpp"
-#include "starling/core/table.hpp"
+#include "bits.hpp"
+#include "core/check.hpp"
+#include "core/table.hpp"
 
 namespace starling {
 

@@ -1,15 +1,15 @@
-#include "starling/codec/quantiser.hpp"
+#include "codec/quantiser.hpp"
 
-#include "bits.hpp"
-#include "half.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
+#include "bits.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "half.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 #include <cstddef>
 

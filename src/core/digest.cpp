@@ -1,4 +1,4 @@
-#include "starling/core/digest.hpp"
+#include "core/digest.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include <openssl/evp.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/core/membership.hpp"
+#include "core/membership.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/spec.hpp"
+#include "core/check.hpp"
+#include "core/spec.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/core/names.hpp"
+#include "core/names.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
-#include "starling/core/per_client.hpp"
+#include "core/per_client.hpp"
 
-#include "starling/core/check.hpp"
-#include "starling/core/spec.hpp"
+#include "core/check.hpp"
+#include "core/spec.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/core/regrouping.hpp"
+#include "core/regrouping.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/core/snapshot.hpp"
+#include "core/snapshot.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

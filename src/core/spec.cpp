@@ -1,11 +1,11 @@
-#include "starling/core/spec.hpp"
+#include "core/spec.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/exact_number.hpp"
-#include "starling/core/names.hpp"
+#include "core/check.hpp"
+#include "core/exact_number.hpp"
+#include "core/names.hpp"
 
 namespace starling {
 

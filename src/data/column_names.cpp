@@ -1,4 +1,4 @@
-#include "starling/data/column_names.hpp"
+#include "data/column_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "starling/files/text_files.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

@@ -1,17 +1,17 @@
 #include "column_roles.hpp"
 
-#include "number.hpp"
 #include <algorithm>
 #include <map>
 #include <string_view>
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/exact_number.hpp"
-#include "starling/core/names.hpp"
-#include "starling/data/column_names.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "core/exact_number.hpp"
+#include "core/names.hpp"
+#include "data/column_names.hpp"
+#include "files/text_files.hpp"
+#include "number.hpp"
 
 namespace starling {
 

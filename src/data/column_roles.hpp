@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/constants.hpp"
-#include "starling/data/settings.hpp"
+#include "data/constants.hpp"
+#include "data/settings.hpp"
 
 namespace starling {
 

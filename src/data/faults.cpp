@@ -1,11 +1,12 @@
 #include "faults.hpp"
 
-#include "number.hpp"
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "number.hpp"
 
 namespace starling {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/record_error.hpp"
-#include "starling/data/source.hpp"
+#include "core/record_error.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

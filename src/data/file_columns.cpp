@@ -1,9 +1,9 @@
 #include "file_columns.hpp"
 
-#include "column_roles.hpp"
 #include <algorithm>
 
-#include "starling/data/source.hpp"
+#include "column_roles.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

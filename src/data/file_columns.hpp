@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/settings.hpp"
+#include "data/settings.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

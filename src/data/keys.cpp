@@ -1,12 +1,13 @@
 #include "keys.hpp"
 
-#include "number.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
+
+#include "number.hpp"
 
 namespace starling {
 

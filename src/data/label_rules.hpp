@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/data/source.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <optional>
 
-#include "starling/core/check.hpp"
-#include "starling/core/exact_number.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/exact_number.hpp"
+#include "core/record_error.hpp"
 
 namespace starling {
 

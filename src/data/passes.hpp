@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-#include "starling/core/check.hpp"
-#include "starling/core/links.hpp"
-#include "starling/data/batching.hpp"
+#include "core/check.hpp"
+#include "core/links.hpp"
+#include "data/batching.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/files/foreign_text.hpp"
+#include "files/foreign_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-#include "starling/core/check.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

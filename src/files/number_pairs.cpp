@@ -1,11 +1,11 @@
-#include "starling/files/number_pairs.hpp"
+#include "files/number_pairs.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "starling/core/check.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/spec.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

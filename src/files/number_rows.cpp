@@ -1,10 +1,10 @@
-#include "starling/files/number_rows.hpp"
+#include "files/number_rows.hpp"
 
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/spec.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

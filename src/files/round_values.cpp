@@ -1,12 +1,12 @@
-#include "starling/files/round_values.hpp"
+#include "files/round_values.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/number_pairs.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
+#include "files/number_pairs.hpp"
 
 namespace starling {
 

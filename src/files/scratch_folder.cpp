@@ -1,11 +1,11 @@
-#include "starling/files/scratch_folder.hpp"
+#include "files/scratch_folder.hpp"
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

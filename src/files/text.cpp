@@ -1,12 +1,12 @@
-#include "starling/files/text.hpp"
+#include "files/text.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
 
 namespace starling {
 

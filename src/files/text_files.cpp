@@ -1,4 +1,4 @@
-#include "starling/files/text_files.hpp"
+#include "files/text_files.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/graph/adjacency.hpp"
+#include "graph/adjacency.hpp"
 
 namespace starling {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "starling/core/digest.hpp"
-#include "starling/core/links.hpp"
+#include "core/digest.hpp"
+#include "core/links.hpp"
 
 namespace starling {
 

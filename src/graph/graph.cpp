@@ -1,10 +1,10 @@
-#include "starling/graph/graph.hpp"
+#include "graph/graph.hpp"
 
 #include <array>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
 
 namespace starling {
 

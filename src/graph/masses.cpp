@@ -1,4 +1,4 @@
-#include "starling/graph/masses.hpp"
+#include "graph/masses.hpp"
 
 #include <algorithm>
 #include <cmath>

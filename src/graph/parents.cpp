@@ -1,10 +1,10 @@
-#include "starling/graph/parents.hpp"
+#include "graph/parents.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "starling/core/check.hpp"
-#include "starling/core/membership.hpp"
+#include "core/check.hpp"
+#include "core/membership.hpp"
 
 namespace starling {
 

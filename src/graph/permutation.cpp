@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
 
 namespace starling {
 

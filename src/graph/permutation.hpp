@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "starling/core/links.hpp"
+#include "core/links.hpp"
 
 namespace starling {
 

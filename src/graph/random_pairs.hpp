@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "starling/core/links.hpp"
+#include "core/links.hpp"
 
 namespace starling {
 

@@ -1,10 +1,11 @@
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
-#include "digest_writer.hpp"
-#include "equal_share.hpp"
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "digest_writer.hpp"
+#include "equal_share.hpp"
 
 namespace starling {
 

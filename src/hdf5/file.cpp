@@ -1,4 +1,4 @@
-#include "starling/hdf5/file.hpp"
+#include "hdf5/file.hpp"
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <string_view>
 
-#include "starling/files/text.hpp"
-#include "starling/hdf5/file.hpp"
+#include "files/text.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::hdf5 {
 

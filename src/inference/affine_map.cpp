@@ -1,10 +1,10 @@
-#include "starling/inference/affine_map.hpp"
+#include "inference/affine_map.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

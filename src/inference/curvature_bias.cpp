@@ -1,11 +1,11 @@
-#include "starling/inference/curvature_bias.hpp"
+#include "inference/curvature_bias.hpp"
 
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/dense.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/dense.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

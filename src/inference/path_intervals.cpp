@@ -1,12 +1,12 @@
-#include "starling/inference/path_intervals.hpp"
+#include "inference/path_intervals.hpp"
 
 #include <cmath>
 #include <type_traits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/dense.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/sized.hpp"
+#include "core/check.hpp"
+#include "core/numerics/dense.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/sized.hpp"
 
 namespace starling {
 

@@ -9,10 +9,10 @@
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/tools/roots.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/random.hpp"
-#include "starling/inference/path_intervals.hpp"
+#include "core/check.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/random.hpp"
+#include "inference/path_intervals.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/inference/plug_in.hpp"
+#include "inference/plug_in.hpp"
 
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/dense.hpp"
-#include "starling/core/numerics/gram.hpp"
+#include "core/check.hpp"
+#include "core/numerics/dense.hpp"
+#include "core/numerics/gram.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/inference/preconditioner.hpp"
+#include "inference/preconditioner.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/dense.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/dense.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

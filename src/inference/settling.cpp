@@ -1,12 +1,12 @@
-#include "starling/inference/settling.hpp"
+#include "inference/settling.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "starling/core/numerics/dense.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/dense.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

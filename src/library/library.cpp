@@ -1,7 +1,5 @@
 // The C++ library over the program's own code. The public header stands in an inline namespace, whose names are those
 // of the program's classes: what is needed of these is named before that header is included.
-#include "app/console/version.hpp"
-#include "app/embed/embedded.hpp"
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -9,13 +7,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "starling/core/record_error.hpp"
-#include "starling/data/memory_records.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/hdf5/file.hpp"
-#include "starling/protocol/own_model/own_model.hpp"
-#include "starling/record/model_file/saved_model.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "app/embed/embedded.hpp"
+#include "console/version.hpp"
+#include "core/record_error.hpp"
+#include "data/memory_records.hpp"
+#include "files/durable_file.hpp"
+#include "hdf5/file.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "protocol/own_model/own_model.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling::inside {
 namespace {

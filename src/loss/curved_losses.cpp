@@ -1,11 +1,11 @@
-#include "kinds.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/exponential.hpp"
-#include "starling/core/numerics/logarithm.hpp"
+#include "core/numerics/exponential.hpp"
+#include "core/numerics/logarithm.hpp"
+#include "kinds.hpp"
 
 namespace starling {
 

@@ -1,9 +1,10 @@
 /// The loss of the generalized distance-weighted discriminant (docs/methods/renewable.md; Marron, Todd and Ahn 2007,
 /// Wang and Zou 2018).
-#include "kinds.hpp"
 #include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "kinds.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "starling/loss/loss.hpp"
+#include "loss/loss.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
 /// The table of losses, and functions on labels and batches that all losses share.
-#include "starling/loss/loss.hpp"
+#include "loss/loss.hpp"
 
-#include "kinds.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/record_error.hpp"
+#include "core/record_error.hpp"
+#include "kinds.hpp"
 
 namespace starling {
 

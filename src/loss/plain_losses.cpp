@@ -1,6 +1,7 @@
-#include "kinds.hpp"
 #include <algorithm>
 #include <cmath>
+
+#include "kinds.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/loss/target_loss.hpp"
+#include "loss/target_loss.hpp"
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
 
 namespace starling {
 

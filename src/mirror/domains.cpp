@@ -3,8 +3,8 @@
 #include <functional>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/mirror/mirror.hpp"
+#include "core/numerics/kernels.hpp"
+#include "mirror/mirror.hpp"
 
 namespace starling {
 

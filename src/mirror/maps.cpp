@@ -1,9 +1,9 @@
-#include "member.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/numerics/exponential.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/exponential.hpp"
+#include "core/numerics/kernels.hpp"
+#include "member.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "starling/mirror/mirror.hpp"
+#include "mirror/mirror.hpp"
 
 namespace starling {
 

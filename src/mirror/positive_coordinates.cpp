@@ -1,4 +1,4 @@
-#include "starling/mirror/positive_coordinates.hpp"
+#include "mirror/positive_coordinates.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/columns.hpp"
+#include "core/columns.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/model/curved_model.hpp"
+#include "model/curved_model.hpp"
 
-#include "clippable.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "clippable.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

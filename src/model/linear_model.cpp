@@ -1,12 +1,12 @@
-#include "clippable.hpp"
-#include "row_arithmetic.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
-#include "starling/model/model.hpp"
+#include "clippable.hpp"
+#include "model/model.hpp"
+#include "row_arithmetic.hpp"
 
 namespace starling {
 

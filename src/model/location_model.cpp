@@ -1,9 +1,9 @@
-#include "clippable.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/model/model.hpp"
+#include "clippable.hpp"
+#include "core/numerics/kernels.hpp"
+#include "model/model.hpp"
 
 namespace starling {
 

@@ -1,11 +1,12 @@
-#include "starling/model/mallows_model.hpp"
+#include "model/mallows_model.hpp"
 
-#include "clippable.hpp"
-#include "row_arithmetic.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "clippable.hpp"
+#include "row_arithmetic.hpp"
 
 namespace starling {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <type_traits>
 
-#include "starling/core/batch.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/numerics/row_sums.hpp"
-#include "starling/core/numerics/weighted_sum.hpp"
-#include "starling/core/sized.hpp"
+#include "core/batch.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/numerics/row_sums.hpp"
+#include "core/numerics/weighted_sum.hpp"
+#include "core/sized.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/net/agreement.hpp"
+#include "net/agreement.hpp"
 
-#include "state.hpp"
 #include <cstring>
 #include <exception>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "state.hpp"
 
 namespace starling {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/snapshot.hpp"
-#include "starling/net/traffic.hpp"
+#include "core/snapshot.hpp"
+#include "net/traffic.hpp"
 
 namespace starling {
 

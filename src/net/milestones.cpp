@@ -1,8 +1,9 @@
-#include "starling/net/milestones.hpp"
+#include "net/milestones.hpp"
 
-#include "state.hpp"
 #include <algorithm>
 #include <exception>
+
+#include "state.hpp"
 
 namespace starling {
 

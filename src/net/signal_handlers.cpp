@@ -1,4 +1,4 @@
-#include "starling/net/signal_handlers.hpp"
+#include "net/signal_handlers.hpp"
 
 namespace starling {
 

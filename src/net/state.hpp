@@ -18,9 +18,9 @@
 
 #include <mpi.h>
 
-#include "starling/core/columns.hpp"
-#include "starling/net/signal_handlers.hpp"
-#include "starling/net/world.hpp"
+#include "core/columns.hpp"
+#include "net/signal_handlers.hpp"
+#include "net/world.hpp"
 
 namespace starling {
 

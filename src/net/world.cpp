@@ -1,13 +1,14 @@
-#include "starling/net/world.hpp"
+#include "net/world.hpp"
 
-#include "net/host/usable_cpus.hpp"
-#include "state.hpp"
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
 #include <unistd.h>
+
+#include "net/host/usable_cpus.hpp"
+#include "state.hpp"
 
 namespace starling {
 

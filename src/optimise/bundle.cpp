@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

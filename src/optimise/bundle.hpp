@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "starling/core/columns.hpp"
-#include "starling/mirror/mirror.hpp"
+#include "core/columns.hpp"
+#include "mirror/mirror.hpp"
 
 namespace starling {
 

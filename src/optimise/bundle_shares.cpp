@@ -1,9 +1,9 @@
-#include "bundle.hpp"
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "bundle.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

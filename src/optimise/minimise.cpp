@@ -1,12 +1,12 @@
-#include "starling/optimise/minimise.hpp"
+#include "optimise/minimise.hpp"
 
-#include "bundle.hpp"
-#include "search.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/limits.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "bundle.hpp"
+#include "core/limits.hpp"
+#include "core/numerics/kernels.hpp"
+#include "search.hpp"
 
 namespace starling {
 

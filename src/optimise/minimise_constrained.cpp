@@ -1,10 +1,10 @@
-#include "starling/optimise/minimise_constrained.hpp"
+#include "optimise/minimise_constrained.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
 #include "quasi_newton.hpp"
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "starling/optimise/minimise.hpp"
+#include "optimise/minimise.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
 // The smooth part of the search: gradient steps and quasi-Newton steps.
-#include "quasi_newton.hpp"
-#include "search.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/limits.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/limits.hpp"
+#include "core/numerics/kernels.hpp"
+#include "quasi_newton.hpp"
+#include "search.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/options/help.hpp"
+#include "options/help.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,10 +1,10 @@
-#include "starling/options/meant.hpp"
+#include "options/meant.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "starling/core/names.hpp"
+#include "core/names.hpp"
 
 namespace starling {
 

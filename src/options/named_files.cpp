@@ -1,4 +1,4 @@
-#include "starling/options/named_files.hpp"
+#include "options/named_files.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -7,7 +7,7 @@
 
 #include <fmt/ranges.h>
 
-#include "starling/core/spec.hpp"
+#include "core/spec.hpp"
 
 namespace starling::named {
 

@@ -1,12 +1,12 @@
-#include "starling/options/option.hpp"
+#include "options/option.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

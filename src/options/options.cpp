@@ -1,4 +1,4 @@
-#include "starling/options/options.hpp"
+#include "options/options.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 #include <boost/program_options.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/text.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/options/meant.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
+#include "files/text.hpp"
+#include "files/text_files.hpp"
+#include "options/meant.hpp"
 
 namespace starling {
 

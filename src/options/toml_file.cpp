@@ -1,6 +1,6 @@
-#include "starling/options/toml_file.hpp"
+#include "options/toml_file.hpp"
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 #ifdef STARLING_TOML
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "starling/privacy/accumulation.hpp"
+#include "privacy/accumulation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "starling/privacy/client_range.hpp"
+#include "privacy/client_range.hpp"
 
 #include <fmt/format.h>
 

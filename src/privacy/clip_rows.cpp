@@ -1,11 +1,11 @@
-#include "starling/privacy/clip_rows.hpp"
+#include "privacy/clip_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/numerics/row_sums.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/numerics/row_sums.hpp"
 
 namespace starling {
 

@@ -21,9 +21,8 @@
 // 5. Rounds without a release, in which Z counts as 0 and a buffer is multiplied by θ_j or less: all recursions have
 //    coefficients that are not negative, so every entry of every column is at most what it is without the gap, and is
 //    not negative. Norms and products of columns are no larger.
-#include "starling/privacy/correlation.hpp"
+#include "privacy/correlation.hpp"
 
-#include "correlation_weights.hpp"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -31,7 +30,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "correlation_weights.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "starling/privacy/correlation.hpp"
+#include "privacy/correlation.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/privacy/mechanism.hpp"
+#include "privacy/mechanism.hpp"
 
-#include "rows.hpp"
 #include <algorithm>
 #include <utility>
 
-#include "starling/core/names.hpp"
+#include "core/names.hpp"
+#include "rows.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/privacy/metrics_policy.hpp"
+#include "privacy/metrics_policy.hpp"
 
 #include <array>
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/check.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/privacy/mechanism.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
 

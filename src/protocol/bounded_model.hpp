@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/columns.hpp"
-#include "starling/core/links.hpp"
+#include "core/check.hpp"
+#include "core/columns.hpp"
+#include "core/links.hpp"
 
 namespace starling {
 

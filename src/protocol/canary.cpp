@@ -1,6 +1,6 @@
-#include "starling/protocol/canary.hpp"
+#include "protocol/canary.hpp"
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

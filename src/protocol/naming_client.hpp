@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "starling/core/links.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/links.hpp"
+#include "core/record_error.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/protocol/observer_list.hpp"
+#include "protocol/observer_list.hpp"
 
 namespace starling {
 

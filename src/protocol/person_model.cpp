@@ -1,10 +1,10 @@
-#include "starling/protocol/person_model.hpp"
+#include "protocol/person_model.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/clip_rows.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/clip_rows.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/protocol/step_schedule.hpp"
+#include "protocol/step_schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

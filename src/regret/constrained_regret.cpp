@@ -1,11 +1,11 @@
-#include "starling/regret/constrained_regret.hpp"
+#include "regret/constrained_regret.hpp"
 
-#include "hindsight_loss.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "hindsight_loss.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/regret/dynamic_regret.hpp"
+#include "regret/dynamic_regret.hpp"
 
-#include "round_comparator.hpp"
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "round_comparator.hpp"
 
 namespace starling {
 

@@ -1,9 +1,9 @@
-#include "starling/regret/evaluation.hpp"
+#include "regret/evaluation.hpp"
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
-#include "starling/regret/evaluation_pass.hpp"
+#include "regret/evaluation_pass.hpp"
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

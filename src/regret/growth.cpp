@@ -1,9 +1,9 @@
-#include "starling/regret/growth.hpp"
+#include "regret/growth.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

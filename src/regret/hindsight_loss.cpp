@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "starling/regret/evaluation_pass.hpp"
+#include "regret/evaluation_pass.hpp"
 
 namespace starling {
 

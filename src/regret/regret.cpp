@@ -1,12 +1,12 @@
-#include "starling/regret/regret.hpp"
+#include "regret/regret.hpp"
 
 #include <cmath>
 #include <filesystem>
 #include <sstream>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

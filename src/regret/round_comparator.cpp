@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
 
 namespace starling {
 

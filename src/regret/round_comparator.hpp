@@ -1,8 +1,8 @@
 /// The search for the comparators of single rounds, on one rank.
 #pragma once
 
-#include "starling/optimise/minimise.hpp"
-#include "starling/regret/evaluation_pass.hpp"
+#include "optimise/minimise.hpp"
+#include "regret/evaluation_pass.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
-#include "starling/regret/static_regret.hpp"
+#include "regret/static_regret.hpp"
 
-#include "hindsight_loss.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "hindsight_loss.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/report/end_checks.hpp"
+#include "report/end_checks.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/record/figures/divergence.hpp"
+#include "core/numerics/kernels.hpp"
+#include "output/figures/divergence.hpp"
 
 namespace starling {
 

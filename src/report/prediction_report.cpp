@@ -1,10 +1,10 @@
-#include "starling/report/prediction_report.hpp"
+#include "report/prediction_report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/report/view/summary_view.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "report/view/summary_view.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

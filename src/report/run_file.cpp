@@ -1,8 +1,8 @@
-#include "starling/report/run_file.hpp"
+#include "report/run_file.hpp"
 
 #include <cmath>
 
-#include "starling/hdf5/file.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/report/summary.hpp"
+#include "report/summary.hpp"
 
 #include <algorithm>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/privacy/metrics_policy.hpp"
+#include "core/numerics/kernels.hpp"
+#include "net/agreement.hpp"
+#include "privacy/metrics_policy.hpp"
 
 namespace starling {
 

@@ -1,7 +1,5 @@
 #include "app/program.hpp"
 
-#include "app/console/help.hpp"
-#include "app/settings/learning_config.hpp"
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
@@ -10,8 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/options/help.hpp"
+#include "console/help.hpp"
+#include "core/check.hpp"
+#include "options/help.hpp"
+#include "run/settings/learning_config.hpp"
 
 namespace starling::program_test {
 

@@ -4,16 +4,16 @@
 /// on huge pages. All take turns in blocks of rounds; a block's time is that of its slowest rank.
 ///
 /// Usage: [mpirun -n R] block_mixing [BLOCKS [CLIENTS DIMENSION DEGREE]]; prints a line of comma-separated values
-#include "by_hand.hpp"
 #include <cstdlib>
 #include <string>
 
 #include <Eigen/SparseCore>
 
-#include "starling/graph/topology.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/world.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "by_hand.hpp"
+#include "graph/topology.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/world.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 namespace {

@@ -1,7 +1,6 @@
 /// Mixing by push-sum as a program by hand would do it over bare MPI: what the benchmarks compare with.
 #pragma once
 
-#include "timing.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,8 +13,9 @@
 
 #include <mpi.h>
 
-#include "starling/core/columns.hpp"
-#include "starling/graph/topology.hpp"
+#include "core/columns.hpp"
+#include "graph/topology.hpp"
+#include "timing.hpp"
 
 namespace starling::benchmark {
 

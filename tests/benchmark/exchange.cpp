@@ -5,15 +5,15 @@
 ///
 /// Usage: mpirun -n R exchange [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values per graph and
 /// dimension
-#include "by_hand.hpp"
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/graph/topology.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/world.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "by_hand.hpp"
+#include "graph/topology.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/world.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 namespace {

@@ -1,7 +1,6 @@
 /// How fast the Gaussian noise is drawn at σ = 2^41 (μ = 1), ChaCha20 included.
+#include "privacy/noise/gaussian_noise.hpp"
 #include "rate.hpp"
-
-#include "starling/privacy/noise/gaussian_noise.hpp"
 
 int main(int argc, char** argv) {
   starling::Keystream words(starling::NoiseKey::from_seed(1, 1));

@@ -4,12 +4,12 @@
 ///
 /// The peer does less: rows scaled by √w beforehand, outside its time, and a result that is not packed. Both add to
 /// what is there. Repetitions are interleaved, and the time is the processor's.
-#include "timing.hpp"
 #include <cstdio>
 #include <dlfcn.h>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/random.hpp"
+#include "timing.hpp"
 
 namespace {
 

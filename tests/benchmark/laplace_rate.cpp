@@ -1,7 +1,6 @@
 /// How fast the discrete Laplace noise is drawn, ChaCha20 included.
+#include "privacy/keys/keystream.hpp"
 #include "rate.hpp"
-
-#include "starling/privacy/keys/keystream.hpp"
 
 int main(int argc, char** argv) {
   starling::Keystream words(starling::NoiseKey::from_seed(1, 1));

@@ -3,16 +3,16 @@
 ///   networks            prints the median over 41 repetitions of each case
 ///   networks --serve    makes a repetition for each line "CASE REPEATS" on standard input and prints its seconds:
 ///                       networks.py interleaves it so with PyTorch
-#include "timing.hpp"
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 
-#include "starling/core/random.hpp"
-#include "starling/loss/loss.hpp"
-#include "starling/model/network/network_model.hpp"
+#include "core/random.hpp"
+#include "loss/loss.hpp"
+#include "model/network/network_model.hpp"
+#include "timing.hpp"
 
 namespace {
 

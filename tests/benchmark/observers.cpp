@@ -3,16 +3,16 @@
 /// stderr, as `starling omd` has them. Both take turns in blocks of rounds.
 ///
 /// Usage: mpirun -n R observers FOLDER [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values for each
-#include "by_hand.hpp"
-#include "private_round.hpp"
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/privacy/ledger/ledger.hpp"
-#include "starling/record/directory/run_directory.hpp"
-#include "starling/record/model_recorder.hpp"
-#include "starling/record/network_reporter.hpp"
+#include "by_hand.hpp"
+#include "output/directory/run_directory.hpp"
+#include "output/model_recorder.hpp"
+#include "output/network_reporter.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "private_round.hpp"
 
 namespace starling {
 namespace {

@@ -2,17 +2,17 @@
 /// L1, exact discrete Laplace noise, exponentiated gradient on the simplex, push-sum. One client per rank.
 #pragma once
 
-#include "support/endless_stream.hpp"
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/core/random.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/world.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "core/random.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/world.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
+#include "support/endless_stream.hpp"
 
 namespace starling::benchmark {
 

@@ -5,12 +5,13 @@
 ///                        draws) and prints its seconds: noise.py interleaves it so with other programs
 #pragma once
 
-#include "timing.hpp"
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "timing.hpp"
 
 namespace starling::benchmark {
 

@@ -1,8 +1,8 @@
 // Seconds that the reader of a table takes for all its records: `read_rate FILE`. predict.py compares.
-#include "timing.hpp"
 #include <cstdio>
 
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
+#include "timing.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

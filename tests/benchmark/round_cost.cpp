@@ -1,17 +1,17 @@
 /// What noise and digest add to a client's round: gradients of 32 dense records of a logistic model of 10^4 parameters,
 /// clipped and summed, and their release, once with `none` and once with each mechanism that adds noise.
 /// Repetitions of all mechanisms alternate, and each round has a batch that is not in the nearer caches.
-#include "timing.hpp"
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <string>
 
-#include "starling/core/batch.hpp"
-#include "starling/loss/loss.hpp"
-#include "starling/model/model.hpp"
-#include "starling/privacy/keys/keystream.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/batch.hpp"
+#include "loss/loss.hpp"
+#include "model/model.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/mechanism.hpp"
+#include "timing.hpp"
 
 namespace starling {
 namespace {

@@ -2,14 +2,14 @@
 /// turns in blocks of rounds; a block's time is that of its slowest rank.
 ///
 /// Usage: mpirun -n R whole_round [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values for each
-#include "by_hand.hpp"
-#include "private_round.hpp"
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/privacy/keys/keystream.hpp"
+#include "by_hand.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "private_round.hpp"
 
 namespace starling {
 namespace {

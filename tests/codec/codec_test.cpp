@@ -1,11 +1,11 @@
-#include "starling/codec/codec.hpp"
+#include "codec/codec.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::codec_test {
 

@@ -1,13 +1,13 @@
-#include "starling/codec/quantiser.hpp"
+#include "codec/quantiser.hpp"
 
-#include "support/testing.hpp"
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::quantiser_test {
 

@@ -1,18 +1,18 @@
 // Cases of code that the types of the project forbid. Each begins with its name and the reason. It compiles as it is.
 // Where STARLING_MUST_FAIL is defined it has the forbidden code, which the compiler must refuse with a message that
 // matches the regular expression `Expected`.
-#include "starling/core/boundary.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/root/root.hpp"
-#include "starling/privacy/mechanism.hpp"
-#include "starling/privacy/mechanism/masked_gaussian.hpp"
-#include "starling/privacy/noise/grid.hpp"
-#include "starling/privacy/without_noise.hpp"
-#include "starling/protocol/constraints/long_term_constraints.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
-#include "starling/report/summary.hpp"
+#include "core/boundary.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/root/root.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/mechanism/masked_gaussian.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/without_noise.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
+#include "report/summary.hpp"
 
 #ifdef STARLING_MUST_FAIL
 template <class Wrong, class Right>

@@ -1,4 +1,4 @@
-#include "starling/core/batch.hpp"
+#include "core/batch.hpp"
 
 #include "support/testing.hpp"
 

@@ -1,5 +1,5 @@
 /// What the boundary types do at run time; what they forbid is tested in compile_fail.
-#include "starling/core/boundary.hpp"
+#include "core/boundary.hpp"
 
 #include "support/testing.hpp"
 

@@ -1,5 +1,5 @@
 // What errors say is fit for one line of a terminal, whatever was in the file that it comes from.
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "starling/core/columns.hpp"
+#include "core/columns.hpp"
 
 #include <gtest/gtest.h>
 

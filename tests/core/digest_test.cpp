@@ -1,10 +1,10 @@
-#include "starling/core/digest.hpp"
+#include "core/digest.hpp"
 
-#include "support/testing.hpp"
 #include <array>
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::digest_test {
 

@@ -1,6 +1,5 @@
+#include "core/links.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/links.hpp"
 
 namespace starling::layout_test {
 

@@ -1,4 +1,4 @@
-#include "starling/core/membership.hpp"
+#include "core/membership.hpp"
 
 #include "support/testing.hpp"
 

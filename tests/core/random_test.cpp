@@ -1,10 +1,11 @@
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
 
-#include "privacy/statistics.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <array>
 #include <functional>
+
+#include "privacy/statistics.hpp"
+#include "support/testing.hpp"
 
 namespace starling::random_test {
 

@@ -1,8 +1,7 @@
-#include "starling/core/regrouping.hpp"
+#include "core/regrouping.hpp"
 
+#include "core/check.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/check.hpp"
 
 namespace starling::regrouping_test {
 

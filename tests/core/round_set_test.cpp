@@ -1,5 +1,5 @@
 // Sets of rounds against lists of them.
-#include "starling/core/round_set.hpp"
+#include "core/round_set.hpp"
 
 #include "support/testing.hpp"
 

@@ -1,4 +1,4 @@
-#include "starling/core/sized.hpp"
+#include "core/sized.hpp"
 
 #include <vector>
 

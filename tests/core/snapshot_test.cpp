@@ -1,10 +1,10 @@
-#include "starling/core/snapshot.hpp"
+#include "core/snapshot.hpp"
 
-#include "support/testing.hpp"
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/round_set.hpp"
+#include "core/check.hpp"
+#include "core/round_set.hpp"
+#include "support/testing.hpp"
 
 namespace starling::snapshot_test {
 

@@ -1,8 +1,7 @@
-#include "starling/core/spec.hpp"
+#include "core/spec.hpp"
 
+#include "core/check.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/check.hpp"
 
 namespace starling::spec_test {
 

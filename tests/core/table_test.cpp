@@ -1,4 +1,4 @@
-#include "starling/core/table.hpp"
+#include "core/table.hpp"
 
 #include "support/testing.hpp"
 

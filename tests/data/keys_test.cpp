@@ -1,16 +1,16 @@
 // Keys as every format gives them: the texts, or exact whole numbers, as pandas and NumPy read them.
 #include "data/keys.hpp"
 
-#include "data/reading.hpp"
 #include <cstring>
 #include <limits>
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/data/memory_records.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/memory_records.hpp"
+#include "data/reading.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::keys_test {
 

@@ -1,11 +1,12 @@
 /// Helpers of the tests of readers: gzipped files, and checks that marks lead back.
 #pragma once
 
-#include "reading.hpp"
 #include <string>
 #include <vector>
 
 #include <zlib.h>
+
+#include "reading.hpp"
 
 namespace starling::testing_support {
 

@@ -1,7 +1,6 @@
 /// Helpers of the tests of the module data.
 #pragma once
 
-#include "support/testing.hpp"
 #include <cstdint>
 #include <functional>
 #include <gmock/gmock.h>
@@ -10,9 +9,10 @@
 #include <tuple>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/data/serving/dataset.hpp"
-#include "starling/data/source.hpp"
+#include "core/check.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/source.hpp"
+#include "support/testing.hpp"
 
 namespace starling::testing_support {
 

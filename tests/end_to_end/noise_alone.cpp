@@ -8,7 +8,6 @@
 //
 // The linker puts the definitions below in the place of the production ones (--wrap, and symbols of shared libraries).
 // No option and no build setting of the program itself can do that.
-#include "app/program.hpp"
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -21,7 +20,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "starling/privacy/keys/keys.hpp"
+#include "app/program.hpp"
+#include "privacy/keys/keys.hpp"
 
 namespace {
 

@@ -73,7 +73,7 @@ class Documents(unittest.TestCase):
         cls.files = files()
 
     def ends_a_path(self, name):
-        """`files/text.hpp` and `text.hpp` name include/starling/files/text.hpp."""
+        """`files/text.hpp` and `text.hpp` name src/files/text.hpp."""
         return any(fnmatch.fnmatchcase(path, f"*/{name}") for path in self.files)
 
     def is_test(self, name):

@@ -206,7 +206,7 @@ class Reference(TestCase):
         self.assertIn("rounds = 1000", result.out)
 
     def test_exit_codes_are_those_of_the_program(self):
-        enumeration = re.search(r"enum class ExitCode[^{]*\{(.*?)\};", (SOURCE / "include/starling/core/check.hpp").read_text(), re.DOTALL)[1]
+        enumeration = re.search(r"enum class ExitCode[^{]*\{(.*?)\};", (SOURCE / "src/core/check.hpp").read_text(), re.DOTALL)[1]
         page = (REFERENCE / "exit-codes.md").read_text()
         self.assertEqual(re.findall(r"^\| (\d+) \|", page, re.M), re.findall(r"= (\d+)", enumeration))
 

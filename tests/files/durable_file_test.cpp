@@ -1,6 +1,5 @@
-#include "starling/files/durable_file.hpp"
+#include "files/durable_file.hpp"
 
-#include "support/testing.hpp"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/testing.hpp"
 
 namespace {
 

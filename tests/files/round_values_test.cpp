@@ -1,9 +1,8 @@
-#include "starling/files/round_values.hpp"
+#include "files/round_values.hpp"
 
+#include "core/check.hpp"
+#include "files/number_pairs.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/files/number_pairs.hpp"
 
 namespace starling::round_values_test {
 

@@ -1,6 +1,5 @@
-#include "starling/files/text.hpp"
+#include "files/text.hpp"
 
-#include "support/testing.hpp"
 #include <array>
 #include <chrono>
 #include <fcntl.h>
@@ -11,9 +10,10 @@
 #include <unistd.h>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "files/text_files.hpp"
+#include "support/testing.hpp"
 
 namespace starling::text_test {
 

@@ -1,16 +1,16 @@
 // Checkpoints as bytes. The first byte of an input chooses what the others are: "0" a file, "1" a state, "2" a state
 // that is put into a file of which one bit is turned, "3" two states of two clients each, one after the other, that are
 // made states of one and three clients.
-#include "starling/record/checkpoints/checkpoint.hpp"
+#include "output/checkpoints/checkpoint.hpp"
 
-#include "target.hpp"
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/regrouping.hpp"
-#include "starling/core/snapshot.hpp"
+#include "core/check.hpp"
+#include "core/regrouping.hpp"
+#include "core/snapshot.hpp"
+#include "target.hpp"
 
 namespace {
 

@@ -1,7 +1,8 @@
 // Delimited text, plain or gzipped. The first byte of an input chooses how it is read.
+#include <vector>
+
 #include "records.hpp"
 #include "target.hpp"
-#include <vector>
 
 namespace {
 

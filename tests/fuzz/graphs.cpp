@@ -1,8 +1,7 @@
 #include "graphs.hpp"
 
+#include "graph/analysis/analysis.hpp"
 #include "target.hpp"
-
-#include "starling/graph/analysis/analysis.hpp"
 
 namespace starling::fuzz {
 

@@ -1,7 +1,7 @@
 /// What must hold of a graph, however it was read.
 #pragma once
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
 namespace starling::fuzz {
 

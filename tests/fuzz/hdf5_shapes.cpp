@@ -1,13 +1,13 @@
 #include "hdf5_shapes.hpp"
 
-#include "target.hpp"
 #include <array>
 #include <cstring>
 #include <vector>
 
 #include <hdf5.h>
 
-#include "starling/hdf5/file.hpp"
+#include "hdf5/file.hpp"
+#include "target.hpp"
 
 namespace starling::fuzz {
 

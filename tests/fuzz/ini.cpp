@@ -1,10 +1,10 @@
 // Files for --config, read by the options that every command on data shares and by some of all other kinds.
-#include "app/settings/source_options.hpp"
-#include "target.hpp"
 #include <optional>
 #include <vector>
 
-#include "starling/options/options.hpp"
+#include "options/options.hpp"
+#include "run/settings/source_options.hpp"
+#include "target.hpp"
 
 namespace {
 

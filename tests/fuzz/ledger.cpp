@@ -2,14 +2,14 @@
 // a line "---", its head; 2 as the rows' own members, a row a line, which are chained and sealed here, for the hashes
 // are what a search of bytes cannot find; 3 the same with a torn line at the end; 4 the same after two bytes, which
 // choose a bit of the head that is turned.
-#include "starling/privacy/ledger/ledger.hpp"
+#include "privacy/ledger/ledger.hpp"
 
-#include "target.hpp"
 #include <filesystem>
 #include <optional>
 
-#include "starling/core/digest.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "core/digest.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "target.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // Model files: one that the program wrote, with objects taken away, attributes changed and data sets of other shapes,
 // as the bytes say. Whatever is read must score records.
-#include "target.hpp"
 #include <array>
 #include <cmath>
 #include <filesystem>
 
-#include "starling/core/check.hpp"
-#include "starling/hdf5/file.hpp"
-#include "starling/record/model_file/scorer.hpp"
+#include "core/check.hpp"
+#include "hdf5/file.hpp"
+#include "output/model_file/scorer.hpp"
+#include "target.hpp"
 
 namespace {
 

@@ -1,7 +1,8 @@
 // Any bytes as NumPy's .npy or .npz. The first byte of an input chooses how it is read.
+#include <vector>
+
 #include "records.hpp"
 #include "target.hpp"
-#include <vector>
 
 namespace {
 

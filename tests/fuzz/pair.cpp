@@ -1,12 +1,13 @@
 // Pairs of files, features and labels: IDX, plain and gzipped, text, and what content tells. The first byte of an input
 // chooses how it is read, the second says how many bytes at its end are the file of labels.
-#include "records.hpp"
-#include "target.hpp"
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include <zlib.h>
+
+#include "records.hpp"
+#include "target.hpp"
 
 namespace {
 

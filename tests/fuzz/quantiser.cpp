@@ -1,15 +1,15 @@
 // Quantised messages as bytes. The first byte of an input chooses the quantiser, the second how many numbers; the
 // others are the message, and doubles that are sent and come back.
-#include "starling/codec/quantiser.hpp"
+#include "codec/quantiser.hpp"
 
-#include "target.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "target.hpp"
 
 namespace {
 

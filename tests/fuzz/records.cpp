@@ -1,8 +1,9 @@
 #include "records.hpp"
 
-#include "target.hpp"
 #include <algorithm>
 #include <cmath>
+
+#include "target.hpp"
 
 namespace starling::fuzz {
 

@@ -1,7 +1,7 @@
 /// What must hold of the records of a source, whatever its format.
 #pragma once
 
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling::fuzz {
 

@@ -1,5 +1,4 @@
 // Gives every file of a corpus to a fuzz target once, without libFuzzer: replay FOLDER...
-#include "target.hpp"
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -7,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <vector>
+
+#include "target.hpp"
 
 namespace {
 

@@ -1,17 +1,17 @@
 // What a run that goes on reads of its directory, beside checkpoints and ledgers, which have targets of their own. The
 // first byte chooses what the others are: "0" config.ini; "1" a journal (or reports, which are one); "2" two bytes that
 // choose a place, then a line for each entry of a journal, of which one bit is turned there; "3" the same, cut there.
-#include "target.hpp"
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/options/options.hpp"
-#include "starling/record/directory/journal.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "options/options.hpp"
+#include "output/directory/journal.hpp"
+#include "target.hpp"
 
 namespace {
 

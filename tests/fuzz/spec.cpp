@@ -1,10 +1,10 @@
 // Specs and the numbers in them, as words of a command line.
-#include "starling/core/spec.hpp"
+#include "core/spec.hpp"
 
-#include "target.hpp"
 #include <cmath>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace starling;

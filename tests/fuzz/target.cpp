@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling::fuzz {
 

@@ -1,7 +1,6 @@
 // Files for --config in TOML.
+#include "options/toml_file.hpp"
 #include "target.hpp"
-
-#include "starling/options/toml_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace starling;

@@ -1,11 +1,11 @@
 // Mean masses under push-sum: of fixed graphs the stationary ones, of changing graphs those of a window.
-#include "starling/graph/masses.hpp"
+#include "graph/masses.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 
-#include "starling/graph/analysis/analysis.hpp"
-#include "starling/graph/overlays/overlays.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "support/testing.hpp"
 
 namespace starling::masses_test {
 

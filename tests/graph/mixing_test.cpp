@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
 namespace starling::mixing_test {
 

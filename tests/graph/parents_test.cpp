@@ -1,8 +1,7 @@
-#include "starling/graph/parents.hpp"
+#include "graph/parents.hpp"
 
+#include "graph/graph.hpp"
 #include "support/testing.hpp"
-
-#include "starling/graph/graph.hpp"
 
 namespace starling::parents_test {
 

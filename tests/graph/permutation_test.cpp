@@ -1,9 +1,10 @@
 // Keyed permutations: bijections whose two directions agree, and as random as a test of many can tell.
 #include "graph/permutation.hpp"
 
-#include "statistics.hpp"
 #include <algorithm>
 #include <set>
+
+#include "statistics.hpp"
 
 namespace starling::permutation_test {
 

@@ -1,8 +1,9 @@
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
-#include "support/testing.hpp"
 #include <limits>
 #include <ostream>
+
+#include "support/testing.hpp"
 
 namespace starling::topology_test {
 

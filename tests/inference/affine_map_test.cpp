@@ -1,8 +1,9 @@
-#include "starling/inference/affine_map.hpp"
+#include "inference/affine_map.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
+
+#include "support/testing.hpp"
 
 namespace starling::affine_map_test {
 

@@ -1,12 +1,12 @@
-#include "starling/inference/curvature_bias.hpp"
+#include "inference/curvature_bias.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <gmock/gmock.h>
 
 #include <Eigen/Dense>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::curvature_bias_test {
 

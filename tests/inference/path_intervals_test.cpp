@@ -1,6 +1,5 @@
-#include "starling/inference/path_intervals.hpp"
+#include "inference/path_intervals.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <gmock/gmock.h>
 #include <numbers>
@@ -8,10 +7,11 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Dense>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::path_intervals_test {
 

@@ -1,13 +1,13 @@
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Dense>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/inference/path_intervals.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "inference/path_intervals.hpp"
+#include "support/testing.hpp"
 
 namespace starling::path_quantiles_test {
 

@@ -1,14 +1,14 @@
-#include "starling/inference/plug_in.hpp"
+#include "inference/plug_in.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
 #include <Eigen/Dense>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::plug_in_test {
 

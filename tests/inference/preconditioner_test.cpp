@@ -1,12 +1,12 @@
-#include "starling/inference/preconditioner.hpp"
+#include "inference/preconditioner.hpp"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
 
 namespace starling::preconditioner_test {
 

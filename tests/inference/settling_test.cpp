@@ -1,11 +1,11 @@
-#include "starling/inference/settling.hpp"
+#include "inference/settling.hpp"
 
-#include "support/slow.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <vector>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/slow.hpp"
+#include "support/testing.hpp"
 
 namespace starling::settling_test {
 

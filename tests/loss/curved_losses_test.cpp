@@ -1,9 +1,10 @@
 /// Conformance tests of all losses with curvature, and of one that is added to the table.
+#include <algorithm>
+#include <cmath>
+
 #include "examples.hpp"
 #include "pseudo_huber.hpp"
 #include "support/testing.hpp"
-#include <algorithm>
-#include <cmath>
 
 namespace starling::curved_losses_test {
 

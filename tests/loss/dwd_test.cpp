@@ -1,9 +1,9 @@
 /// The distance-weighted discriminant's loss: its formulas, its bends and its extremes.
-#include "support/testing.hpp"
 #include <cmath>
 #include <gmock/gmock.h>
 
-#include "starling/loss/loss.hpp"
+#include "loss/loss.hpp"
+#include "support/testing.hpp"
 
 namespace starling::dwd_test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/loss/loss.hpp"
+#include "loss/loss.hpp"
 
 namespace starling::testing_support {
 

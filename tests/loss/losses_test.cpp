@@ -1,15 +1,15 @@
 /// Conformance tests of all losses of the table, and of one that is added to it.
-#include "examples.hpp"
-#include "pseudo_huber.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "examples.hpp"
+#include "pseudo_huber.hpp"
+#include "support/testing.hpp"
 
 namespace starling::losses_test {
 

@@ -1,8 +1,9 @@
 /// The example of docs/how-to/add-a-loss.md: a loss that the table does not have.
 #pragma once
 
-#include "loss/kinds.hpp"
 #include <cmath>
+
+#include "loss/kinds.hpp"
 
 namespace starling::testing_support {
 

@@ -1,9 +1,8 @@
-#include "starling/loss/target_loss.hpp"
+#include "loss/target_loss.hpp"
 
+#include "core/check.hpp"
+#include "loss/loss.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/loss/loss.hpp"
 
 namespace starling::target_loss_test {
 

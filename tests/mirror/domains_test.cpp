@@ -1,7 +1,8 @@
 /// What every domain must keep: instantiated from the table's rows through their examples.
+#include <limits>
+
 #include "examples.hpp"
 #include "support/testing.hpp"
-#include <limits>
 
 namespace starling::domains_test {
 

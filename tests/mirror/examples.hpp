@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
-#include "starling/mirror/mirror.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "mirror/mirror.hpp"
 
 namespace starling::testing_support {
 

@@ -1,9 +1,10 @@
 /// The example of docs/how-to/add-a-mirror-map.md: a mirror map that the table does not have.
 #pragma once
 
-#include "mirror/member.hpp"
 #include <algorithm>
 #include <cmath>
+
+#include "mirror/member.hpp"
 
 namespace starling::testing_support {
 

@@ -1,11 +1,11 @@
 /// What every pair of mirror map and domain must keep: all pairs that can be made are tested.
-#include "examples.hpp"
-#include "hypentropy.hpp"
-#include "support/testing.hpp"
 #include <functional>
 #include <map>
 
-#include "starling/mirror/positive_coordinates.hpp"
+#include "examples.hpp"
+#include "hypentropy.hpp"
+#include "mirror/positive_coordinates.hpp"
+#include "support/testing.hpp"
 
 namespace starling::maps_test {
 

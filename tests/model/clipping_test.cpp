@@ -1,10 +1,10 @@
 /// Clipping of linear models, on which the mechanisms' sensitivity rests (docs/methods/privacy.md).
-#include "records.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "records.hpp"
+#include "support/testing.hpp"
 
 namespace starling::clipping_test {
 

@@ -1,13 +1,13 @@
 /// Linear models with curvature: gradients as LinearModel's, Gram products, rows scaled to a bound.
-#include "starling/model/curved_model.hpp"
+#include "model/curved_model.hpp"
 
-#include "records.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "records.hpp"
+#include "support/testing.hpp"
 
 namespace starling::curved_model_test {
 

@@ -1,10 +1,10 @@
 /// What linear models must keep under every loss, with and without an intercept.
-#include "records.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "records.hpp"
+#include "support/testing.hpp"
 
 namespace starling::linear_model_test {
 

@@ -1,10 +1,10 @@
 /// A point and its distances to records, under every loss of the table that can score them.
-#include "records.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "records.hpp"
+#include "support/testing.hpp"
 
 namespace starling::location_model_test {
 

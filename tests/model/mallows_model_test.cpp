@@ -1,13 +1,13 @@
 /// Regression with bounded influence: bounds, weights, derivatives, clips.
-#include "starling/model/mallows_model.hpp"
+#include "model/mallows_model.hpp"
 
-#include "records.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "records.hpp"
+#include "support/testing.hpp"
 
 namespace starling::mallows_model_test {
 

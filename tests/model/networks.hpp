@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/random.hpp"
-#include "starling/model/network/network.hpp"
+#include "core/random.hpp"
+#include "model/network/network.hpp"
 
 namespace starling::testing_support {
 

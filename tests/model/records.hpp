@@ -1,11 +1,10 @@
 /// Random records for the tests of models.
 #pragma once
 
+#include "core/random.hpp"
 #include "loss/examples.hpp"
+#include "model/model.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/random.hpp"
-#include "starling/model/model.hpp"
 
 namespace starling::testing_support {
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
 
 namespace starling::row_arithmetic_test {
 

@@ -1,12 +1,12 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <chrono>
 #include <gmock/gmock.h>
 #include <thread>
 #include <vector>
 
-#include "starling/net/agreement.hpp"
-#include "starling/net/world.hpp"
+#include "net/agreement.hpp"
+#include "net/world.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::abandoned_collective_test {
 

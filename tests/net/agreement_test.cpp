@@ -1,9 +1,8 @@
-#include "starling/net/agreement.hpp"
+#include "net/agreement.hpp"
 
+#include "core/random.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/random.hpp"
 
 namespace starling::agreement_test {
 

@@ -1,7 +1,6 @@
+#include "net/neighbours/neighbours.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-
-#include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::cause_test {
 

@@ -1,10 +1,10 @@
 // Counts of edges against a map of all of them.
 #include "net/edge_counts.hpp"
 
-#include "support/testing.hpp"
 #include <map>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::edge_counts_test {
 

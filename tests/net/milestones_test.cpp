@@ -1,10 +1,9 @@
-#include "starling/net/milestones.hpp"
-
-#include "support/mpi_testing.hpp"
+#include "net/milestones.hpp"
 
 #include <gtest/gtest.h>
 
-#include "starling/net/agreement.hpp"
+#include "net/agreement.hpp"
+#include "support/mpi_testing.hpp"
 
 namespace starling::milestones_test {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/boundary.hpp"
+#include "core/boundary.hpp"
 
 namespace starling {
 

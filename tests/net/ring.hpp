@@ -2,14 +2,14 @@
 /// ranks that are no neighbours, and that may be rounds apart.
 #pragma once
 
-#include "support/mpi_testing.hpp"
 #include <csignal>
 #include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "support/mpi_testing.hpp"
 
 namespace starling::testing_support {
 

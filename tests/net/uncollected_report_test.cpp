@@ -1,10 +1,10 @@
 // A report that rank 0 has not asked for when it ends does not keep its sender from ending.
-#include "support/mpi_testing.hpp"
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
-#include "starling/net/agreement.hpp"
+#include "net/agreement.hpp"
+#include "support/mpi_testing.hpp"
 
 namespace starling::uncollected_report_test {
 

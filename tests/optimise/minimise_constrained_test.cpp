@@ -1,12 +1,12 @@
 // Constrained minimisers in closed form, with certificates that hold.
-#include "starling/optimise/minimise_constrained.hpp"
+#include "optimise/minimise_constrained.hpp"
 
-#include "support/near.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "support/near.hpp"
+#include "support/testing.hpp"
 
 namespace starling::minimise_constrained_test {
 

@@ -1,12 +1,12 @@
 // Minimisers that are known in closed form, and certificates that must hold on the way to them.
-#include "starling/optimise/minimise.hpp"
+#include "optimise/minimise.hpp"
 
-#include "support/near.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "support/near.hpp"
+#include "support/testing.hpp"
 
 namespace starling::minimise_test {
 

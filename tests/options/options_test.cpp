@@ -1,6 +1,5 @@
-#include "starling/options/options.hpp"
+#include "options/options.hpp"
 
-#include "support/testing.hpp"
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <map>
@@ -8,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/options/help.hpp"
-#include "starling/options/meant.hpp"
+#include "core/check.hpp"
+#include "options/help.hpp"
+#include "options/meant.hpp"
+#include "support/testing.hpp"
 
 namespace starling::options_test {
 

@@ -1,11 +1,11 @@
-#include "starling/options/toml_file.hpp"
+#include "options/toml_file.hpp"
 
-#include "support/testing.hpp"
 #include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::toml_file_test {
 

@@ -1,13 +1,13 @@
 /// Rows are clipped to what mechanisms ask for, and to nothing else.
-#include "starling/privacy/clip_rows.hpp"
+#include "privacy/clip_rows.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <gmock/gmock.h>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::clip_rows_test {
 

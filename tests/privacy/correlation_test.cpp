@@ -1,11 +1,11 @@
-#include "starling/privacy/correlation.hpp"
+#include "privacy/correlation.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::correlation_test {
 

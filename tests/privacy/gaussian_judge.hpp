@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
 
 namespace starling::testing_support {
 

@@ -1,7 +1,6 @@
 /// Statistics of discrete Laplace draws of scale t = 2^40, gathered chunk by chunk, so that 10^8 draws need no memory.
 #pragma once
 
-#include "statistics.hpp"
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,7 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/privacy/keys/keystream.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "statistics.hpp"
 
 namespace starling::testing_support {
 

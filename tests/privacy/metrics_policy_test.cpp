@@ -1,11 +1,10 @@
 // What leaves without noise is named: by the policy that lets it out, in the statement and in docs/privacy.md.
-#include "starling/privacy/metrics_policy.hpp"
-
-#include "support/testing.hpp"
+#include "privacy/metrics_policy.hpp"
 
 #include <fmt/format.h>
 
-#include "starling/files/durable_file.hpp"
+#include "files/durable_file.hpp"
+#include "support/testing.hpp"
 
 namespace starling::metrics_policy_test {
 

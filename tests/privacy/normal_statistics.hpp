@@ -2,7 +2,6 @@
 /// with a known probability.
 #pragma once
 
-#include "statistics.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "statistics.hpp"
 
 namespace starling::testing_support {
 

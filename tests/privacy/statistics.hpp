@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "starling/privacy/keys/keystream.hpp"
+#include "privacy/keys/keystream.hpp"
 
 namespace starling::testing_support {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/noise/grid.hpp"
 
 namespace starling {
 

@@ -1,7 +1,6 @@
 /// A network of clients around an aggregator, for tests of the aggregator modes: fixed records, no noise unless asked.
 #pragma once
 
-#include "support/mpi_testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,11 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/random.hpp"
-#include "starling/protocol/renewable/offline_renewable.hpp"
-#include "starling/protocol/renewable/online_renewable.hpp"
-#include "starling/protocol/renewable/paper_renewable.hpp"
-#include "starling/protocol/renewable/private_renewable.hpp"
+#include "core/random.hpp"
+#include "protocol/renewable/offline_renewable.hpp"
+#include "protocol/renewable/online_renewable.hpp"
+#include "protocol/renewable/paper_renewable.hpp"
+#include "protocol/renewable/private_renewable.hpp"
+#include "support/mpi_testing.hpp"
 
 namespace starling::testing_support {
 

@@ -1,9 +1,8 @@
-#include "starling/protocol/canary.hpp"
+#include "protocol/canary.hpp"
 
+#include "loss/loss.hpp"
+#include "model/network/network_model.hpp"
 #include "support/testing.hpp"
-
-#include "starling/loss/loss.hpp"
-#include "starling/model/network/network_model.hpp"
 
 namespace starling::canary_test {
 

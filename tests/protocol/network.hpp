@@ -1,17 +1,17 @@
 /// A whole network of clients for tests of the protocol: quadratic losses with a minimiser per client, no noise.
 #pragma once
 
-#include "support/endless_stream.hpp"
-#include "support/mpi_testing.hpp"
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <vector>
 
-#include "starling/graph/topology.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/protocol/decentralized/mixing_channel.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
+#include "graph/topology.hpp"
+#include "net/agreement.hpp"
+#include "protocol/decentralized/mixing_channel.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "support/endless_stream.hpp"
+#include "support/mpi_testing.hpp"
 
 namespace starling::testing_support {
 

@@ -1,15 +1,15 @@
-#include "starling/protocol/person_model.hpp"
+#include "protocol/person_model.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
-#include "starling/model/network/network_model.hpp"
-#include "starling/protocol/canary.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "model/network/network_model.hpp"
+#include "protocol/canary.hpp"
+#include "support/testing.hpp"
 
 namespace starling::person_model_test {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "starling/graph/schedule.hpp"
-#include "starling/protocol/decentralized/mixer.hpp"
+#include "graph/schedule.hpp"
+#include "protocol/decentralized/mixer.hpp"
 
 namespace starling::testing_support {
 

@@ -1,15 +1,15 @@
 /// Clients with fixed records of a linear regression around an aggregator, for tests of stochastic gradient descent.
 #pragma once
 
-#include "aggregation.hpp"
-#include "support/near.hpp"
 #include <functional>
 
-#include "starling/inference/path_intervals.hpp"
-#include "starling/loss/loss.hpp"
-#include "starling/model/mallows_model.hpp"
-#include "starling/privacy/ledger/ledger.hpp"
-#include "starling/privacy/mechanism/paired_mechanism.hpp"
+#include "aggregation.hpp"
+#include "inference/path_intervals.hpp"
+#include "loss/loss.hpp"
+#include "model/mallows_model.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "support/near.hpp"
 
 namespace starling::testing_support {
 

@@ -1,9 +1,9 @@
 // The view of observers: one client's model is its column of all models, and looking changes nothing.
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <numeric>
 
-#include "starling/graph/overlays/overlays.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::round_view_test {
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "starling/graph/graph.hpp"
-#include "starling/graph/overlays/overlays.hpp"
+#include "graph/graph.hpp"
+#include "graph/overlays/overlays.hpp"
 
 namespace starling::testing_support {
 

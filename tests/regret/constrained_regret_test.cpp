@@ -1,8 +1,9 @@
 // Comparators that keep long-term constraints, against answers by hand, the same on every layout.
-#include "starling/regret/constrained_regret.hpp"
+#include "regret/constrained_regret.hpp"
+
+#include <cmath>
 
 #include "evaluation.hpp"
-#include <cmath>
 
 namespace starling::constrained_regret_test {
 

@@ -1,12 +1,12 @@
 // Dynamic regret against known best models of single rounds, on any layout, and its remarks.
-#include "starling/regret/dynamic_regret.hpp"
+#include "regret/dynamic_regret.hpp"
 
-#include "evaluation.hpp"
 #include <bit>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/regret/regret.hpp"
+#include "core/numerics/kernels.hpp"
+#include "evaluation.hpp"
+#include "regret/regret.hpp"
 
 namespace starling::dynamic_regret_test {
 

@@ -1,15 +1,15 @@
 /// Evaluation passes over records that a test lists.
 #pragma once
 
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "starling/core/random.hpp"
-#include "starling/regret/evaluation_pass.hpp"
+#include "core/random.hpp"
+#include "regret/evaluation_pass.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::testing_support {
 

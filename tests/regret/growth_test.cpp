@@ -1,12 +1,12 @@
 // Exponents of curves whose growth is known, and errors that must cover it as often as they claim.
-#include "starling/regret/growth.hpp"
+#include "regret/growth.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/random.hpp"
-#include "starling/regret/regret.hpp"
+#include "core/random.hpp"
+#include "regret/regret.hpp"
+#include "support/testing.hpp"
 
 namespace starling::growth_test {
 

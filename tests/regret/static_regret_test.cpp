@@ -1,11 +1,11 @@
 // Regret against known comparators, the same on every layout, and never where metrics are private.
-#include "starling/regret/static_regret.hpp"
+#include "regret/static_regret.hpp"
 
-#include "evaluation.hpp"
 #include <bit>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "evaluation.hpp"
 
 namespace starling::static_regret_test {
 

@@ -1,4 +1,4 @@
-#include "starling/report/end_checks.hpp"
+#include "report/end_checks.hpp"
 
 #include <algorithm>
 #include <cmath>

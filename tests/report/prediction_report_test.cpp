@@ -1,11 +1,11 @@
-#include "starling/report/prediction_report.hpp"
+#include "report/prediction_report.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/report/view/summary_view.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling::prediction_report_test {
 

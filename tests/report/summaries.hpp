@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "starling/report/summary.hpp"
+#include "report/summary.hpp"
 
 namespace starling::testing_support {
 

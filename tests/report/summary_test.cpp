@@ -1,12 +1,13 @@
 /// summary.json and the table of results.
-#include "starling/report/summary.hpp"
+#include "report/summary.hpp"
 
-#include "summaries.hpp"
-#include "support/testing.hpp"
 #include <limits>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
+
+#include "summaries.hpp"
+#include "support/testing.hpp"
 
 namespace starling::summary_test {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "starling/data/stream.hpp"
+#include "data/stream.hpp"
 
 namespace starling::testing_support {
 

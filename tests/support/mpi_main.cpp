@@ -1,5 +1,3 @@
-#include "mpi_testing.hpp"
-#include "one_file.hpp"
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -8,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/net/agreement.hpp"
+#include "mpi_testing.hpp"
+#include "net/agreement.hpp"
+#include "one_file.hpp"
 
 namespace starling::testing_support {
 

@@ -1,11 +1,11 @@
 /// What tests under mpirun share. Never ASSERT between collectives: a rank that leaves early hangs the others.
 #pragma once
 
-#include "support/testing.hpp"
 #include <string>
 #include <vector>
 
-#include "starling/net/world.hpp"
+#include "net/world.hpp"
+#include "support/testing.hpp"
 
 namespace starling::testing_support {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
 
 namespace starling::testing_support {
 

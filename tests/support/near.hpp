@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/columns.hpp"
+#include "core/columns.hpp"
 
 namespace starling::testing_support {
 

@@ -1,5 +1,6 @@
-#include "one_file.hpp"
 #include <cstdio>
+
+#include "one_file.hpp"
 
 // GoogleTest's own main passes when a filter or an empty table leaves no test to run; this one does not.
 int main(int argc, char** argv) {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/record_error.hpp"
+#include "core/record_error.hpp"
 
 /// The expression, which may have commas, throws an E whose message has this part.
 #define EXPECT_ERROR(E, part, ...)                                                                 \

@@ -1,4 +1,4 @@
-#include "app/console/commands.hpp"
+#include "app/commands.hpp"
 
 namespace starling {
 

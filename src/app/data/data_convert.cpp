@@ -1,19 +1,19 @@
 // `starling data convert` and `make`.
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "app/settings/source_choice.hpp"
-#include "app/settings/source_options.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <numeric>
 #include <sys/stat.h>
 
-#include "starling/core/check.hpp"
-#include "starling/data/formats/writer.hpp"
-#include "starling/data/preparation/window.hpp"
+#include "app/commands.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "data/formats/writer.hpp"
+#include "data/preparation/window.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run/settings/source_choice.hpp"
+#include "run/settings/source_options.hpp"
 
 namespace starling {
 

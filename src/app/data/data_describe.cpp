@@ -1,16 +1,16 @@
 // `starling data describe`.
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "app/settings/source_choice.hpp"
-#include "app/settings/source_options.hpp"
-#include "description_text.hpp"
 #include <filesystem>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/data/column_names.hpp"
+#include "app/commands.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "data/column_names.hpp"
+#include "description_text.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run/settings/source_choice.hpp"
+#include "run/settings/source_options.hpp"
 
 namespace starling {
 

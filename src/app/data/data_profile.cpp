@@ -1,16 +1,16 @@
 // `starling data profile`.
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "app/settings/source_options.hpp"
 #include <algorithm>
 #include <filesystem>
 
-#include "starling/core/check.hpp"
-#include "starling/data/description/profile.hpp"
-#include "starling/data/source.hpp"
-#include "starling/files/text_files.hpp"
+#include "app/commands.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "data/description/profile.hpp"
+#include "data/source.hpp"
+#include "files/text_files.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run/settings/source_options.hpp"
 
 namespace starling {
 

@@ -8,10 +8,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/data/column_names.hpp"
-#include "starling/loss/loss.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "core/check.hpp"
+#include "data/column_names.hpp"
+#include "loss/loss.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/links.hpp"
-#include "starling/data/description/description.hpp"
+#include "core/links.hpp"
+#include "data/description/description.hpp"
 
 namespace starling {
 

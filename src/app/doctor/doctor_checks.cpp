@@ -1,12 +1,13 @@
 #include "doctor_checks.hpp"
 
-#include "doctor_text.hpp"
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include <fmt/ranges.h>
+
+#include "doctor_text.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/net/probes/latency_probes.hpp"
+#include "net/probes/latency_probes.hpp"
 
 namespace starling {
 

@@ -1,18 +1,18 @@
 // `starling doctor`: the steps in which a launch is looked at.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/run/launch.hpp"
-#include "doctor_config.hpp"
-#include "doctor_predict.hpp"
-#include "doctor_text.hpp"
 #include <chrono>
 #include <map>
 
-#include "starling/core/check.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/graph/analysis/analysis.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/protocol/decentralized/mixer.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "doctor_config.hpp"
+#include "doctor_predict.hpp"
+#include "doctor_text.hpp"
+#include "files/tell_user.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "net/agreement.hpp"
+#include "protocol/decentralized/mixer.hpp"
+#include "run/launch.hpp"
 
 namespace starling {
 

@@ -1,10 +1,9 @@
 #include "doctor_config.hpp"
 
-#include "app/settings/catalogue.hpp"
+#include "core/check.hpp"
 #include "doctor_checks.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/options/options.hpp"
+#include "options/options.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

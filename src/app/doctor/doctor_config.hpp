@@ -1,14 +1,14 @@
 /// Configuration of `starling doctor`.
 #pragma once
 
-#include "app/console/command.hpp"
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "starling/core/links.hpp"
-#include "starling/options/option.hpp"
+#include "console/command.hpp"
+#include "core/links.hpp"
+#include "options/option.hpp"
 
 namespace starling {
 

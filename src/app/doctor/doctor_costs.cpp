@@ -1,17 +1,17 @@
 // Measured costs for `starling doctor --predict`.
-#include "doctor_predict.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/graph/topology.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/probes/latency_probes.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "doctor_predict.hpp"
+#include "graph/topology.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/probes/latency_probes.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 

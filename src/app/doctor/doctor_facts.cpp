@@ -1,7 +1,4 @@
 // The facts that `starling doctor` looks at.
-#include "app/console/version.hpp"
-#include "app/run/launch.hpp"
-#include "doctor_checks.hpp"
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -16,12 +13,15 @@
 #include <hdf5.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/core/digest.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/net/host/usable_memory.hpp"
-#include "starling/record/directory/disk_trial.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "console/version.hpp"
+#include "core/digest.hpp"
+#include "core/limits.hpp"
+#include "doctor_checks.hpp"
+#include "net/agreement.hpp"
+#include "net/host/usable_memory.hpp"
+#include "output/directory/disk_trial.hpp"
+#include "report/view/summary_view.hpp"
+#include "run/launch.hpp"
 
 namespace starling {
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/graph/topology.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
+#include "graph/topology.hpp"
 
 namespace starling {
 

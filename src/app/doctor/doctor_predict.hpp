@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "starling/graph/graph.hpp"
-#include "starling/net/traffic.hpp"
+#include "graph/graph.hpp"
+#include "net/traffic.hpp"
 
 namespace starling {
 

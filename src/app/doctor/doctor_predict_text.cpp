@@ -1,10 +1,9 @@
 // Output of `starling doctor --predict`.
-#include "doctor_predict.hpp"
-#include "doctor_text.hpp"
-
 #include <nlohmann/json.hpp>
 
-#include "starling/report/view/json.hpp"
+#include "doctor_predict.hpp"
+#include "doctor_text.hpp"
+#include "report/view/json.hpp"
 
 namespace starling {
 

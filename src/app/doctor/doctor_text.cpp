@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/report/view/summary_view.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling {
 

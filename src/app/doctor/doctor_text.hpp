@@ -1,11 +1,12 @@
 /// Output of `starling doctor`.
 #pragma once
 
-#include "doctor_checks.hpp"
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "doctor_checks.hpp"
 
 namespace starling {
 

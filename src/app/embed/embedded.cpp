@@ -1,10 +1,11 @@
 #include "embedded.hpp"
 
-#include "app/console/print.hpp"
-#include "app/program.hpp"
-#include "app/run/launch.hpp"
 #include <algorithm>
 #include <exception>
+
+#include "app/program.hpp"
+#include "console/print.hpp"
+#include "run/launch.hpp"
 
 namespace starling {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/net/world.hpp"
+#include "core/check.hpp"
+#include "net/world.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
 // Completion by shells.
-#include "generated_text.hpp"
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "starling/core/names.hpp"
+#include "core/names.hpp"
+#include "generated_text.hpp"
 
 namespace starling {
 

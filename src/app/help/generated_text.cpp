@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

@@ -1,9 +1,10 @@
 /// Texts that are made from the declarations of commands and options: manual pages and completions of shells.
 #pragma once
 
-#include "app/console/command.hpp"
 #include <string>
 #include <vector>
+
+#include "console/command.hpp"
 
 namespace starling {
 

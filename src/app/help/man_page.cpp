@@ -1,12 +1,12 @@
 // Manual pages.
-#include "app/console/help.hpp"
-#include "app/console/version.hpp"
-#include "generated_text.hpp"
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include "starling/options/help.hpp"
+#include "console/help.hpp"
+#include "console/version.hpp"
+#include "generated_text.hpp"
+#include "options/help.hpp"
 
 namespace starling {
 

@@ -1,19 +1,19 @@
 #include "data_look.hpp"
 
-#include "app/console/pass.hpp"
-#include "app/data/description_text.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/per_client.hpp"
-#include "starling/data/column_names.hpp"
-#include "starling/data/description/profile.hpp"
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/source.hpp"
-#include "starling/files/text_files.hpp"
+#include "app/data/description_text.hpp"
+#include "console/pass.hpp"
+#include "core/check.hpp"
+#include "core/per_client.hpp"
+#include "data/column_names.hpp"
+#include "data/description/profile.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/source.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

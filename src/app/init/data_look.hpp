@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/links.hpp"
-#include "starling/data/settings.hpp"
+#include "core/links.hpp"
+#include "data/settings.hpp"
 
 namespace starling {
 

@@ -1,25 +1,25 @@
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "app/settings/privacy_options.hpp"
-#include "app/settings/source_options.hpp"
-#include "data_look.hpp"
-#include "questions.hpp"
-#include "run_files.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/core/per_client.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/graph/topology.hpp"
-#include "starling/net/world.hpp"
+#include "app/commands.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "core/per_client.hpp"
+#include "data_look.hpp"
+#include "files/durable_file.hpp"
+#include "files/text_files.hpp"
+#include "graph/topology.hpp"
+#include "net/world.hpp"
+#include "questions.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run/settings/privacy_options.hpp"
+#include "run/settings/source_options.hpp"
+#include "run_files.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
 #include "questions.hpp"
 
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
 #include <iostream>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/files/text.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

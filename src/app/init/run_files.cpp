@@ -1,11 +1,12 @@
 #include "run_files.hpp"
 
-#include "app/console/command.hpp"
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "console/command.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
 /// The files that `starling init` writes: a configuration, a topology and a batch script.
 #pragma once
 
-#include "data_look.hpp"
 #include <optional>
 #include <string>
 
-#include "starling/core/links.hpp"
+#include "core/links.hpp"
+#include "data_look.hpp"
 
 namespace starling {
 

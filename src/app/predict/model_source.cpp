@@ -1,21 +1,21 @@
 #include "model_source.hpp"
 
-#include "app/console/pass.hpp"
-#include "app/settings/catalogue.hpp"
-#include "app/settings/model_choice.hpp"
-#include "app/vertical/model_parts.hpp"
-#include "block_worker.hpp"
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/per_client.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/memory_records.hpp"
-#include "starling/files/tell_user.hpp"
+#include "block_worker.hpp"
+#include "console/pass.hpp"
+#include "core/check.hpp"
+#include "core/per_client.hpp"
+#include "core/record_error.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/memory_records.hpp"
+#include "files/tell_user.hpp"
+#include "methods/vertical/model_parts.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run/settings/model_choice.hpp"
 
 namespace starling {
 

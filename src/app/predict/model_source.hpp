@@ -1,7 +1,6 @@
 /// A saved model and a source of records to apply it to, as the options of a command name them.
 #pragma once
 
-#include "app/settings/source_options.hpp"
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -9,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/batch.hpp"
-#include "starling/data/source.hpp"
-#include "starling/options/options.hpp"
-#include "starling/record/model_file/scorer.hpp"
+#include "core/batch.hpp"
+#include "data/source.hpp"
+#include "options/options.hpp"
+#include "output/model_file/scorer.hpp"
+#include "run/settings/source_options.hpp"
 
 namespace starling {
 

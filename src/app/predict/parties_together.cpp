@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/privacy/without_noise.hpp"
-#include "starling/protocol/vertical/vertical_networks.hpp"
-#include "starling/protocol/vertical/vertical_predictions.hpp"
+#include "core/check.hpp"
+#include "files/tell_user.hpp"
+#include "privacy/without_noise.hpp"
+#include "protocol/vertical/vertical_networks.hpp"
+#include "protocol/vertical/vertical_predictions.hpp"
 
 namespace starling {
 

@@ -1,18 +1,18 @@
 /// Parties that apply a vertical model together, each from its own file and its own part of the model.
 #pragma once
 
-#include "app/vertical/model_parts.hpp"
-#include "app/vertical/party_records.hpp"
-#include "model_source.hpp"
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "starling/codec/quantiser.hpp"
-#include "starling/net/root/root.hpp"
-#include "starling/record/model_file/scorer.hpp"
+#include "codec/quantiser.hpp"
+#include "methods/vertical/model_parts.hpp"
+#include "methods/vertical/party_records.hpp"
+#include "model_source.hpp"
+#include "net/root/root.hpp"
+#include "output/model_file/scorer.hpp"
 
 namespace starling {
 

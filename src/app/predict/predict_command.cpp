@@ -1,10 +1,3 @@
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/run/launch.hpp"
-#include "app/settings/catalogue.hpp"
-#include "model_source.hpp"
-#include "parties_together.hpp"
-#include "prediction_writer.hpp"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -14,10 +7,17 @@
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/files/text_files.hpp"
+#include "app/commands.hpp"
+#include "console/pass.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "files/tell_user.hpp"
+#include "files/text_files.hpp"
+#include "model_source.hpp"
+#include "parties_together.hpp"
+#include "prediction_writer.hpp"
+#include "run/launch.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "starling/core/numerics/logistic.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/record/intervals/interval_recorder.hpp"
+#include "core/numerics/logistic.hpp"
+#include "files/text_files.hpp"
+#include "output/intervals/interval_recorder.hpp"
 
 namespace starling {
 

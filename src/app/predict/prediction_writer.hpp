@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/boundary.hpp"
-#include "starling/record/model_file/saved_model.hpp"
+#include "core/boundary.hpp"
+#include "output/model_file/saved_model.hpp"
 
 namespace starling {
 

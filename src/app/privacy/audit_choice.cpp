@@ -1,9 +1,8 @@
 #include "audit_choice.hpp"
 
-#include "app/settings/catalogue.hpp"
-#include "app/settings/privacy_options.hpp"
-
-#include "starling/core/limits.hpp"
+#include "core/limits.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run/settings/privacy_options.hpp"
 
 namespace starling {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "starling/core/links.hpp"
-#include "starling/options/options.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/links.hpp"
+#include "options/options.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
 

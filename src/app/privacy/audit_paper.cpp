@@ -7,9 +7,9 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/loss/loss.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "loss/loss.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
 /// The published perturbation of renewable estimation as an audit subject: all models of a stream.
 #pragma once
 
-#include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/mechanism/paper_perturbation.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
 
 namespace starling {
 

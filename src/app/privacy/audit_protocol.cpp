@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "starling/graph/topology.hpp"
-#include "starling/privacy/ledger/accounts.hpp"
-#include "starling/protocol/canary.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "graph/topology.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "protocol/canary.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "starling/net/world.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/audit/one_run.hpp"
+#include "net/world.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/one_run.hpp"
 
 namespace starling {
 

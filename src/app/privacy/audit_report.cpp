@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/privacy/statement/statement.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "privacy/statement/statement.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling {
 

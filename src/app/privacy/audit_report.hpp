@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/audit/one_run.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/one_run.hpp"
 
 namespace starling {
 

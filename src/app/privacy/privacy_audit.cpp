@@ -1,19 +1,19 @@
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
-#include "app/run/launch.hpp"
+#include <filesystem>
+
+#include "app/commands.hpp"
 #include "audit_choice.hpp"
 #include "audit_paper.hpp"
 #include "audit_protocol.hpp"
 #include "audit_report.hpp"
-#include <filesystem>
-
-#include "starling/files/text_files.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/accounting/spending.hpp"
-#include "starling/privacy/audit/chain_subject.hpp"
-#include "starling/privacy/statement/statement.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "files/text_files.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/accounting/spending.hpp"
+#include "privacy/audit/chain_subject.hpp"
+#include "privacy/statement/statement.hpp"
+#include "report/pictures/pictures.hpp"
+#include "run/launch.hpp"
 
 namespace starling {
 

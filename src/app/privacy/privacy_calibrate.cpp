@@ -1,8 +1,4 @@
 // `starling privacy calibrate`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "release_terms.hpp"
 #include <array>
 #include <cmath>
 #include <limits>
@@ -11,10 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/mechanism.hpp"
+#include "release_terms.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

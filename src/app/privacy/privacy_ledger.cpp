@@ -1,7 +1,4 @@
 // `starling privacy ledger FILE`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,14 +8,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/privacy/accounting/in_words.hpp"
-#include "starling/privacy/accounting/spending.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
-#include "starling/privacy/statement/statement.hpp"
-#include "starling/record/directory/private_place.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "files/tell_user.hpp"
+#include "output/directory/private_place.hpp"
+#include "privacy/accounting/in_words.hpp"
+#include "privacy/accounting/spending.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "privacy/statement/statement.hpp"
+#include "report/view/summary_view.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

@@ -1,18 +1,18 @@
 // `starling privacy spend`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "release_terms.hpp"
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/files/round_values.hpp"
-#include "starling/privacy/accounting/in_words.hpp"
-#include "starling/privacy/mechanism.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "files/round_values.hpp"
+#include "privacy/accounting/in_words.hpp"
+#include "privacy/mechanism.hpp"
+#include "release_terms.hpp"
+#include "report/view/summary_view.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

@@ -7,14 +7,14 @@
 #include <limits>
 #include <map>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/text.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/options/options.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
+#include "files/text.hpp"
+#include "files/text_files.hpp"
+#include "options/options.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
 

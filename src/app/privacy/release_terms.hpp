@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/privacy/charge.hpp"
+#include "privacy/charge.hpp"
 
 namespace starling {
 

@@ -6,11 +6,11 @@
 #include <sstream>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/record/directory/run_identity.hpp"
-#include "starling/report/view/run_reading.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "output/directory/run_identity.hpp"
+#include "report/view/run_reading.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

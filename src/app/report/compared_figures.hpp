@@ -1,11 +1,12 @@
 /// Figures and keys of runs that comparisons show.
 #pragma once
 
-#include "report.hpp"
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "report.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
 #include "comparison.hpp"
 
-#include "app/settings/learning_config.hpp"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
 
-#include "starling/files/text_files.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "files/text_files.hpp"
+#include "report/view/table_text.hpp"
+#include "run/settings/learning_config.hpp"
 
 namespace starling {
 

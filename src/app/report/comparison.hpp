@@ -1,12 +1,12 @@
 /// Runs side by side.
 #pragma once
 
-#include "compared_figures.hpp"
-#include "table.hpp"
 #include <string>
 #include <vector>
 
-#include "starling/report/pictures/pictures.hpp"
+#include "compared_figures.hpp"
+#include "report/pictures/pictures.hpp"
+#include "table.hpp"
 
 namespace starling {
 

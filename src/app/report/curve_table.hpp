@@ -1,12 +1,12 @@
 /// Some lines of a run's history as a table.
 #pragma once
 
-#include "table.hpp"
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "starling/record/directory/history.hpp"
+#include "output/directory/history.hpp"
+#include "table.hpp"
 
 namespace starling {
 

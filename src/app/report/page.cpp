@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/report/view/json.hpp"
+#include "report/view/json.hpp"
 
 namespace starling {
 

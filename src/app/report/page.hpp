@@ -1,10 +1,11 @@
 /// Self-contained HTML pages: no script, and nothing from outside.
 #pragma once
 
-#include "table.hpp"
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "table.hpp"
 
 namespace starling {
 

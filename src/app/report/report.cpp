@@ -1,6 +1,5 @@
 #include "report.hpp"
 
-#include "curve_table.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,13 +9,14 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/report/figures/figure.hpp"
-#include "starling/report/pictures/picture.hpp"
-#include "starling/report/run_file.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "curve_table.hpp"
+#include "files/text_files.hpp"
+#include "report/figures/figure.hpp"
+#include "report/pictures/picture.hpp"
+#include "report/run_file.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "starling/record/directory/history.hpp"
-#include "starling/report/pictures/pictures.hpp"
-#include "starling/report/summary.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "output/directory/history.hpp"
+#include "report/pictures/pictures.hpp"
+#include "report/summary.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling {
 

@@ -1,10 +1,4 @@
 // `starling report RUN`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "comparison.hpp"
-#include "report.hpp"
-#include "run_page.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -12,10 +6,16 @@
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "app/commands.hpp"
+#include "comparison.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "files/tell_user.hpp"
+#include "files/text_files.hpp"
+#include "report.hpp"
+#include "report/pictures/pictures.hpp"
+#include "run/settings/catalogue.hpp"
+#include "run_page.hpp"
 
 namespace starling {
 

@@ -1,18 +1,18 @@
 #include "run_page.hpp"
 
-#include "app/console/version.hpp"
-#include "curve_table.hpp"
-#include "page.hpp"
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
 #include <system_error>
 
-#include "starling/files/scratch_folder.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/report/view/run_reading.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "console/version.hpp"
+#include "curve_table.hpp"
+#include "files/scratch_folder.hpp"
+#include "files/text_files.hpp"
+#include "page.hpp"
+#include "report/view/run_reading.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

@@ -1,10 +1,11 @@
 /// Reports as HTML pages (`starling report --html`).
 #pragma once
 
-#include "comparison.hpp"
-#include "report.hpp"
 #include <string>
 #include <vector>
+
+#include "comparison.hpp"
+#include "report.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "starling/files/text_files.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

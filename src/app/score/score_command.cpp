@@ -1,18 +1,17 @@
-#include "app/console/commands.hpp"
-#include "app/console/pass.hpp"
-#include "app/console/print.hpp"
-#include "app/predict/parties_together.hpp"
-#include "app/predict/prediction_writer.hpp"
-#include "app/run/launch.hpp"
-#include "app/settings/catalogue.hpp"
-#include "score_report.hpp"
-
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/record/model_file/scorer.hpp"
+#include "app/commands.hpp"
+#include "app/predict/parties_together.hpp"
+#include "app/predict/prediction_writer.hpp"
+#include "console/pass.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "files/tell_user.hpp"
+#include "output/model_file/scorer.hpp"
+#include "run/launch.hpp"
+#include "run/settings/catalogue.hpp"
+#include "score_report.hpp"
 
 namespace starling {
 

@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/report/pictures/pictures.hpp"
-#include "starling/report/prediction_report.hpp"
-#include "starling/report/view/summary_view.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "core/check.hpp"
+#include "files/text_files.hpp"
+#include "report/pictures/pictures.hpp"
+#include "report/prediction_report.hpp"
+#include "report/view/summary_view.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

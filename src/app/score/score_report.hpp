@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "starling/core/links.hpp"
-#include "starling/record/figures/test_metrics.hpp"
-#include "starling/report/view/json.hpp"
+#include "core/links.hpp"
+#include "output/figures/test_metrics.hpp"
+#include "report/view/json.hpp"
 
 namespace starling {
 

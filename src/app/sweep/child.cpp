@@ -1,6 +1,5 @@
 #include "child.hpp"
 
-#include "app/console/version.hpp"
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -11,9 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/durable_file.hpp"
+#include "console/version.hpp"
+#include "core/check.hpp"
+#include "core/spec.hpp"
+#include "files/durable_file.hpp"
 
 namespace starling {
 

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/record/directory/history.hpp"
-#include "starling/record/directory/private_place.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "files/text_files.hpp"
+#include "output/directory/history.hpp"
+#include "output/directory/private_place.hpp"
 
 namespace starling {
 

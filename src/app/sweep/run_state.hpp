@@ -1,8 +1,9 @@
 /// How far a run of a sweep has come, by its directory.
 #pragma once
 
-#include "sweep_spec.hpp"
 #include <string>
+
+#include "sweep_spec.hpp"
 
 namespace starling {
 

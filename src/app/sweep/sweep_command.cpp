@@ -1,18 +1,18 @@
 // `starling sweep SPEC`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/program.hpp"
-#include "app/report/comparison.hpp"
-#include "app/settings/catalogue.hpp"
-#include "sweep_runner.hpp"
-#include "sweep_total.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
 
-#include "starling/core/check.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/files/text_files.hpp"
+#include "app/commands.hpp"
+#include "app/program.hpp"
+#include "app/report/comparison.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "files/tell_user.hpp"
+#include "files/text_files.hpp"
+#include "run/settings/catalogue.hpp"
+#include "sweep_runner.hpp"
+#include "sweep_total.hpp"
 
 namespace starling {
 

@@ -1,7 +1,5 @@
 #include "sweep_runner.hpp"
 
-#include "app/console/command.hpp"
-#include "child.hpp"
 #include <csignal>
 #include <filesystem>
 #include <sstream>
@@ -9,10 +7,12 @@
 #include <thread>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/tell_user.hpp"
-#include "starling/net/signal_handlers.hpp"
+#include "child.hpp"
+#include "console/command.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "files/tell_user.hpp"
+#include "net/signal_handlers.hpp"
 
 namespace starling {
 

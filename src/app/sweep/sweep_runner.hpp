@@ -1,13 +1,14 @@
 /// The runs of a sweep as processes, several at once, or as a job array.
 #pragma once
 
-#include "run_state.hpp"
-#include "sweep_spec.hpp"
 #include <chrono>
 #include <map>
 #include <string>
 #include <sys/types.h>
 #include <vector>
+
+#include "run_state.hpp"
+#include "sweep_spec.hpp"
 
 namespace starling {
 

@@ -7,10 +7,10 @@
 #include <sstream>
 #include <string_view>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/spec.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

@@ -1,10 +1,11 @@
 /// The file that describes a sweep, and the runs that it stands for.
 #pragma once
 
-#include "app/console/command.hpp"
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "console/command.hpp"
 
 namespace starling {
 

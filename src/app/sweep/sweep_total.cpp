@@ -1,17 +1,17 @@
 #include "sweep_total.hpp"
 
-#include "run_state.hpp"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/accounting/spending.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
-#include "starling/report/view/run_reading.hpp"
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/accounting/spending.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "report/view/run_reading.hpp"
+#include "run_state.hpp"
 
 namespace starling {
 

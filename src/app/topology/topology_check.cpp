@@ -1,7 +1,4 @@
 // `starling topology check`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,9 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/graph/analysis/analysis.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "report/view/summary_view.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

@@ -1,9 +1,8 @@
-#include "app/console/commands.hpp"
+#include "app/commands.hpp"
+#include "core/check.hpp"
 #include "families_help.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/graph/families/endless.hpp"
-#include "starling/graph/topology.hpp"
+#include "graph/families/endless.hpp"
+#include "graph/topology.hpp"
 
 namespace starling {
 

@@ -1,7 +1,4 @@
 // `starling topology draw`.
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -9,11 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/files/scratch_folder.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/graph/analysis/analysis.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "files/scratch_folder.hpp"
+#include "files/text_files.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "report/pictures/pictures.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

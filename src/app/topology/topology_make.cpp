@@ -1,13 +1,13 @@
-#include "app/console/commands.hpp"
-#include "app/console/print.hpp"
-#include "app/settings/catalogue.hpp"
-#include "families_help.hpp"
 #include <optional>
 
-#include "starling/core/check.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/graph/families/endless.hpp"
-#include "starling/graph/topology.hpp"
+#include "app/commands.hpp"
+#include "console/print.hpp"
+#include "core/check.hpp"
+#include "families_help.hpp"
+#include "files/text_files.hpp"
+#include "graph/families/endless.hpp"
+#include "graph/topology.hpp"
+#include "run/settings/catalogue.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/core/memory/heap.hpp"
+#include "core/memory/heap.hpp"
 
 #include <cstdlib>  // says whether this is glibc
 #ifdef __GLIBC__

@@ -1,4 +1,4 @@
-#include "starling/core/memory/huge_pages.hpp"
+#include "core/memory/huge_pages.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "starling/core/numerics/dense.hpp"
+#include "core/numerics/dense.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>

@@ -1,4 +1,4 @@
-#include "starling/core/numerics/distributions.hpp"
+#include "core/numerics/distributions.hpp"
 
 #include <cmath>
 #include <limits>

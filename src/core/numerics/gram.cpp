@@ -1,10 +1,10 @@
-#include "starling/core/numerics/gram.hpp"
+#include "core/numerics/gram.hpp"
 
-#include "gram_tiles.hpp"
 #include <algorithm>
 #include <cstring>
 
-#include "starling/core/memory/workspace.hpp"
+#include "core/memory/workspace.hpp"
+#include "gram_tiles.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "starling/core/numerics/gram.hpp"
+#include "core/numerics/gram.hpp"
 
 namespace starling {
 

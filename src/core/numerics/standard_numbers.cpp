@@ -1,6 +1,6 @@
-#include "starling/core/numerics/standard_numbers.hpp"
+#include "core/numerics/standard_numbers.hpp"
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "starling/core/record_error.hpp"
+#include "core/record_error.hpp"
 
 namespace starling {
 

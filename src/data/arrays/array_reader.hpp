@@ -1,12 +1,13 @@
 // Readers of sources that are arrays of numbers: HDF5, NumPy, memory.
 #pragma once
 
-#include "data/column_roles.hpp"
-#include "data/formats/readers.hpp"
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "data/column_roles.hpp"
+#include "data/formats/readers.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "array_reader.hpp"
-#include "data/keys.hpp"
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/hdf5/file.hpp"
+#include "array_reader.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/keys.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "array_reader.hpp"
-#include "data/keys.hpp"
 #include <limits>
 #include <map>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/data/memory_records.hpp"
+#include "array_reader.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "data/keys.hpp"
+#include "data/memory_records.hpp"
 
 namespace starling {
 

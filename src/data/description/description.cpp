@@ -1,13 +1,13 @@
-#include "starling/data/description/description.hpp"
+#include "data/description/description.hpp"
 
-#include "data/faults.hpp"
-#include "data/keys.hpp"
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string_view>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/faults.hpp"
+#include "data/keys.hpp"
 
 namespace starling {
 

@@ -1,8 +1,5 @@
-#include "starling/data/description/profile.hpp"
+#include "data/description/profile.hpp"
 
-#include "data/column_roles.hpp"
-#include "data/formats/layout.hpp"
-#include "data/keys.hpp"
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,9 +7,12 @@
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/column_roles.hpp"
+#include "data/formats/layout.hpp"
+#include "data/keys.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

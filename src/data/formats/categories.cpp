@@ -1,14 +1,14 @@
 #include "categories.hpp"
 
-#include "data/keys.hpp"
-#include "data/number.hpp"
-#include "readers.hpp"
 #include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/keys.hpp"
+#include "data/number.hpp"
+#include "readers.hpp"
 
 namespace starling {
 

@@ -1,7 +1,6 @@
 /// Categories: texts that stand for numbers, or for features of 0 and 1.
 #pragma once
 
-#include "data/column_roles.hpp"
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -10,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "starling/data/constants.hpp"
+#include "data/column_roles.hpp"
+#include "data/constants.hpp"
 
 namespace starling {
 

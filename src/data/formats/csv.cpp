@@ -1,12 +1,3 @@
-#include "categories.hpp"
-#include "data/column_roles.hpp"
-#include "data/keys.hpp"
-#include "data/number.hpp"
-#include "delimited.hpp"
-#include "gz_file.hpp"
-#include "layout.hpp"
-#include "line_reader.hpp"
-#include "readers.hpp"
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,9 +11,18 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/files/text.hpp"
+#include "categories.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/column_roles.hpp"
+#include "data/keys.hpp"
+#include "data/number.hpp"
+#include "delimited.hpp"
+#include "files/text.hpp"
+#include "gz_file.hpp"
+#include "layout.hpp"
+#include "line_reader.hpp"
+#include "readers.hpp"
 
 namespace starling {
 

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <string>
 
-#include "starling/core/check.hpp"
-#include "starling/core/exact_number.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/exact_number.hpp"
+#include "core/record_error.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

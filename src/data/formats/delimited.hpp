@@ -1,10 +1,11 @@
 /// Fields of a line of delimited text.
 #pragma once
 
-#include "data/number.hpp"
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "data/number.hpp"
 
 namespace starling {
 

@@ -9,8 +9,8 @@
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
-#include "starling/data/memory_records.hpp"
+#include "core/check.hpp"
+#include "data/memory_records.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/files/durable_file.hpp"
+#include "files/durable_file.hpp"
 
 struct z_stream_s;
 

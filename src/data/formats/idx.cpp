@@ -1,6 +1,3 @@
-#include "data/column_roles.hpp"
-#include "gz_file.hpp"
-#include "readers.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,8 +8,11 @@
 
 #include <boost/endian/conversion.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/column_roles.hpp"
+#include "gz_file.hpp"
+#include "readers.hpp"
 
 namespace starling {
 

@@ -1,7 +1,5 @@
 #include "layout.hpp"
 
-#include "data/number.hpp"
-#include "pipe.hpp"
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,10 +9,12 @@
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/files/foreign_text.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/number.hpp"
+#include "files/foreign_text.hpp"
+#include "files/text.hpp"
+#include "pipe.hpp"
 
 namespace starling {
 

@@ -1,14 +1,14 @@
 /// Layouts of tables of text: what stands above the records, and what the first lines tell of all.
 #pragma once
 
-#include "data/column_roles.hpp"
-#include "delimited.hpp"
-#include "line_reader.hpp"
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "starling/data/settings.hpp"
+#include "data/column_roles.hpp"
+#include "data/settings.hpp"
+#include "delimited.hpp"
+#include "line_reader.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
 #include "line_reader.hpp"
 
-#include "pipe.hpp"
 #include <algorithm>
 #include <cstring>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "files/text.hpp"
+#include "pipe.hpp"
 
 namespace starling {
 

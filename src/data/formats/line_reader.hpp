@@ -1,7 +1,6 @@
 /// Lines of a text file, plain or gzipped, or of a pipe.
 #pragma once
 
-#include "gz_file.hpp"
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
+#include "gz_file.hpp"
 
 namespace starling {
 

@@ -1,9 +1,9 @@
-#include "data/faults.hpp"
-#include "readers.hpp"
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/faults.hpp"
+#include "readers.hpp"
 
 namespace starling {
 

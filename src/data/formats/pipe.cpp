@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,8 +1,9 @@
 /// Named pipes and standard input.
 #pragma once
 
-#include "gz_file.hpp"
 #include <functional>
+
+#include "gz_file.hpp"
 
 namespace starling {
 

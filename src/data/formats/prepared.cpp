@@ -1,12 +1,12 @@
+#include <cmath>
+#include <utility>
+
+#include "core/check.hpp"
+#include "core/record_error.hpp"
 #include "data/forwarding_reader.hpp"
 #include "data/keys.hpp"
 #include "data/label_rules.hpp"
 #include "readers.hpp"
-#include <cmath>
-#include <utility>
-
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
 
 namespace starling {
 

@@ -1,9 +1,5 @@
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
-#include "data/column_roles.hpp"
-#include "data/number.hpp"
-#include "gz_file.hpp"
-#include "readers.hpp"
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -12,11 +8,15 @@
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/data/column_names.hpp"
-#include "starling/data/memory_records.hpp"
-#include "starling/files/text.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "data/column_names.hpp"
+#include "data/column_roles.hpp"
+#include "data/memory_records.hpp"
+#include "data/number.hpp"
+#include "files/text.hpp"
+#include "gz_file.hpp"
+#include "readers.hpp"
 
 namespace starling {
 

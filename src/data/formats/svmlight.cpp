@@ -1,15 +1,15 @@
-#include "data/column_roles.hpp"
-#include "data/number.hpp"
-#include "line_reader.hpp"
-#include "readers.hpp"
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
 #include <string_view>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/column_roles.hpp"
+#include "data/number.hpp"
+#include "line_reader.hpp"
+#include "readers.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
-#include "starling/data/formats/writer.hpp"
+#include "data/formats/writer.hpp"
 
-#include "data/number.hpp"
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,11 +16,12 @@
 #include <fmt/ranges.h>
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
-#include "starling/data/column_names.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "data/column_names.hpp"
+#include "data/number.hpp"
+#include "files/durable_file.hpp"
+#include "files/text_files.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling {
 

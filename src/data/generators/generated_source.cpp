@@ -1,8 +1,8 @@
-#include "starling/data/generators/generated_source.hpp"
+#include "data/generators/generated_source.hpp"
 
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/settings.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/settings.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
 /// The `insurance` generator: premiums of health insurance. Encoding and ranges are those of Table 2 of the paper cited
 /// in docs/methods/inference.md. The effects reproduce the coefficients and the error of least squares of its Table 3.
-#include "generators.hpp"
-#include "regression_generators.hpp"
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "starling/data/constants.hpp"
+#include "data/constants.hpp"
+#include "generators.hpp"
+#include "regression_generators.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
 #include "regression_generators.hpp"
 
-#include "generators.hpp"
 #include <cmath>
 #include <numbers>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "generators.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "starling/data/generators/synthetic.hpp"
+#include "data/generators/synthetic.hpp"
 
 namespace starling {
 

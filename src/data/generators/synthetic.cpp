@@ -1,9 +1,8 @@
-#include "starling/data/generators/synthetic.hpp"
+#include "data/generators/synthetic.hpp"
 
+#include "core/check.hpp"
 #include "generators.hpp"
 #include "regression_generators.hpp"
-
-#include "starling/core/check.hpp"
 
 namespace starling {
 

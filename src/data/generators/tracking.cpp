@@ -1,9 +1,9 @@
-#include "generators.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "generators.hpp"
 
 namespace starling {
 

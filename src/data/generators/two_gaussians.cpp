@@ -1,7 +1,7 @@
-#include "generators.hpp"
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "generators.hpp"
 
 namespace starling {
 

@@ -1,9 +1,9 @@
 #include "byte_source.hpp"
 
-#include "data/formats/gz_file.hpp"
 #include <algorithm>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/formats/gz_file.hpp"
 
 namespace starling {
 

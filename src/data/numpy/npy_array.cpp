@@ -7,7 +7,7 @@
 
 #include <boost/locale/utf.hpp>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

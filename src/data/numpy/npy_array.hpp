@@ -1,15 +1,15 @@
 /// Arrays of NumPy, row by row.
 #pragma once
 
-#include "byte_source.hpp"
-#include "npy_header.hpp"
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "starling/core/batch.hpp"
+#include "byte_source.hpp"
+#include "core/batch.hpp"
+#include "npy_header.hpp"
 
 namespace starling {
 

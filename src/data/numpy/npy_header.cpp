@@ -1,7 +1,5 @@
 #include "npy_header.hpp"
 
-#include "data/keys.hpp"
-#include "data/number.hpp"
 #include <array>
 #include <bit>
 #include <charconv>
@@ -10,8 +8,10 @@
 #include <optional>
 #include <type_traits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/exact_number.hpp"
+#include "core/check.hpp"
+#include "core/exact_number.hpp"
+#include "data/keys.hpp"
+#include "data/number.hpp"
 
 namespace starling {
 

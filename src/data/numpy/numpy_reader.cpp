@@ -1,14 +1,14 @@
 // Readers of .npy and .npz.
-#include "data/arrays/array_reader.hpp"
-#include "data/number.hpp"
-#include "npy_array.hpp"
-#include "zip_file.hpp"
 #include <optional>
 #include <utility>
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/arrays/array_reader.hpp"
+#include "data/number.hpp"
+#include "npy_array.hpp"
+#include "zip_file.hpp"
 
 namespace starling {
 

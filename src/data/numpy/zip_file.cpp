@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,11 +1,12 @@
 /// Members of a zip archive, as numpy.savez writes it.
 #pragma once
 
-#include "byte_source.hpp"
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "byte_source.hpp"
 
 namespace starling {
 

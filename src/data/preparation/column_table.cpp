@@ -1,14 +1,14 @@
 #include "column_table.hpp"
 
-#include "data/formats/readers.hpp"
-#include "data/number.hpp"
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/ranges.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/formats/readers.hpp"
+#include "data/number.hpp"
 
 namespace starling {
 

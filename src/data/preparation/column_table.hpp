@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

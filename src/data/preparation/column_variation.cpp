@@ -1,4 +1,4 @@
-#include "starling/data/preparation/column_variation.hpp"
+#include "data/preparation/column_variation.hpp"
 
 namespace starling {
 

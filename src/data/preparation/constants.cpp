@@ -1,4 +1,4 @@
-#include "starling/data/constants.hpp"
+#include "data/constants.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // Pictures described by features. The features of a picture depend on this picture alone.
+#include <utility>
+
+#include "core/check.hpp"
+#include "core/record_error.hpp"
 #include "data/formats/readers.hpp"
 #include "data/forwarding_reader.hpp"
 #include "gradient_histogram.hpp"
-#include <utility>
-
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
 
 namespace starling {
 

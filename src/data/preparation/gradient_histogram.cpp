@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/columns.hpp"
+#include "core/columns.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
 // Missing values, and the features that columns become: numbers, categories of 0 and 1, and indicators.
-#include "column_table.hpp"
-#include "data/formats/readers.hpp"
-#include "data/forwarding_reader.hpp"
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "column_table.hpp"
+#include "core/check.hpp"
+#include "data/formats/readers.hpp"
+#include "data/forwarding_reader.hpp"
 
 namespace starling {
 

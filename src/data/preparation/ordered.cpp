@@ -1,11 +1,11 @@
 // Features in the order of a saved model.
-#include "data/column_roles.hpp"
-#include "data/formats/readers.hpp"
-#include "data/forwarding_reader.hpp"
 #include <algorithm>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/column_roles.hpp"
+#include "data/formats/readers.hpp"
+#include "data/forwarding_reader.hpp"
 
 namespace starling {
 

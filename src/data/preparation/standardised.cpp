@@ -1,15 +1,15 @@
 // Features, and a label that is a quantity, standardised or mapped from ranges by public constants.
-#include "column_table.hpp"
-#include "data/formats/readers.hpp"
-#include "data/forwarding_reader.hpp"
-#include "data/number.hpp"
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "column_table.hpp"
+#include "core/check.hpp"
+#include "data/formats/readers.hpp"
+#include "data/forwarding_reader.hpp"
+#include "data/number.hpp"
 
 namespace starling {
 

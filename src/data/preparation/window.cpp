@@ -1,13 +1,13 @@
-#include "starling/data/preparation/window.hpp"
+#include "data/preparation/window.hpp"
 
-#include "column_table.hpp"
-#include "data/label_rules.hpp"
 #include <algorithm>
 #include <cmath>
 #include <list>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "column_table.hpp"
+#include "core/check.hpp"
+#include "data/label_rules.hpp"
 
 namespace starling {
 

@@ -1,25 +1,25 @@
-#include "starling/data/serving/dataset.hpp"
+#include "data/serving/dataset.hpp"
 
-#include "data/formats/pipe.hpp"
-#include "data/formats/readers.hpp"
-#include "data/generators/generators.hpp"
-#include "late_stream.hpp"
-#include "partition_file.hpp"
-#include "persons.hpp"
-#include "scan.hpp"
-#include "share_opener.hpp"
-#include "streams.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <sstream>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/per_client.hpp"
-#include "starling/data/serving/partition.hpp"
-#include "starling/data/source.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/per_client.hpp"
+#include "data/formats/pipe.hpp"
+#include "data/formats/readers.hpp"
+#include "data/generators/generators.hpp"
+#include "data/serving/partition.hpp"
+#include "data/source.hpp"
+#include "late_stream.hpp"
+#include "partition_file.hpp"
+#include "persons.hpp"
+#include "scan.hpp"
+#include "share_opener.hpp"
+#include "streams.hpp"
 
 namespace starling {
 

@@ -1,7 +1,8 @@
-#include "starling/data/serving/known_records.hpp"
+#include "data/serving/known_records.hpp"
+
+#include <bit>
 
 #include "data/fingerprint.hpp"
-#include <bit>
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "starling/data/stream.hpp"
+#include "data/stream.hpp"
 
 namespace starling {
 

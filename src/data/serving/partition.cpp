@@ -1,15 +1,15 @@
-#include "starling/data/serving/partition.hpp"
+#include "data/serving/partition.hpp"
 
-#include "data/fingerprint.hpp"
-#include "partition_file.hpp"
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "data/fingerprint.hpp"
+#include "partition_file.hpp"
 
 namespace starling {
 

@@ -1,7 +1,5 @@
 #include "partition_file.hpp"
 
-#include "data/formats/line_reader.hpp"
-#include "data/number.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -9,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "starling/core/check.hpp"
-#include "starling/core/exact_number.hpp"
-#include "starling/files/durable_file.hpp"
+#include "core/check.hpp"
+#include "core/exact_number.hpp"
+#include "data/formats/line_reader.hpp"
+#include "data/number.hpp"
+#include "files/durable_file.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/links.hpp"
+#include "core/links.hpp"
 
 namespace starling {
 

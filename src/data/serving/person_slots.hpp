@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/batch.hpp"
-#include "starling/data/serving/person_uses.hpp"
+#include "core/batch.hpp"
+#include "data/serving/person_uses.hpp"
 
 namespace starling {
 

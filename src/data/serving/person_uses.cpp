@@ -1,9 +1,9 @@
-#include "starling/data/serving/person_uses.hpp"
+#include "data/serving/person_uses.hpp"
 
 #include <sys/random.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
 
 namespace starling {
 

@@ -1,14 +1,14 @@
 /// The persons of a source, and their streams.
 #pragma once
 
-#include "planned_stream.hpp"
-#include "scan.hpp"
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "starling/data/stream.hpp"
+#include "data/stream.hpp"
+#include "planned_stream.hpp"
+#include "scan.hpp"
 
 namespace starling {
 

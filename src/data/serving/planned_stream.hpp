@@ -2,8 +2,7 @@
 #pragma once
 
 #include "data/passes.hpp"
-
-#include "starling/data/stream.hpp"
+#include "data/stream.hpp"
 
 namespace starling {
 

@@ -1,16 +1,16 @@
 #include "scan.hpp"
 
-#include "data/faults.hpp"
-#include "data/fingerprint.hpp"
-#include "data/keys.hpp"
-#include "data/number.hpp"
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/faults.hpp"
+#include "data/fingerprint.hpp"
+#include "data/keys.hpp"
+#include "data/number.hpp"
 
 namespace starling {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/serving/dataset.hpp"
-#include "starling/data/serving/partition.hpp"
-#include "starling/data/source.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/serving/partition.hpp"
+#include "data/source.hpp"
 
 namespace starling {
 

@@ -1,11 +1,6 @@
 /// Opens the streams of shares of a source.
 #pragma once
 
-#include "data/fingerprint.hpp"
-#include "data/formats/gz_file.hpp"
-#include "persons.hpp"
-#include "scan.hpp"
-#include "streams.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -14,8 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/data/serving/partition.hpp"
+#include "core/check.hpp"
+#include "data/fingerprint.hpp"
+#include "data/formats/gz_file.hpp"
+#include "data/serving/partition.hpp"
+#include "persons.hpp"
+#include "scan.hpp"
+#include "streams.hpp"
 
 namespace starling {
 

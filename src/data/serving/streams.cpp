@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "starling/core/record_error.hpp"
+#include "core/record_error.hpp"
 
 namespace starling {
 

@@ -1,15 +1,15 @@
 /// Kinds of streams. Other modules call open_dataset.
 #pragma once
 
-#include "person_slots.hpp"
-#include "planned_stream.hpp"
-#include "scan.hpp"
 #include <functional>
 #include <memory>
 #include <utility>
 
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/stream.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/stream.hpp"
+#include "person_slots.hpp"
+#include "planned_stream.hpp"
+#include "scan.hpp"
 
 namespace starling {
 

@@ -1,12 +1,11 @@
+#include "core/check.hpp"
+#include "core/record_error.hpp"
 #include "data/file_columns.hpp"
 #include "data/generators/generators.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/serving/partition.hpp"
+#include "data/source.hpp"
 #include "scan.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/data/serving/dataset.hpp"
-#include "starling/data/serving/partition.hpp"
-#include "starling/data/source.hpp"
 
 namespace starling {
 

@@ -1,4 +1,3 @@
-#include "data/column_roles.hpp"
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -6,11 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/data/vertical/vertical.hpp"
-#include "starling/files/text.hpp"
-#include "starling/files/text_files.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "data/column_roles.hpp"
+#include "data/vertical/vertical.hpp"
+#include "files/text.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

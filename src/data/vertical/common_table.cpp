@@ -1,17 +1,17 @@
 // One table, whose columns are dealt out to the parties.
-#include "data/file_columns.hpp"
-#include "data/fingerprint.hpp"
-#include "data/serving/scan.hpp"
-#include "table_rows.hpp"
-#include "vertical_table.hpp"
 #include <algorithm>
 #include <functional>
 #include <memory>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/data/generators/generated_source.hpp"
-#include "starling/data/generators/synthetic.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "data/file_columns.hpp"
+#include "data/fingerprint.hpp"
+#include "data/generators/generated_source.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/serving/scan.hpp"
+#include "table_rows.hpp"
+#include "vertical_table.hpp"
 
 namespace starling {
 

@@ -1,15 +1,15 @@
 // A file for each party.
+#include <algorithm>
+#include <memory>
+
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/per_client.hpp"
 #include "data/file_columns.hpp"
 #include "data/fingerprint.hpp"
 #include "data/serving/scan.hpp"
 #include "table_rows.hpp"
 #include "vertical_table.hpp"
-#include <algorithm>
-#include <memory>
-
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/per_client.hpp"
 
 namespace starling {
 

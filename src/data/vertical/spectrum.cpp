@@ -1,7 +1,5 @@
 #include "spectrum.hpp"
 
-#include "data/generators/generators.hpp"
-#include "data/passes.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,10 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/random.hpp"
-#include "starling/data/generators/synthetic.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/random.hpp"
+#include "data/generators/generators.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/passes.hpp"
 
 namespace starling {
 

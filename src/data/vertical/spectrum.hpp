@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/columns.hpp"
-#include "starling/core/links.hpp"
-#include "starling/core/table.hpp"
-#include "starling/data/vertical/vertical.hpp"
+#include "core/columns.hpp"
+#include "core/links.hpp"
+#include "core/table.hpp"
+#include "data/vertical/vertical.hpp"
 
 namespace starling {
 

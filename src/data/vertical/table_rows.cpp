@@ -1,13 +1,13 @@
 #include "table_rows.hpp"
 
-#include "data/keys.hpp"
-#include "data/passes.hpp"
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/record_error.hpp"
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/keys.hpp"
+#include "data/passes.hpp"
 
 namespace starling {
 

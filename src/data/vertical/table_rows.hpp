@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "starling/data/source.hpp"
-#include "starling/data/vertical/vertical.hpp"
+#include "data/source.hpp"
+#include "data/vertical/vertical.hpp"
 
 namespace starling {
 

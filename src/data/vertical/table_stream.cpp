@@ -1,12 +1,12 @@
 // Tables in memory, whose rows are aligned by ids.
-#include "vertical_table.hpp"
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <unordered_map>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "vertical_table.hpp"
 
 namespace starling {
 

@@ -1,15 +1,15 @@
-#include "starling/data/vertical/vertical.hpp"
+#include "data/vertical/vertical.hpp"
 
-#include "spectrum.hpp"
-#include "vertical_table.hpp"
 #include <algorithm>
 #include <limits>
 #include <sstream>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/per_client.hpp"
-#include "starling/data/generators/synthetic.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/per_client.hpp"
+#include "data/generators/synthetic.hpp"
+#include "spectrum.hpp"
+#include "vertical_table.hpp"
 
 namespace starling {
 

@@ -1,14 +1,14 @@
 /// Tables whose columns are split among parties. Other modules call open_vertical.
 #pragma once
 
-#include "data/passes.hpp"
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "starling/data/vertical/vertical.hpp"
+#include "data/passes.hpp"
+#include "data/vertical/vertical.hpp"
 
 namespace starling {
 

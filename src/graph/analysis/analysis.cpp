@@ -1,11 +1,12 @@
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "connectivity.hpp"
 #include "measured_rate.hpp"
 #include "spectrum.hpp"
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
 namespace starling {
 

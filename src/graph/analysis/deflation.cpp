@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
 
 namespace starling::spectral {
 

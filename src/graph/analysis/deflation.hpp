@@ -1,14 +1,14 @@
 /// Linear maps without their first eigenvalue, for dense and for iterated spectra.
 #pragma once
 
-#include "spectrum.hpp"
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include "starling/core/limits.hpp"
+#include "core/limits.hpp"
+#include "spectrum.hpp"
 
 namespace starling::spectral {
 

@@ -1,11 +1,11 @@
 // Eigenvalues of up to 1,000 clients, from the matrix of a period.
-#include "deflation.hpp"
-#include "spectrum.hpp"
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "starling/core/numerics/dense.hpp"
+#include "core/numerics/dense.hpp"
+#include "deflation.hpp"
+#include "spectrum.hpp"
 
 namespace starling {
 

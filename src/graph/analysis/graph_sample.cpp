@@ -1,7 +1,6 @@
+#include "core/check.hpp"
+#include "graph/analysis/analysis.hpp"
 #include "graph/families/indexed.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/graph/analysis/analysis.hpp"
 
 namespace starling {
 

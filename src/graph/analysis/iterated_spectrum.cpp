@@ -1,11 +1,12 @@
 // Eigenvalues for many clients, by iterations over their links.
-#include "deflation.hpp"
-#include "krylov.hpp"
-#include "spectrum.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "deflation.hpp"
+#include "krylov.hpp"
+#include "spectrum.hpp"
 
 namespace starling {
 

@@ -2,9 +2,10 @@
 /// core/numerics/dense.cpp is.
 #pragma once
 
-#include "deflation.hpp"
 #include <complex>
 #include <optional>
+
+#include "deflation.hpp"
 
 namespace starling::spectral {
 

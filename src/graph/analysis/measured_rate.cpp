@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
 
 namespace starling {
 

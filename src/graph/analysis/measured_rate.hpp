@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/graph/analysis/separation.hpp"
+#include "graph/analysis/separation.hpp"
 
 #include <algorithm>
 #include <cstdint>

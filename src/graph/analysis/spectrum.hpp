@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
 // Weights, text and digest of endless graphs. The families are in endless_families.cpp.
-#include "starling/graph/families/endless.hpp"
+#include "graph/families/endless.hpp"
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
 // Families of endless graphs, and random circles, which are fixed. A new one is a maker, whose `peers` says who sends
 // to whom, and one row of the table at the end.
-#include "families.hpp"
-#include "graph/permutation.hpp"
-#include "graph/random_pairs.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/random.hpp"
-#include "starling/graph/families/endless.hpp"
+#include "core/random.hpp"
+#include "families.hpp"
+#include "graph/families/endless.hpp"
+#include "graph/permutation.hpp"
+#include "graph/random_pairs.hpp"
 
 namespace starling::families {
 

@@ -2,9 +2,10 @@
 // which says who sends to whom, and one row of the table at the end.
 #include "families.hpp"
 
-#include "indexed.hpp"
 #include <algorithm>
 #include <utility>
+
+#include "indexed.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
 
 namespace starling::families {
 

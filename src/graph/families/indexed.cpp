@@ -1,13 +1,13 @@
 // Weights, text and digest of graphs whose rows follow from a client's number. The families are in families.cpp.
 #include "indexed.hpp"
 
-#include "graph/digest_writer.hpp"
-#include "graph/equal_share.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/graph/topology.hpp"
+#include "core/check.hpp"
+#include "graph/digest_writer.hpp"
+#include "graph/equal_share.hpp"
+#include "graph/topology.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/graph/graph.hpp"
+#include "graph/graph.hpp"
 
 namespace starling {
 

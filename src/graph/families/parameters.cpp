@@ -1,7 +1,8 @@
 // Parameters that specs of several topology families have.
-#include "families.hpp"
 #include <bit>
 #include <cmath>
+
+#include "families.hpp"
 
 namespace starling::families {
 

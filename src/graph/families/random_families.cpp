@@ -1,12 +1,12 @@
 // Generators of topologies that draw at random: the same spec gives the same graph everywhere.
-#include "families.hpp"
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "families.hpp"
 
 namespace starling::families {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <numbers>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
 // Topologies in the formats of others: MatrixMarket, and edge lists as NetworkX writes them. Total, as the reader of
 // `.topo` files is: any bytes give a topology or a UsageError.
-#include "text_lines.hpp"
 #include <algorithm>
 #include <cctype>
 #include <optional>
 
-#include "starling/files/text.hpp"
-#include "starling/graph/topology.hpp"
+#include "files/text.hpp"
+#include "graph/topology.hpp"
+#include "text_lines.hpp"
 
 namespace starling {
 

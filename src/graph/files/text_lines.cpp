@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "starling/core/spec.hpp"
-#include "starling/files/text.hpp"
+#include "core/spec.hpp"
+#include "files/text.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

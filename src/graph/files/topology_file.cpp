@@ -1,5 +1,4 @@
 // Reading topology files, `.topo` here, others in foreign_files.cpp. Total: any bytes give a topology or a UsageError.
-#include "text_lines.hpp"
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -7,11 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "starling/core/names.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/files/foreign_text.hpp"
-#include "starling/graph/families/endless.hpp"
-#include "starling/graph/topology.hpp"
+#include "core/names.hpp"
+#include "files/durable_file.hpp"
+#include "files/foreign_text.hpp"
+#include "graph/families/endless.hpp"
+#include "graph/topology.hpp"
+#include "text_lines.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
 // Models of absence that draw. Files are read in attendance_files.cpp.
-#include "starling/graph/overlays/attendance.hpp"
+#include "graph/overlays/attendance.hpp"
 
-#include "graph/families/families.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "graph/families/families.hpp"
 
 namespace starling {
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/spec.hpp"
-#include "starling/files/number_pairs.hpp"
-#include "starling/graph/overlays/attendance.hpp"
+#include "core/check.hpp"
+#include "core/spec.hpp"
+#include "files/number_pairs.hpp"
+#include "graph/overlays/attendance.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/graph/overlays/overlays.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "graph/overlays/overlays.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "starling/core/digest.hpp"
-#include "starling/core/random.hpp"
-#include "starling/graph/overlays/overlays.hpp"
+#include "core/digest.hpp"
+#include "core/random.hpp"
+#include "graph/overlays/overlays.hpp"
 
 namespace starling {
 

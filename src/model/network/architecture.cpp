@@ -1,8 +1,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "starling/core/check.hpp"
-#include "starling/model/network/network.hpp"
+#include "core/check.hpp"
+#include "model/network/network.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "layer_arithmetic.hpp"
-#include "layers.hpp"
-#include "product.hpp"
 #include <cstring>
 
 #include <fmt/format.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "layer_arithmetic.hpp"
+#include "layers.hpp"
+#include "product.hpp"
 
 namespace starling {
 

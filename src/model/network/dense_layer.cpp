@@ -1,9 +1,10 @@
-#include "layer_arithmetic.hpp"
-#include "layers.hpp"
-#include "product.hpp"
 #include <limits>
 
 #include <fmt/format.h>
+
+#include "layer_arithmetic.hpp"
+#include "layers.hpp"
+#include "product.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/model/network/gradient_sum.hpp"
+#include "model/network/gradient_sum.hpp"
 
-#include "layer_arithmetic.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "layer_arithmetic.hpp"
 
 namespace starling {
 

@@ -1,15 +1,15 @@
 /// Arithmetic that layers with parameters share.
 #pragma once
 
-#include "model/clippable.hpp"
-#include "model/row_arithmetic.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <type_traits>
 
-#include "starling/core/boundary.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/boundary.hpp"
+#include "core/numerics/kernels.hpp"
+#include "model/clippable.hpp"
+#include "model/row_arithmetic.hpp"
 
 namespace starling {
 

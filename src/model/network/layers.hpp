@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "starling/model/network/network.hpp"
+#include "model/network/network.hpp"
 
 namespace starling {
 

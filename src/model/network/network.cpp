@@ -1,12 +1,12 @@
-#include "starling/model/network/network.hpp"
+#include "model/network/network.hpp"
 
-#include "layer_arithmetic.hpp"
-#include "layers.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "layer_arithmetic.hpp"
+#include "layers.hpp"
 
 namespace starling {
 

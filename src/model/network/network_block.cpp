@@ -1,9 +1,9 @@
-#include "starling/model/network/network_block.hpp"
+#include "model/network/network_block.hpp"
 
-#include "model/clippable.hpp"
 #include <algorithm>
 
-#include "starling/model/network/gradient_sum.hpp"
+#include "model/clippable.hpp"
+#include "model/network/gradient_sum.hpp"
 
 namespace starling {
 

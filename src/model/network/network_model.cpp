@@ -1,8 +1,8 @@
-#include "starling/model/network/network_model.hpp"
+#include "model/network/network_model.hpp"
 
 #include <algorithm>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/model/network/noise_norm.hpp"
+#include "model/network/noise_norm.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
 // Layers without parameters.
-#include "layers.hpp"
 #include <algorithm>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "layers.hpp"
 
 namespace starling {
 

@@ -1,9 +1,10 @@
 #include "product.hpp"
 
-#include "product_tiles.hpp"
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "product_tiles.hpp"
 
 namespace starling {
 

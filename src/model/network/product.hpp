@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "starling/core/memory/workspace.hpp"
+#include "core/memory/workspace.hpp"
 
 namespace starling {
 

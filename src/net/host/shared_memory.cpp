@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/memory/huge_pages.hpp"
+#include "core/check.hpp"
+#include "core/memory/huge_pages.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
 #include "usable_cpus.hpp"
 
-#include "control_groups.hpp"
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -10,7 +9,8 @@
 #include <string_view>
 #include <unistd.h>
 
-#include "starling/core/limits.hpp"
+#include "control_groups.hpp"
+#include "core/limits.hpp"
 
 namespace starling {
 

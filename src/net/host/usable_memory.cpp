@@ -1,11 +1,11 @@
-#include "starling/net/host/usable_memory.hpp"
+#include "net/host/usable_memory.hpp"
 
-#include "control_groups.hpp"
 #include <algorithm>
 #include <fstream>
 #include <string>
 
-#include "starling/core/limits.hpp"
+#include "control_groups.hpp"
+#include "core/limits.hpp"
 
 namespace starling {
 

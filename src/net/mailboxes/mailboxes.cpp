@@ -1,12 +1,13 @@
-#include "starling/net/mailboxes/mailboxes.hpp"
+#include "net/mailboxes/mailboxes.hpp"
 
-#include "net/edge_counts.hpp"
-#include "net/state.hpp"
-#include "parcels.hpp"
 #include <algorithm>
 #include <map>
 #include <set>
 #include <thread>
+
+#include "net/edge_counts.hpp"
+#include "net/state.hpp"
+#include "parcels.hpp"
 
 namespace starling {
 

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/net/mailboxes/mailboxes.hpp"
+#include "core/numerics/kernels.hpp"
+#include "net/mailboxes/mailboxes.hpp"
 
 namespace starling {
 

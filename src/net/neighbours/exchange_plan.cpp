@@ -1,12 +1,12 @@
 #include "exchange_plan.hpp"
 
-#include "net/state.hpp"
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <tuple>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "net/state.hpp"
 
 namespace starling {
 

@@ -1,8 +1,6 @@
 // Sends and receives of an exchange, per rank. Internal to the net module.
 #pragma once
 
-#include "net/edge_counts.hpp"
-#include "windows.hpp"
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -11,8 +9,10 @@
 
 #include <mpi.h>
 
-#include "starling/core/memory/huge_pages.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "net/edge_counts.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "windows.hpp"
 
 namespace starling {
 

@@ -1,14 +1,14 @@
-#include "starling/net/neighbours/neighbours.hpp"
+#include "net/neighbours/neighbours.hpp"
 
-#include "exchange_plan.hpp"
-#include "net/state.hpp"
-#include "windows.hpp"
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "starling/core/check.hpp"
-#include "starling/net/agreement.hpp"
+#include "core/check.hpp"
+#include "exchange_plan.hpp"
+#include "net/agreement.hpp"
+#include "net/state.hpp"
+#include "windows.hpp"
 
 namespace starling {
 

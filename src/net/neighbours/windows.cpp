@@ -1,14 +1,14 @@
 #include "windows.hpp"
 
-#include "net/state.hpp"
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <new>
 #include <sched.h>
 
-#include "starling/core/check.hpp"
-#include "starling/net/agreement.hpp"
+#include "core/check.hpp"
+#include "net/agreement.hpp"
+#include "net/state.hpp"
 
 namespace starling {
 

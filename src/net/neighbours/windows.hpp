@@ -2,14 +2,14 @@
 // to the net module.
 #pragma once
 
-#include "net/host/shared_memory.hpp"
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/core/boundary.hpp"
-#include "starling/net/world.hpp"
+#include "core/boundary.hpp"
+#include "net/host/shared_memory.hpp"
+#include "net/world.hpp"
 
 namespace starling {
 

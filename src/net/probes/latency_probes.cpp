@@ -1,6 +1,5 @@
-#include "starling/net/probes/latency_probes.hpp"
+#include "net/probes/latency_probes.hpp"
 
-#include "net/state.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,10 +7,11 @@
 #include <map>
 #include <numeric>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/state.hpp"
 
 namespace starling {
 

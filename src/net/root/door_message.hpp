@@ -2,13 +2,14 @@
 // module.
 #pragma once
 
-#include "net/state.hpp"
 #include <cstddef>
 #include <functional>
 #include <list>
 #include <span>
 #include <string>
 #include <utility>
+
+#include "net/state.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
-#include "starling/net/root/root.hpp"
+#include "net/root/root.hpp"
 
-#include "door_message.hpp"
-#include "net/state.hpp"
 #include <algorithm>
 #include <list>
 #include <string_view>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/sized.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/sized.hpp"
+#include "door_message.hpp"
+#include "net/state.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/privacy/accounting/accounting.hpp"
+#include "privacy/accounting/accounting.hpp"
 
+#include <cmath>
+
+#include "core/check.hpp"
+#include "core/limits.hpp"
 #include "loss_classes.hpp"
 #include "loss_distribution.hpp"
 #include "renyi.hpp"
-#include <cmath>
-
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
 
 namespace starling {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

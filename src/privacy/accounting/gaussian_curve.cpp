@@ -3,9 +3,9 @@
 #include <limits>
 #include <numbers>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "privacy/accounting/accounting.hpp"
 
 namespace starling {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "starling/privacy/charge.hpp"
+#include "privacy/charge.hpp"
 
 namespace starling {
 

@@ -1,7 +1,5 @@
 #include "loss_distribution.hpp"
 
-#include "fourier.hpp"
-#include "loss_lattice.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,6 +7,9 @@
 #include <limits>
 #include <numbers>
 #include <vector>
+
+#include "fourier.hpp"
+#include "loss_lattice.hpp"
 
 namespace starling {
 

@@ -30,8 +30,9 @@
 ///    the worst, and `ChargeKind::laplace` is right for a whole vector.
 #pragma once
 
-#include "loss_classes.hpp"
 #include <optional>
+
+#include "loss_classes.hpp"
 
 namespace starling {
 

@@ -9,9 +9,10 @@
 /// ones, and whatever is lost to rounding is small relative to δ itself, however small that is.
 #pragma once
 
-#include "loss_classes.hpp"
 #include <cstddef>
 #include <vector>
+
+#include "loss_classes.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/privacy/accounting/prices.hpp"
+#include "privacy/accounting/prices.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/files/number_pairs.hpp"
+#include "core/check.hpp"
+#include "files/number_pairs.hpp"
 
 namespace starling {
 

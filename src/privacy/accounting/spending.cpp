@@ -1,4 +1,4 @@
-#include "starling/privacy/accounting/spending.hpp"
+#include "privacy/accounting/spending.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,15 @@
-#include "starling/privacy/audit/audit.hpp"
+#include "privacy/audit/audit.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 #include "audit_events.hpp"
 #include "audit_limits.hpp"
 #include "audit_statistics.hpp"
-#include <algorithm>
-#include <cmath>
-
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/core/numerics/distributions.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "core/numerics/distributions.hpp"
+#include "privacy/accounting/accounting.hpp"
 
 namespace starling {
 

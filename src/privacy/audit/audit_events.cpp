@@ -1,6 +1,5 @@
 #include "audit_events.hpp"
 
-#include "audit_limits.hpp"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "starling/core/limits.hpp"
+#include "audit_limits.hpp"
+#include "core/limits.hpp"
 
 namespace starling {
 

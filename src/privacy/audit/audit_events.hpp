@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/privacy/audit/audit.hpp"
+#include "privacy/audit/audit.hpp"
 
 namespace starling {
 

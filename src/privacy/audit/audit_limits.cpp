@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/distributions.hpp"
-#include "starling/privacy/audit/audit.hpp"
+#include "core/check.hpp"
+#include "core/numerics/distributions.hpp"
+#include "privacy/audit/audit.hpp"
 
 namespace starling {
 

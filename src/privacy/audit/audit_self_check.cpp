@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/audit/planted_faults.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/planted_faults.hpp"
 
 namespace starling {
 

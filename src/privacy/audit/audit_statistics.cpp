@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "starling/core/limits.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/limits.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
-#include "starling/privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/audit_subjects.hpp"
 
-#include "privacy/noise/unscaled.hpp"
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/noise/unscaled.hpp"
 
 namespace starling {
 

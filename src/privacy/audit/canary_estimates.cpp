@@ -1,10 +1,10 @@
 // Estimates of canaries under correlated noise.
-#include "chain_filter.hpp"
 #include <map>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/audit/one_run.hpp"
+#include "chain_filter.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/audit/one_run.hpp"
 
 namespace starling {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "starling/core/links.hpp"
-#include "starling/privacy/correlation.hpp"
+#include "core/links.hpp"
+#include "privacy/correlation.hpp"
 
 namespace starling {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/snapshot.hpp"
+#include "core/check.hpp"
+#include "core/snapshot.hpp"
 
 namespace starling {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "starling/privacy/noise/gaussian_noise.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/grid.hpp"
 
 namespace starling {
 

@@ -1,15 +1,15 @@
-#include "starling/privacy/audit/chain_subject.hpp"
+#include "privacy/audit/chain_subject.hpp"
 
-#include "chain_filter.hpp"
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/snapshot.hpp"
-#include "starling/privacy/audit/planted_faults.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "chain_filter.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/snapshot.hpp"
+#include "privacy/audit/planted_faults.hpp"
+#include "privacy/noise/grid.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/privacy/audit/one_run.hpp"
+#include "privacy/audit/one_run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include <boost/math/distributions/binomial.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/audit/audit.hpp"
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/audit/audit.hpp"
 
 namespace starling {
 

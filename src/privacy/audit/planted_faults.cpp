@@ -1,12 +1,12 @@
-#include "starling/privacy/audit/planted_faults.hpp"
+#include "privacy/audit/planted_faults.hpp"
 
-#include "chain_in_doubles.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
+#include "chain_in_doubles.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/audit/audit_subjects.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 
 #include <openssl/evp.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

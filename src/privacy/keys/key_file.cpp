@@ -1,11 +1,11 @@
-#include "starling/privacy/keys/key_file.hpp"
+#include "privacy/keys/key_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <sys/stat.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

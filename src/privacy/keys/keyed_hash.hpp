@@ -13,8 +13,8 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "starling/core/memory/wipe.hpp"
-#include "starling/privacy/keys/keys.hpp"
+#include "core/memory/wipe.hpp"
+#include "privacy/keys/keys.hpp"
 
 namespace starling {
 

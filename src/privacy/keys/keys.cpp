@@ -1,7 +1,5 @@
-#include "starling/privacy/keys/keys.hpp"
+#include "privacy/keys/keys.hpp"
 
-#include "cipher.hpp"
-#include "keyed_hash.hpp"
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -9,9 +7,11 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/memory/wipe.hpp"
+#include "cipher.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/memory/wipe.hpp"
+#include "keyed_hash.hpp"
 
 namespace starling {
 

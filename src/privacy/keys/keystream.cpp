@@ -1,14 +1,14 @@
-#include "starling/privacy/keys/keystream.hpp"
+#include "privacy/keys/keystream.hpp"
 
-#include "cipher.hpp"
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include <openssl/evp.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/memory/wipe.hpp"
+#include "cipher.hpp"
+#include "core/check.hpp"
+#include "core/memory/wipe.hpp"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
-#include "starling/privacy/keys/release_path.hpp"
+#include "privacy/keys/release_path.hpp"
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/privacy/ledger/accounts.hpp"
+#include "privacy/ledger/accounts.hpp"
 
 #include <algorithm>
 #include <functional>

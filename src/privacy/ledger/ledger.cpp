@@ -1,8 +1,5 @@
-#include "starling/privacy/ledger/ledger.hpp"
+#include "privacy/ledger/ledger.hpp"
 
-#include "ledger_file.hpp"
-#include "ledger_row.hpp"
-#include "ledger_rules.hpp"
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -11,8 +8,11 @@
 
 #include <fmt/chrono.h>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "core/check.hpp"
+#include "ledger_file.hpp"
+#include "ledger_row.hpp"
+#include "ledger_rules.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/privacy/ledger/ledger_blocks.hpp"
+#include "privacy/ledger/ledger_blocks.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,5 @@
-#include "starling/privacy/ledger/ledger_book.hpp"
+#include "privacy/ledger/ledger_book.hpp"
 
-#include "ledger_rules.hpp"
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -8,8 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
+#include "core/check.hpp"
+#include "ledger_rules.hpp"
+#include "privacy/accounting/accounting.hpp"
 
 namespace starling {
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

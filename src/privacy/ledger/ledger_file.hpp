@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "starling/files/durable_file.hpp"
+#include "files/durable_file.hpp"
 
 namespace starling {
 

@@ -1,14 +1,14 @@
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
 
-#include "ledger_file.hpp"
-#include "ledger_row.hpp"
-#include "ledger_rules.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "ledger_file.hpp"
+#include "ledger_row.hpp"
+#include "ledger_rules.hpp"
 
 namespace starling {
 

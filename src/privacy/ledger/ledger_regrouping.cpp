@@ -1,15 +1,15 @@
-#include "starling/privacy/ledger/ledger_regrouping.hpp"
+#include "privacy/ledger/ledger_regrouping.hpp"
 
-#include "ledger_file.hpp"
-#include "ledger_row.hpp"
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "core/check.hpp"
+#include "ledger_file.hpp"
+#include "ledger_row.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
 
 namespace starling {
 

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/whole_number.hpp"
-#include "starling/privacy/statement/statement.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/whole_number.hpp"
+#include "privacy/statement/statement.hpp"
 
 namespace starling {
 

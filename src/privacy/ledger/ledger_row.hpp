@@ -8,8 +8,8 @@
 #include <string_view>
 #include <variant>
 
-#include "starling/privacy/ledger/ledger_book.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "privacy/ledger/ledger_book.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
 
 namespace starling {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,16 +1,16 @@
 #include "correlated_gaussian.hpp"
 
-#include "privacy/correlation_weights.hpp"
-#include "privacy/rows.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "starling/core/check.hpp"
-#include "starling/core/memory/wipe.hpp"
-#include "starling/privacy/noise/gaussian_noise.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "core/check.hpp"
+#include "core/memory/wipe.hpp"
+#include "privacy/correlation_weights.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

@@ -38,8 +38,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "starling/core/boundary.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/boundary.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
 

@@ -1,14 +1,14 @@
-#include "privacy/noise/unscaled.hpp"
-#include "privacy/rows.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/accounting/in_words.hpp"
-#include "starling/privacy/keys/keystream.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/accounting/in_words.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/noise/unscaled.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/privacy/mechanism/feature_histograms.hpp"
+#include "privacy/mechanism/feature_histograms.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/distributions.hpp"
+#include "core/check.hpp"
+#include "core/numerics/distributions.hpp"
 
 namespace starling {
 

@@ -1,9 +1,8 @@
+#include "core/check.hpp"
 #include "correlated_gaussian.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/grid.hpp"
 #include "privacy/rows.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/privacy/noise/gaussian_noise.hpp"
-#include "starling/privacy/noise/grid.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
-#include "privacy/rows.hpp"
 #include <cmath>
 
-#include "starling/privacy/keys/keystream.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

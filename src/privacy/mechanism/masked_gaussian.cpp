@@ -1,14 +1,14 @@
-#include "starling/privacy/mechanism/masked_gaussian.hpp"
+#include "privacy/mechanism/masked_gaussian.hpp"
 
-#include "privacy/noise/discrete_gaussian.hpp"
-#include "privacy/rows.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/memory/wipe.hpp"
-#include "starling/privacy/keys/keystream.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "core/check.hpp"
+#include "core/memory/wipe.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/noise/discrete_gaussian.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

@@ -1,7 +1,5 @@
-#include "starling/privacy/mechanism/masking.hpp"
+#include "privacy/mechanism/masking.hpp"
 
-#include "privacy/keys/cipher.hpp"
-#include "privacy/keys/keyed_hash.hpp"
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -9,9 +7,11 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/memory/wipe.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/memory/wipe.hpp"
+#include "privacy/keys/cipher.hpp"
+#include "privacy/keys/keyed_hash.hpp"
 
 namespace starling {
 

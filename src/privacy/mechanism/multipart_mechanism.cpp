@@ -1,12 +1,12 @@
-#include "starling/privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 
-#include "privacy/parts.hpp"
-#include "privacy/rows.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "privacy/parts.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/privacy/mechanism/noisy_counts.hpp"
+#include "privacy/mechanism/noisy_counts.hpp"
 
-#include "privacy/parts.hpp"
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "core/check.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/parts.hpp"
 
 namespace starling {
 

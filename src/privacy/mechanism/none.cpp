@@ -1,7 +1,7 @@
-#include "privacy/rows.hpp"
 #include <cmath>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/privacy/mechanism/norm_histogram.hpp"
+#include "privacy/mechanism/norm_histogram.hpp"
 
-#include "privacy/noise/laplace_tail.hpp"
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "privacy/noise/laplace_tail.hpp"
 
 namespace starling {
 

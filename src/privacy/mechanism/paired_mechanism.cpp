@@ -1,11 +1,11 @@
-#include "starling/privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 
-#include "privacy/parts.hpp"
-#include "privacy/rows.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "privacy/parts.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

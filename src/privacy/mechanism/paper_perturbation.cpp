@@ -1,4 +1,4 @@
-#include "starling/privacy/mechanism/paper_perturbation.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/privacy/keys/keystream.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "privacy/keys/keystream.hpp"
 
 namespace starling {
 

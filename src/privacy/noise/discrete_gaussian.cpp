@@ -1,10 +1,10 @@
 #include "discrete_gaussian.hpp"
 
-#include "enclosure.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/memory/wipe.hpp"
+#include "core/memory/wipe.hpp"
+#include "enclosure.hpp"
 
 namespace starling {
 

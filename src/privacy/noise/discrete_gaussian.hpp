@@ -18,12 +18,12 @@
 /// the 2^34 of 100 clients' shares at μ = 10. Rejection therefore costs nothing.
 #pragma once
 
-#include "lazy_uniform.hpp"
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "starling/privacy/noise/gaussian_noise.hpp"
+#include "lazy_uniform.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
 
 namespace starling {
 

@@ -5,8 +5,9 @@
 /// [1, 2^60].
 #pragma once
 
-#include "lazy_uniform.hpp"
 #include <cstdint>
+
+#include "lazy_uniform.hpp"
 
 namespace starling {
 

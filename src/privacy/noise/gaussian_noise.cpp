@@ -1,12 +1,12 @@
-#include "starling/privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
 
-#include "gaussian_exact.hpp"
-#include "gaussian_table.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/memory/wipe.hpp"
+#include "core/check.hpp"
+#include "core/memory/wipe.hpp"
+#include "gaussian_exact.hpp"
+#include "gaussian_table.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/noise/grid.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/keys/keystream.hpp"
+#include "core/check.hpp"
+#include "privacy/keys/keystream.hpp"
 
 namespace starling {
 

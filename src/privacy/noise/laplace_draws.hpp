@@ -10,7 +10,6 @@
 /// accepted; 1 in 2981 because V ≥ 1, a magnitude above 8 t; 1 in 5958 because a fraction began as its constant does.
 #pragma once
 
-#include "laplace_exact.hpp"
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -18,6 +17,8 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+
+#include "laplace_exact.hpp"
 
 namespace starling::laplace_draws {
 

@@ -24,8 +24,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/keys/keystream.hpp"
+#include "core/check.hpp"
+#include "privacy/keys/keystream.hpp"
 
 namespace starling::laplace_draws {
 

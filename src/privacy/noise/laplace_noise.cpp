@@ -1,8 +1,8 @@
-#include "laplace_draws.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/memory/wipe.hpp"
+#include "core/memory/wipe.hpp"
+#include "laplace_draws.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 /// Tails of sums of independent Laplace variables.
 #pragma once
 
-#include "starling/core/columns.hpp"
+#include "core/columns.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 /// Mechanisms that scale their noisy vector by a number that they do not release.
 #pragma once
 
-#include "starling/privacy/mechanism.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
 

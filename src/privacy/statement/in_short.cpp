@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "starling/privacy/accounting/in_words.hpp"
-#include "starling/privacy/statement/statement.hpp"
+#include "privacy/accounting/in_words.hpp"
+#include "privacy/statement/statement.hpp"
 
 namespace starling {
 

@@ -1,13 +1,13 @@
-#include "starling/privacy/statement/statement.hpp"
+#include "privacy/statement/statement.hpp"
 
-#include "privacy/rows.hpp"
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/in_words.hpp"
+#include "core/check.hpp"
+#include "privacy/accounting/in_words.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/privacy/statement/trust.hpp"
+#include "privacy/statement/trust.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/limits.hpp"
-#include "starling/privacy/accounting/in_words.hpp"
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "privacy/accounting/in_words.hpp"
 
 namespace starling {
 

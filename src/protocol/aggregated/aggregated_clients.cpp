@@ -1,4 +1,4 @@
-#include "starling/protocol/aggregated/aggregated_clients.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/protocol/aggregated/aggregated_rounds.hpp"
+#include "protocol/aggregated/aggregated_rounds.hpp"
 
 #include <algorithm>
 

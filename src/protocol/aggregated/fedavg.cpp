@@ -1,11 +1,11 @@
-#include "starling/protocol/aggregated/fedavg.hpp"
+#include "protocol/aggregated/fedavg.hpp"
 
-#include "protocol/bounded_model.hpp"
-#include "protocol/naming_client.hpp"
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "protocol/bounded_model.hpp"
+#include "protocol/naming_client.hpp"
 
 namespace starling {
 

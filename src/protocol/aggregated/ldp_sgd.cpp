@@ -1,12 +1,12 @@
-#include "starling/protocol/aggregated/ldp_sgd.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/sized.hpp"
+#include "core/check.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/sized.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/protocol/aggregated/plug_in_sums.hpp"
+#include "protocol/aggregated/plug_in_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/without_noise.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/without_noise.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/protocol/aggregated/preconditioned.hpp"
+#include "protocol/aggregated/preconditioned.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

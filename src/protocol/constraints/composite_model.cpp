@@ -1,4 +1,4 @@
-#include "starling/protocol/constraints/composite_model.hpp"
+#include "protocol/constraints/composite_model.hpp"
 
 #include "constraint_data.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "starling/protocol/constraints/constraint_set.hpp"
+#include "protocol/constraints/constraint_set.hpp"
 
 namespace starling {
 

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "starling/core/check.hpp"
-#include "starling/core/names.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/files/number_rows.hpp"
-#include "starling/files/text.hpp"
-#include "starling/protocol/constraints/constraint_set.hpp"
+#include "core/check.hpp"
+#include "core/names.hpp"
+#include "core/numerics/kernels.hpp"
+#include "files/number_rows.hpp"
+#include "files/text.hpp"
+#include "protocol/constraints/constraint_set.hpp"
 
 namespace starling {
 

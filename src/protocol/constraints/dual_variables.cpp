@@ -1,4 +1,4 @@
-#include "starling/protocol/constraints/dual_variables.hpp"
+#include "protocol/constraints/dual_variables.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "starling/protocol/constraints/energy_schedule.hpp"
+#include "protocol/constraints/energy_schedule.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "starling/core/digest.hpp"
-#include "starling/core/random.hpp"
+#include "core/digest.hpp"
+#include "core/random.hpp"
 
 namespace starling {
 

@@ -1,9 +1,8 @@
-#include "starling/protocol/constraints/long_term_constraints.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
 
 #include "constraint_data.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

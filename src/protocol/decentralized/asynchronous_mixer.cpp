@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "starling/core/snapshot.hpp"
-#include "starling/net/mailboxes/mailboxes.hpp"
-#include "starling/protocol/decentralized/mixer.hpp"
-#include "starling/protocol/decentralized/running_sums.hpp"
+#include "core/snapshot.hpp"
+#include "net/mailboxes/mailboxes.hpp"
+#include "protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/running_sums.hpp"
 
 namespace starling {
 

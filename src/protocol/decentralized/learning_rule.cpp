@@ -1,10 +1,10 @@
-#include "starling/protocol/decentralized/learning_rule.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/protocol/decentralized/link_weights.hpp"
+#include "protocol/decentralized/link_weights.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

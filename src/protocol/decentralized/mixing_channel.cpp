@@ -1,8 +1,7 @@
-#include "starling/protocol/decentralized/mixing_channel.hpp"
+#include "protocol/decentralized/mixing_channel.hpp"
 
 #include "asynchronous_mixer.hpp"
-
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 

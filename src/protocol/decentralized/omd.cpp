@@ -1,13 +1,13 @@
-#include "starling/protocol/decentralized/omd.hpp"
+#include "protocol/decentralized/omd.hpp"
 
-#include "protocol/bounded_model.hpp"
-#include "protocol/naming_client.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/protocol/observer_list.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "protocol/bounded_model.hpp"
+#include "protocol/naming_client.hpp"
+#include "protocol/observer_list.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/protocol/decentralized/running_sums.hpp"
+#include "protocol/decentralized/running_sums.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "starling/protocol/decentralized/step_cap.hpp"
+#include "protocol/decentralized/step_cap.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "starling/protocol/decentralized/step_debt.hpp"
+#include "protocol/decentralized/step_debt.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "starling/protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/mixer.hpp"
 
 namespace starling {
 

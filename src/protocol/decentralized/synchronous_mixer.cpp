@@ -1,9 +1,9 @@
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
 
 #include <algorithm>
 
-#include "starling/core/memory/huge_pages.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

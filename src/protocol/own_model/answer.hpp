@@ -1,17 +1,17 @@
 /// What an own model writes in one call. Internal to the protocol module.
 #pragma once
 
-#include "fence.hpp"
 #include <bit>
 #include <cstddef>
 #include <exception>
 #include <optional>
 #include <string>
 
-#include "starling/core/columns.hpp"
-#include "starling/core/numerics/kept_arithmetic.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/protocol/own_model/own_model.hpp"
+#include "core/columns.hpp"
+#include "core/numerics/kept_arithmetic.hpp"
+#include "core/record_error.hpp"
+#include "fence.hpp"
+#include "protocol/own_model/own_model.hpp"
 
 namespace starling {
 

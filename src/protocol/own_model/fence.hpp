@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "starling/core/check.hpp"
-#include "starling/core/columns.hpp"
+#include "core/check.hpp"
+#include "core/columns.hpp"
 
 namespace starling {
 

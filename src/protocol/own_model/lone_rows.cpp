@@ -1,11 +1,11 @@
-#include "starling/protocol/own_model/lone_rows.hpp"
+#include "protocol/own_model/lone_rows.hpp"
 
-#include "answer.hpp"
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "answer.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,9 +1,9 @@
-#include "starling/protocol/own_model/own_model.hpp"
+#include "protocol/own_model/own_model.hpp"
 
 #include <map>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
-#include "starling/protocol/own_model/plugin.hpp"
+#include "protocol/own_model/plugin.hpp"
 
-#include "fence.hpp"
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -10,11 +9,12 @@
 #include <unistd.h>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/core/numerics/kept_arithmetic.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/files/tell_user.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/numerics/kept_arithmetic.hpp"
+#include "core/record_error.hpp"
+#include "fence.hpp"
+#include "files/tell_user.hpp"
 
 namespace starling {
 

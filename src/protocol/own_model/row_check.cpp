@@ -1,6 +1,5 @@
-#include "starling/protocol/own_model/row_check.hpp"
+#include "protocol/own_model/row_check.hpp"
 
-#include "answer.hpp"
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,10 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
-#include "starling/protocol/own_model/row_model.hpp"
+#include "answer.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "protocol/own_model/row_model.hpp"
 
 namespace starling {
 

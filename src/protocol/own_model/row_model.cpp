@@ -1,18 +1,18 @@
-#include "starling/protocol/own_model/row_model.hpp"
+#include "protocol/own_model/row_model.hpp"
 
-#include "answer.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kept_arithmetic.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/numerics/weighted_sum.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/privacy/clip_rows.hpp"
+#include "answer.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kept_arithmetic.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/numerics/weighted_sum.hpp"
+#include "core/record_error.hpp"
+#include "privacy/clip_rows.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/protocol/renewable/noisy_sum.hpp"
+#include "protocol/renewable/noisy_sum.hpp"
 
 #include <algorithm>
 #include <numbers>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/without_noise.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/without_noise.hpp"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
-#include "starling/protocol/renewable/offline_renewable.hpp"
+#include "protocol/renewable/offline_renewable.hpp"
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/protocol/renewable/online_renewable.hpp"
+#include "protocol/renewable/online_renewable.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

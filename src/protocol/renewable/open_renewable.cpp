@@ -1,9 +1,9 @@
-#include "starling/protocol/renewable/open_renewable.hpp"
+#include "protocol/renewable/open_renewable.hpp"
 
-#include "safeguarded_newton.hpp"
 #include <utility>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "safeguarded_newton.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
-#include "starling/protocol/renewable/paper_renewable.hpp"
+#include "protocol/renewable/paper_renewable.hpp"
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/without_noise.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/without_noise.hpp"
 
 namespace starling {
 

@@ -1,9 +1,9 @@
-#include "starling/protocol/renewable/private_renewable.hpp"
+#include "protocol/renewable/private_renewable.hpp"
 
 #include <cmath>
 #include <utility>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
-#include "starling/protocol/renewable/renewable.hpp"
+#include "protocol/renewable/renewable.hpp"
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

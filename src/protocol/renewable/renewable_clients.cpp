@@ -1,9 +1,9 @@
-#include "starling/protocol/renewable/renewable_clients.hpp"
+#include "protocol/renewable/renewable_clients.hpp"
 
 #include <algorithm>
 #include <numbers>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

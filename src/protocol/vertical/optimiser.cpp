@@ -1,8 +1,8 @@
-#include "starling/protocol/vertical/optimiser.hpp"
+#include "protocol/vertical/optimiser.hpp"
 
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
 

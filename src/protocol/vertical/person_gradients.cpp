@@ -1,9 +1,9 @@
-#include "starling/protocol/vertical/person_gradients.hpp"
+#include "protocol/vertical/person_gradients.hpp"
 
 #include <limits>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/clip_rows.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/clip_rows.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "starling/protocol/vertical/vertical.hpp"
+#include "protocol/vertical/vertical.hpp"
 
 #include <algorithm>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/clip_rows.hpp"
-#include "starling/privacy/without_noise.hpp"
-#include "starling/protocol/vertical/person_gradients.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/clip_rows.hpp"
+#include "privacy/without_noise.hpp"
+#include "protocol/vertical/person_gradients.hpp"
 
 namespace starling {
 

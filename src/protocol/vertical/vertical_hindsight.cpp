@@ -1,11 +1,11 @@
-#include "starling/protocol/vertical/vertical_hindsight.hpp"
+#include "protocol/vertical/vertical_hindsight.hpp"
 
 #include <algorithm>
 
-#include "starling/codec/quantiser.hpp"
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/protocol/vertical/vertical_predictions.hpp"
+#include "codec/quantiser.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "protocol/vertical/vertical_predictions.hpp"
 
 namespace starling {
 

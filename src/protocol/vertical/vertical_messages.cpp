@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/clip_rows.hpp"
-#include "starling/protocol/vertical/vertical.hpp"
-#include "starling/protocol/vertical/vertical_predictions.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/clip_rows.hpp"
+#include "protocol/vertical/vertical.hpp"
+#include "protocol/vertical/vertical_predictions.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/protocol/vertical/vertical_networks.hpp"
+#include "protocol/vertical/vertical_networks.hpp"
 
-#include "protocol/bounded_model.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "protocol/bounded_model.hpp"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
-#include "starling/protocol/vertical/vertical_parts.hpp"
+#include "protocol/vertical/vertical_parts.hpp"
 
-#include "starling/protocol/vertical/vertical.hpp"
+#include "protocol/vertical/vertical.hpp"
 
 namespace starling {
 

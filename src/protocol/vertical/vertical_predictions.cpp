@@ -1,8 +1,8 @@
 // Predictions of held-out records by all parties together.
-#include "starling/protocol/vertical/vertical_predictions.hpp"
+#include "protocol/vertical/vertical_predictions.hpp"
 
-#include "starling/privacy/without_noise.hpp"
-#include "starling/protocol/vertical/vertical.hpp"
+#include "privacy/without_noise.hpp"
+#include "protocol/vertical/vertical.hpp"
 
 namespace starling {
 

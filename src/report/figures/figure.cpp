@@ -1,6 +1,6 @@
-#include "starling/report/figures/figure.hpp"
+#include "report/figures/figure.hpp"
 
-#include "starling/report/view/summary_view.hpp"
+#include "report/view/summary_view.hpp"
 
 namespace starling {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "starling/report/view/summary_view.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "report/view/summary_view.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/report/figures/figure.hpp"
+#include "report/figures/figure.hpp"
 
 namespace starling {
 

@@ -1,8 +1,9 @@
 // The table of coefficients at the end of `starling infer`.
-#include "parts.hpp"
 #include <algorithm>
 #include <limits>
 #include <set>
+
+#include "parts.hpp"
 
 namespace starling {
 

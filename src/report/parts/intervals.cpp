@@ -1,11 +1,11 @@
 // Intervals of coefficients, and their rows for renewable estimation.
-#include "parts.hpp"
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "parts.hpp"
 
 namespace starling {
 

@@ -1,6 +1,7 @@
 // Consensus, mass, pace and steps of clients that mix with their neighbours.
-#include "parts.hpp"
 #include <algorithm>
+
+#include "parts.hpp"
 
 namespace starling {
 

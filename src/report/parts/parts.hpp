@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "starling/report/summary.hpp"
-#include "starling/report/view/summary_view.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "report/summary.hpp"
+#include "report/view/summary_view.hpp"
+#include "report/view/table_text.hpp"
 
 namespace starling {
 

@@ -1,7 +1,8 @@
 // Regret.
-#include "parts.hpp"
 #include <algorithm>
 #include <limits>
+
+#include "parts.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
 // Losses, accuracies and other scores of predictions.
-#include "parts.hpp"
 #include <cmath>
 
-#include "starling/report/prediction_report.hpp"
+#include "parts.hpp"
+#include "report/prediction_report.hpp"
 
 namespace starling {
 

@@ -1,8 +1,9 @@
 // Studies of replications.
-#include "parts.hpp"
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "parts.hpp"
 
 namespace starling {
 

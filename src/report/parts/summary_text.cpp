@@ -1,14 +1,14 @@
-#include "parts.hpp"
 #include <array>
 #include <filesystem>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/files/text_files.hpp"
-#include "starling/record/directory/run_directory.hpp"
-#include "starling/record/scores.hpp"
-#include "starling/report/figures/figure.hpp"
+#include "files/text_files.hpp"
+#include "output/directory/run_directory.hpp"
+#include "output/scores.hpp"
+#include "parts.hpp"
+#include "report/figures/figure.hpp"
 
 namespace starling {
 

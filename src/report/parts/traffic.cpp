@@ -1,7 +1,8 @@
 // Messages and bytes.
-#include "parts.hpp"
 #include <algorithm>
 #include <optional>
+
+#include "parts.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "gnuplot.hpp"
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "starling/files/text_files.hpp"
-#include "starling/privacy/audit/audit.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "files/text_files.hpp"
+#include "gnuplot.hpp"
+#include "privacy/audit/audit.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,8 +1,8 @@
-#include "gnuplot.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/report/pictures/pictures.hpp"
+#include "gnuplot.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

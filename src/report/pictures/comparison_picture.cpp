@@ -1,11 +1,11 @@
-#include "gnuplot.hpp"
-#include "history_curves.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 
-#include "starling/report/pictures/pictures.hpp"
+#include "gnuplot.hpp"
+#include "history_curves.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "starling/files/scratch_folder.hpp"
-#include "starling/files/text_files.hpp"
+#include "files/scratch_folder.hpp"
+#include "files/text_files.hpp"
 
 namespace starling {
 

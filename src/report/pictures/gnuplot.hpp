@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/report/pictures/pictures.hpp"
-#include "starling/report/view/panel.hpp"
+#include "report/pictures/pictures.hpp"
+#include "report/view/panel.hpp"
 
 namespace starling {
 

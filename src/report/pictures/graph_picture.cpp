@@ -1,12 +1,12 @@
-#include "gnuplot.hpp"
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "starling/graph/analysis/analysis.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "gnuplot.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

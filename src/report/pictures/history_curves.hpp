@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/record/directory/history.hpp"
-#include "starling/report/view/panel.hpp"
+#include "output/directory/history.hpp"
+#include "report/view/panel.hpp"
 
 namespace starling {
 

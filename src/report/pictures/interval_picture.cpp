@@ -1,4 +1,3 @@
-#include "gnuplot.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "starling/record/intervals/interval.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "gnuplot.hpp"
+#include "output/intervals/interval.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

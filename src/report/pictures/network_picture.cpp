@@ -1,5 +1,3 @@
-#include "gnuplot.hpp"
-#include "report/figures/mass_watch.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -7,8 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "starling/report/pictures/pictures.hpp"
-#include "starling/report/view/run_reading.hpp"
+#include "gnuplot.hpp"
+#include "report/figures/mass_watch.hpp"
+#include "report/pictures/pictures.hpp"
+#include "report/view/run_reading.hpp"
 
 namespace starling {
 

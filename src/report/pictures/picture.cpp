@@ -1,14 +1,14 @@
-#include "starling/report/pictures/picture.hpp"
+#include "report/pictures/picture.hpp"
 
-#include "gnuplot.hpp"
-#include "history_curves.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/record/model_file/saved_model.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "files/text_files.hpp"
+#include "gnuplot.hpp"
+#include "history_curves.hpp"
+#include "output/model_file/saved_model.hpp"
 
 namespace starling {
 

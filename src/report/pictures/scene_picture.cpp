@@ -1,11 +1,11 @@
-#include "gnuplot.hpp"
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "starling/data/vertical/vertical.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "data/vertical/vertical.hpp"
+#include "files/text_files.hpp"
+#include "gnuplot.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

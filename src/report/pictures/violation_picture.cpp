@@ -1,10 +1,10 @@
-#include "gnuplot.hpp"
 #include <algorithm>
 
-#include "starling/core/check.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/record/figures/constraint_figures.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "core/check.hpp"
+#include "files/text_files.hpp"
+#include "gnuplot.hpp"
+#include "output/figures/constraint_figures.hpp"
+#include "report/pictures/pictures.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "starling/report/view/run_reading.hpp"
+#include "report/view/run_reading.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,10 +7,10 @@
 #include <numeric>
 #include <sstream>
 
-#include "starling/core/exact_number.hpp"
-#include "starling/files/text.hpp"
-#include "starling/files/text_files.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/exact_number.hpp"
+#include "files/text.hpp"
+#include "files/text_files.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/report/view/summary_view.hpp"
+#include "report/view/summary_view.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/whole_number.hpp"
+#include "core/whole_number.hpp"
 
 namespace starling {
 

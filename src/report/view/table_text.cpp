@@ -1,4 +1,4 @@
-#include "starling/report/view/table_text.hpp"
+#include "report/view/table_text.hpp"
 
 #include <algorithm>
 #include <cmath>

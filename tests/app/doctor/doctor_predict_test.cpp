@@ -1,11 +1,10 @@
 // The cost model against sums by hand, and what it says of specs that make no sense.
 #include "app/doctor/doctor_predict.hpp"
 
-#include "support/testing.hpp"
-
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::doctor_predict_test {
 

@@ -1,13 +1,13 @@
-#include "app/doctor/doctor_config.hpp"
-#include "app/doctor/doctor_text.hpp"
-#include "support/testing.hpp"
 #include <functional>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/record/directory/disk_trial.hpp"
+#include "app/doctor/doctor_config.hpp"
+#include "app/doctor/doctor_text.hpp"
+#include "core/check.hpp"
+#include "output/directory/disk_trial.hpp"
+#include "support/testing.hpp"
 
 namespace starling::doctor_test {
 

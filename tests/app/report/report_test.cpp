@@ -1,24 +1,24 @@
 /// Reports of finished, unfinished and damaged run directories.
 #include "app/report/report.hpp"
 
-#include "app/report/comparison.hpp"
-#include "app/report/curve_table.hpp"
-#include "report/summaries.hpp"
-#include "support/slow.hpp"
-#include "support/testing.hpp"
 #include <limits>
 #include <memory>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/hdf5/file.hpp"
-#include "starling/record/intervals/interval.hpp"
-#include "starling/report/pictures/picture.hpp"
-#include "starling/report/summary.hpp"
+#include "app/report/comparison.hpp"
+#include "app/report/curve_table.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "files/durable_file.hpp"
+#include "hdf5/file.hpp"
+#include "output/intervals/interval.hpp"
+#include "report/pictures/picture.hpp"
+#include "report/summaries.hpp"
+#include "report/summary.hpp"
+#include "support/slow.hpp"
+#include "support/testing.hpp"
 
 namespace starling::report_test {
 

@@ -1,13 +1,13 @@
 /// The files that describe sweeps, and the states of runs.
+#include <filesystem>
+
 #include "app/program.hpp"
 #include "app/sweep/child.hpp"
 #include "app/sweep/run_state.hpp"
 #include "app/sweep/sweep_runner.hpp"
 #include "app/sweep/sweep_spec.hpp"
+#include "core/check.hpp"
 #include "support/testing.hpp"
-#include <filesystem>
-
-#include "starling/core/check.hpp"
 
 namespace starling::sweep_test {
 

@@ -1,6 +1,5 @@
-#include "starling/core/memory/heap.hpp"
+#include "core/memory/heap.hpp"
 
-#include "support/sanitized.hpp"
 #include <cstdint>
 #include <memory>
 #include <sys/mman.h>
@@ -8,6 +7,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support/sanitized.hpp"
 
 namespace starling::heap_test {
 

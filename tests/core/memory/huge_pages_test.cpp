@@ -1,6 +1,5 @@
-#include "starling/core/memory/huge_pages.hpp"
+#include "core/memory/huge_pages.hpp"
 
-#include "support/sanitized.hpp"
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -11,6 +10,8 @@
 #include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "support/sanitized.hpp"
 
 namespace starling::huge_pages_test {
 

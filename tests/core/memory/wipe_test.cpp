@@ -1,4 +1,4 @@
-#include "starling/core/memory/wipe.hpp"
+#include "core/memory/wipe.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,9 +1,9 @@
-#include "starling/core/numerics/contribution_mean.hpp"
+#include "core/numerics/contribution_mean.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::contribution_mean_test {
 

@@ -1,14 +1,14 @@
 /// Weighted Gram products: their values, and their bits with every kind of instructions that this processor has.
-#include "starling/core/numerics/gram.hpp"
+#include "core/numerics/gram.hpp"
 
-#include "support/allocations.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/allocations.hpp"
+#include "support/testing.hpp"
 
 namespace starling::gram_test {
 

@@ -1,10 +1,10 @@
 /// Kernels promise bits: every comparison here is exact unless it says otherwise.
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
 
-#include "support/testing.hpp"
 #include <array>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::kernels_test {
 

@@ -1,4 +1,4 @@
-#include "starling/core/numerics/logarithm.hpp"
+#include "core/numerics/logarithm.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/columns.hpp"
-#include "starling/core/random.hpp"
+#include "core/columns.hpp"
+#include "core/random.hpp"
 
 namespace starling::logarithm_test {
 

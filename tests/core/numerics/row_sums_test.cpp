@@ -1,11 +1,11 @@
 /// Sums of rows side by side against the sum of each row alone: the same bits.
-#include "starling/core/numerics/row_sums.hpp"
+#include "core/numerics/row_sums.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::row_sums_test {
 

@@ -1,4 +1,4 @@
-#include "starling/core/numerics/standard_numbers.hpp"
+#include "core/numerics/standard_numbers.hpp"
 
 #include <cfenv>
 #include <sstream>

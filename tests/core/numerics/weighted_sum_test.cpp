@@ -1,11 +1,11 @@
 /// Sums in one pass against the chain of axpy that they replace: the same bits.
-#include "starling/core/numerics/weighted_sum.hpp"
+#include "core/numerics/weighted_sum.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::weighted_sum_test {
 

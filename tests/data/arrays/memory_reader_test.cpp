@@ -1,9 +1,9 @@
-#include "data/reading.hpp"
 #include <limits>
 
-#include "starling/core/digest.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/data/memory_records.hpp"
+#include "core/digest.hpp"
+#include "core/record_error.hpp"
+#include "data/memory_records.hpp"
+#include "data/reading.hpp"
 
 namespace starling::memory_reader_test {
 

@@ -1,11 +1,11 @@
-#include "starling/data/description/description.hpp"
+#include "data/description/description.hpp"
 
-#include "data/reading.hpp"
 #include <cmath>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "data/reading.hpp"
 
 namespace starling::description_test {
 

@@ -1,5 +1,6 @@
-#include "data/reading.hpp"
 #include <string>
+
+#include "data/reading.hpp"
 
 namespace starling::a9a_test {
 

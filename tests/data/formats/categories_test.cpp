@@ -1,10 +1,9 @@
 /// Texts that stand for numbers (--encode).
+#include "core/check.hpp"
+#include "data/generators/synthetic.hpp"
 #include "data/marking.hpp"
 #include "data/reading.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling::categories_test {
 

@@ -1,8 +1,8 @@
-#include "data/marking.hpp"
 #include <cmath>
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/marking.hpp"
 
 namespace starling::csv_test {
 

@@ -1,10 +1,10 @@
-#include "data/reading.hpp"
 #include <string>
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
+#include "core/check.hpp"
+#include "data/reading.hpp"
+#include "files/durable_file.hpp"
 
 namespace starling::gzip_test {
 

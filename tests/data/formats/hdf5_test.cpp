@@ -1,4 +1,3 @@
-#include "data/marking.hpp"
 #include <array>
 #include <cmath>
 #include <fcntl.h>
@@ -8,8 +7,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "data/marking.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::hdf5_test {
 

@@ -1,9 +1,9 @@
-#include "data/binary_files.hpp"
-#include "data/marking.hpp"
 #include <bit>
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/binary_files.hpp"
+#include "data/marking.hpp"
 
 namespace starling::idx_test {
 

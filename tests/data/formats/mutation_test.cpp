@@ -1,7 +1,5 @@
 /// Random damage to well-formed files: what comes out is records of finite numbers or an error of ours, never anything
 /// else. The seed is fixed; the sanitizer builds run the same.
-#include "data/binary_files.hpp"
-#include "data/reading.hpp"
 #include <cmath>
 #include <map>
 #include <string>
@@ -10,10 +8,12 @@
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "data/binary_files.hpp"
+#include "data/reading.hpp"
+#include "files/durable_file.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::mutation_test {
 

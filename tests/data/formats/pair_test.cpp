@@ -1,9 +1,9 @@
-#include "data/binary_files.hpp"
-#include "data/marking.hpp"
 #include <map>
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/binary_files.hpp"
+#include "data/marking.hpp"
 
 namespace starling::pair_test {
 

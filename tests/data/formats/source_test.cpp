@@ -1,8 +1,8 @@
-#include "data/marking.hpp"
 #include <string>
 #include <sys/stat.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/marking.hpp"
 
 namespace starling::source_test {
 

@@ -1,7 +1,7 @@
-#include "data/marking.hpp"
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/marking.hpp"
 
 namespace starling::svmlight_test {
 

@@ -1,6 +1,5 @@
-#include "starling/data/formats/writer.hpp"
+#include "data/formats/writer.hpp"
 
-#include "data/reading.hpp"
 #include <bit>
 #include <cmath>
 #include <csignal>
@@ -10,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "data/reading.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::writer_test {
 

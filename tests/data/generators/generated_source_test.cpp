@@ -1,7 +1,8 @@
-#include "starling/data/generators/generated_source.hpp"
+#include "data/generators/generated_source.hpp"
+
+#include <memory>
 
 #include "data/reading.hpp"
-#include <memory>
 
 namespace starling::generated_source_test {
 

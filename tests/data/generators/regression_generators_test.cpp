@@ -1,18 +1,18 @@
 /// Generators whose regression is known.
 #include "data/generators/regression_generators.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <numbers>
 #include <string>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/data/formats/writer.hpp"
-#include "starling/data/generators/generated_source.hpp"
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/serving/dataset.hpp"
-#include "starling/data/source.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "data/formats/writer.hpp"
+#include "data/generators/generated_source.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/source.hpp"
+#include "support/testing.hpp"
 
 namespace starling::regression_generators_test {
 

@@ -1,9 +1,9 @@
-#include "support/testing.hpp"
 #include <string>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/data/generators/synthetic.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "data/generators/synthetic.hpp"
+#include "support/testing.hpp"
 
 namespace starling::tracking_test {
 

@@ -1,10 +1,10 @@
 /// NumPy's .npy, byte by byte. Archives and all types are read as NumPy writes them in the end-to-end tests.
-#include "data/marking.hpp"
-#include "data/reading.hpp"
 #include <cstring>
 
-#include "starling/core/check.hpp"
-#include "starling/data/source.hpp"
+#include "core/check.hpp"
+#include "data/marking.hpp"
+#include "data/reading.hpp"
+#include "data/source.hpp"
 
 namespace starling::numpy_test {
 

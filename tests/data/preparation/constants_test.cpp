@@ -1,10 +1,10 @@
 /// Constants of one source, applied to another.
-#include "starling/data/constants.hpp"
+#include "data/constants.hpp"
 
-#include "data/reading.hpp"
 #include <memory>
 
-#include "starling/data/source.hpp"
+#include "data/reading.hpp"
+#include "data/source.hpp"
 
 namespace starling::constants_test {
 

@@ -1,10 +1,9 @@
+#include "core/check.hpp"
 #include "data/binary_files.hpp"
 #include "data/marking.hpp"
 #include "data/preparation/gradient_histogram.hpp"
 #include "data/reading.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling::described_pictures_test {
 

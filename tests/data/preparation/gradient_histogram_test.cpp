@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/check.hpp"
-#include "starling/data/constants.hpp"
+#include "core/check.hpp"
+#include "data/constants.hpp"
 
 namespace starling::gradient_histogram_test {
 

@@ -1,14 +1,14 @@
 /// Missing values (--missing) and categories as features (--encode onehot:).
-#include "data/marking.hpp"
-#include "data/reading.hpp"
 #include <limits>
 #include <memory>
 
-#include "starling/core/check.hpp"
-#include "starling/data/constants.hpp"
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/source.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "data/constants.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/marking.hpp"
+#include "data/reading.hpp"
+#include "data/source.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::made_features_test {
 

@@ -1,9 +1,8 @@
 /// Columns mapped from public ranges (--ranges).
+#include "core/check.hpp"
 #include "data/marking.hpp"
 #include "data/reading.hpp"
-
-#include "starling/core/check.hpp"
-#include "starling/data/source.hpp"
+#include "data/source.hpp"
 
 namespace starling::ranges_test {
 

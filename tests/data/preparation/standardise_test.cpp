@@ -1,10 +1,10 @@
-#include "data/marking.hpp"
-#include "data/reading.hpp"
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/data/formats/writer.hpp"
-#include "starling/data/source.hpp"
+#include "core/check.hpp"
+#include "data/formats/writer.hpp"
+#include "data/marking.hpp"
+#include "data/reading.hpp"
+#include "data/source.hpp"
 
 namespace starling::standardise_test {
 

@@ -1,10 +1,10 @@
-#include "starling/data/preparation/window.hpp"
+#include "data/preparation/window.hpp"
 
-#include "data/marking.hpp"
-#include "data/reading.hpp"
 #include <cmath>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/marking.hpp"
+#include "data/reading.hpp"
 
 namespace starling::window_test {
 

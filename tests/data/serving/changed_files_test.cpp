@@ -1,13 +1,13 @@
 // Files that another program changes while their records are read again and again.
-#include "data/reading.hpp"
 #include <bit>
 #include <fstream>
 #include <functional>
 #include <string>
 
-#include "starling/core/check.hpp"
-#include "starling/data/formats/writer.hpp"
-#include "starling/data/serving/dataset.hpp"
+#include "core/check.hpp"
+#include "data/formats/writer.hpp"
+#include "data/reading.hpp"
+#include "data/serving/dataset.hpp"
 
 namespace starling::changed_files_test {
 

@@ -1,13 +1,13 @@
-#include "starling/data/serving/dataset.hpp"
+#include "data/serving/dataset.hpp"
 
-#include "data/reading.hpp"
 #include <algorithm>
 #include <string>
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/links.hpp"
+#include "core/check.hpp"
+#include "core/links.hpp"
+#include "data/reading.hpp"
 
 namespace starling::dataset_test {
 

@@ -1,4 +1,4 @@
-#include "starling/data/serving/known_records.hpp"
+#include "data/serving/known_records.hpp"
 
 #include "data/reading.hpp"
 

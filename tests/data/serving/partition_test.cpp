@@ -1,12 +1,12 @@
-#include "starling/data/serving/partition.hpp"
+#include "data/serving/partition.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <map>
 #include <string>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::partition_test {
 

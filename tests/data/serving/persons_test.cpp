@@ -1,13 +1,13 @@
 // Streams whose slots are persons.
-#include "data/reading.hpp"
 #include <map>
 #include <set>
 
 #include <zlib.h>
 
-#include "starling/core/links.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/data/serving/dataset.hpp"
+#include "core/links.hpp"
+#include "core/record_error.hpp"
+#include "data/reading.hpp"
+#include "data/serving/dataset.hpp"
 
 namespace starling::persons_test {
 

@@ -1,7 +1,5 @@
-#include "starling/data/stream.hpp"
+#include "data/stream.hpp"
 
-#include "data/reading.hpp"
-#include "support/allocations.hpp"
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -9,7 +7,9 @@
 
 #include <zlib.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/reading.hpp"
+#include "support/allocations.hpp"
 
 namespace starling::stream_test {
 

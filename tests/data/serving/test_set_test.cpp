@@ -1,8 +1,8 @@
-#include "data/reading.hpp"
 #include <cmath>
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "data/reading.hpp"
 
 namespace starling::test_set_test {
 

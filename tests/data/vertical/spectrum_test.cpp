@@ -1,15 +1,15 @@
 #include "data/vertical/spectrum.hpp"
 
-#include "data/reading.hpp"
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/data/generators/synthetic.hpp"
-#include "starling/data/serving/dataset.hpp"
-#include "starling/data/vertical/vertical.hpp"
+#include "core/check.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/reading.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/vertical/vertical.hpp"
 
 namespace starling::spectrum_test {
 

@@ -1,16 +1,16 @@
 #include "data/vertical/vertical_table.hpp"
 
-#include "data/binary_files.hpp"
-#include "data/reading.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/data/generators/generated_source.hpp"
-#include "starling/data/vertical/vertical.hpp"
-#include "starling/hdf5/file.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "data/binary_files.hpp"
+#include "data/generators/generated_source.hpp"
+#include "data/reading.hpp"
+#include "data/vertical/vertical.hpp"
+#include "hdf5/file.hpp"
 
 namespace starling::vertical_table_test {
 

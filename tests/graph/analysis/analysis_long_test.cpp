@@ -1,9 +1,9 @@
-#include "support/sanitized.hpp"
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "support/sanitized.hpp"
 
 namespace starling::analysis_long_test {
 

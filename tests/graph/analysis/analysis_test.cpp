@@ -1,7 +1,5 @@
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
 
-#include "support/sanitized.hpp"
-#include "support/slow.hpp"
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
@@ -12,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/sanitized.hpp"
+#include "support/slow.hpp"
 
 namespace starling::analysis_test {
 

@@ -1,9 +1,8 @@
 // Departures that leave the other clients in pieces, against reachability by brute force.
-#include "starling/graph/analysis/separation.hpp"
+#include "graph/analysis/separation.hpp"
 
+#include "core/random.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/random.hpp"
 
 namespace starling::separation_test {
 

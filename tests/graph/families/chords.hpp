@@ -1,11 +1,12 @@
 /// The topology family of docs/how-to/add-a-topology.md, from one file: the conformance tests run over it.
 #pragma once
 
-#include "graph/families/families.hpp"
-#include "graph/families/indexed.hpp"
 #include <memory>
 #include <set>
 #include <vector>
+
+#include "graph/families/families.hpp"
+#include "graph/families/indexed.hpp"
 
 namespace starling {
 

@@ -1,12 +1,12 @@
 // What every row of the table of endless families owes, whoever adds it.
-#include "starling/graph/families/endless.hpp"
+#include "graph/families/endless.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <ostream>
 #include <set>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "support/testing.hpp"
 
 namespace starling::endless_test {
 

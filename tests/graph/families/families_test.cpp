@@ -1,8 +1,5 @@
 // Conformance tests of every topology family: sums, connectivity, determinism. They also run over the family of
 // docs/how-to/add-a-topology.md.
-#include "chords.hpp"
-#include "numbers_of_clients.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -10,8 +7,11 @@
 #include <set>
 #include <tuple>
 
-#include "starling/files/durable_file.hpp"
-#include "starling/graph/analysis/analysis.hpp"
+#include "chords.hpp"
+#include "files/durable_file.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "numbers_of_clients.hpp"
+#include "support/testing.hpp"
 
 namespace starling::families_test {
 

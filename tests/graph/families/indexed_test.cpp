@@ -1,13 +1,13 @@
 // Graphs whose rows follow from a client's number: each row is equal to the row of the written-out graph, bit for bit.
 #include "graph/families/indexed.hpp"
 
-#include "numbers_of_clients.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <memory>
 #include <set>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "numbers_of_clients.hpp"
+#include "support/testing.hpp"
 
 namespace starling::indexed_test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/links.hpp"
+#include "core/links.hpp"
 
 namespace starling::testing_support {
 

@@ -1,10 +1,10 @@
 // Endless graphs follow their distributions. Seeds are fixed; each comparison fails by chance once in a million seeds.
-#include "graph/random_pairs.hpp"
-#include "graph/statistics.hpp"
 #include <algorithm>
 #include <map>
 
-#include "starling/graph/graph.hpp"
+#include "graph/graph.hpp"
+#include "graph/random_pairs.hpp"
+#include "graph/statistics.hpp"
 
 namespace starling::random_graphs_test {
 

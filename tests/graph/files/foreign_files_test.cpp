@@ -1,9 +1,9 @@
 // MatrixMarket files and edge lists: as SciPy and NetworkX write them, malformed ones, and damaged ones.
-#include "support/mutations.hpp"
-#include "support/testing.hpp"
 #include <array>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "support/mutations.hpp"
+#include "support/testing.hpp"
 
 namespace starling::foreign_files_test {
 

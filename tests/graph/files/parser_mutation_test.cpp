@@ -1,8 +1,8 @@
 // Any bytes give a topology, which can be analysed, or a UsageError: valid files, damaged in 30,000 ways.
-#include "support/mutations.hpp"
 #include <algorithm>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "support/mutations.hpp"
 
 namespace starling::parser_mutation_test {
 

@@ -1,5 +1,4 @@
 // The files in topologies/ and what its README claims of them.
-#include "support/testing.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/graph/analysis/analysis.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "support/testing.hpp"
 
 namespace starling::ready_files_test {
 

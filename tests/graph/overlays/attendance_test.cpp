@@ -1,10 +1,9 @@
 // Who is there in which round: shares, runs, and that looking back gives what a simulation forwards gives.
-#include "starling/graph/overlays/attendance.hpp"
+#include "graph/overlays/attendance.hpp"
 
+#include "core/random.hpp"
 #include "graph/statistics.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/random.hpp"
 
 namespace starling::attendance_test {
 

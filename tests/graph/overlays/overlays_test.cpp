@@ -1,15 +1,15 @@
 // Weights under absence and loss: both ends of an edge agree, and the sums that mixing needs stay what they were.
-#include "starling/graph/overlays/overlays.hpp"
+#include "graph/overlays/overlays.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "starling/graph/analysis/analysis.hpp"
-#include "starling/graph/graph.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "graph/graph.hpp"
+#include "support/testing.hpp"
 
 namespace starling::overlays_test {
 

@@ -1,11 +1,11 @@
-#include "starling/model/network/network_block.hpp"
+#include "model/network/network_block.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::network_block_test {
 

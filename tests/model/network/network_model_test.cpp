@@ -1,14 +1,14 @@
 /// Networks as models: losses over outputs, and how records are clipped (what the mechanisms' sensitivity rests on).
-#include "starling/model/network/network_model.hpp"
+#include "model/network/network_model.hpp"
 
-#include "model/networks.hpp"
-#include "model/records.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <memory>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "model/networks.hpp"
+#include "model/records.hpp"
+#include "support/testing.hpp"
 
 namespace starling::network_model_test {
 

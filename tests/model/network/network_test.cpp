@@ -1,13 +1,13 @@
 /// Passes through networks: derivatives against finite differences, sums against single records, and the same bits
 /// whatever else a batch holds or held.
-#include "model/networks.hpp"
-#include "support/allocations.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <cstdlib>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "model/networks.hpp"
+#include "support/allocations.hpp"
+#include "support/testing.hpp"
 
 namespace starling::network_test {
 

@@ -1,8 +1,9 @@
 /// The norm that noise sees: of linear layers by hand, and larger through hidden ones.
-#include "starling/model/network/noise_norm.hpp"
+#include "model/network/noise_norm.hpp"
+
+#include <cmath>
 
 #include "support/testing.hpp"
-#include <cmath>
 
 namespace starling::noise_norm_test {
 

@@ -2,12 +2,12 @@
 /// instructions.
 #include "model/network/product.hpp"
 
-#include "model/network/product_tiles.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <vector>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "model/network/product_tiles.hpp"
+#include "support/testing.hpp"
 
 namespace starling::product_test {
 

@@ -1,14 +1,14 @@
 /// Memory that processes of a host share, beside a child process that attaches it.
 #include "net/host/shared_memory.hpp"
 
-#include "support/testing.hpp"
 #include <cstdint>
 #include <functional>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/memory/huge_pages.hpp"
+#include "core/check.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "support/testing.hpp"
 
 namespace starling::shared_memory_test {
 

@@ -1,7 +1,6 @@
 /// How many CPUs a job has: what control groups grant, in both versions of their files.
 #include "net/host/usable_cpus.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +12,8 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "support/testing.hpp"
 
 namespace starling::usable_cpus_test {
 

@@ -1,9 +1,10 @@
 /// How much memory a job may still take: what the host has available and what control groups leave, in both versions
 /// of their files.
-#include "starling/net/host/usable_memory.hpp"
+#include "net/host/usable_memory.hpp"
+
+#include <cmath>
 
 #include "support/testing.hpp"
-#include <cmath>
 
 namespace starling::usable_memory_test {
 

@@ -1,8 +1,8 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <gmock/gmock.h>
 
-#include "starling/net/mailboxes/mailboxes.hpp"
+#include "net/mailboxes/mailboxes.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::mailboxes_failure_test {
 

@@ -1,11 +1,11 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <chrono>
 #include <gmock/gmock.h>
 #include <thread>
 
-#include "starling/net/agreement.hpp"
-#include "starling/net/mailboxes/mailboxes.hpp"
+#include "net/agreement.hpp"
+#include "net/mailboxes/mailboxes.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::mailboxes_silence_test {
 

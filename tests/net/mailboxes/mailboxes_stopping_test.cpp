@@ -1,9 +1,9 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <csignal>
 
-#include "starling/net/agreement.hpp"
-#include "starling/net/mailboxes/mailboxes.hpp"
+#include "net/agreement.hpp"
+#include "net/mailboxes/mailboxes.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::mailboxes_stopping_test {
 

@@ -1,11 +1,11 @@
-#include "starling/net/mailboxes/mailboxes.hpp"
+#include "net/mailboxes/mailboxes.hpp"
 
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <map>
 
-#include "starling/core/random.hpp"
-#include "starling/net/agreement.hpp"
+#include "core/random.hpp"
+#include "net/agreement.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::mailboxes_test {
 

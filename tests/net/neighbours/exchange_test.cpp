@@ -1,10 +1,9 @@
+#include "core/random.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "net/root/root.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/random.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/root/root.hpp"
 
 namespace starling::exchange_test {
 

@@ -1,10 +1,10 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <ctime>
 #include <gmock/gmock.h>
 
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::silence_test {
 

@@ -1,9 +1,9 @@
+#include <sys/resource.h>
+
+#include "net/neighbours/neighbours.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"
-#include <sys/resource.h>
-
-#include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::windows_refused_test {
 

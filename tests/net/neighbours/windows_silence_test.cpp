@@ -1,8 +1,7 @@
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::windows_silence_test {
 

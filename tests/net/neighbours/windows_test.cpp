@@ -1,6 +1,3 @@
-#include "support/mpi_testing.hpp"
-#include "support/sanitized.hpp"
-#include "support/testing.hpp"
 #include <chrono>
 #include <gmock/gmock.h>
 #include <optional>
@@ -9,9 +6,12 @@
 #include <thread>
 #include <unistd.h>
 
-#include "starling/core/random.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/net/neighbours/neighbours.hpp"
+#include "core/random.hpp"
+#include "net/agreement.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/sanitized.hpp"
+#include "support/testing.hpp"
 
 namespace starling::windows_test {
 

@@ -1,13 +1,13 @@
-#include "starling/net/probes/latency_probes.hpp"
+#include "net/probes/latency_probes.hpp"
 
-#include "support/mpi_testing.hpp"
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
 #include <set>
 #include <unistd.h>
 
-#include "starling/core/random.hpp"
+#include "core/random.hpp"
+#include "support/mpi_testing.hpp"
 
 namespace starling::latency_probes_test {
 

@@ -1,8 +1,7 @@
+#include "net/agreement.hpp"
+#include "net/root/root.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-
-#include "starling/net/agreement.hpp"
-#include "starling/net/root/root.hpp"
 
 namespace starling::root_dead_test {
 

@@ -1,8 +1,8 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <gmock/gmock.h>
 
-#include "starling/net/root/root.hpp"
+#include "net/root/root.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::root_failure_test {
 

@@ -1,7 +1,6 @@
+#include "net/root/root.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
-
-#include "starling/net/root/root.hpp"
 
 namespace starling::root_messages_silence_test {
 

@@ -1,12 +1,12 @@
 // What clients send the aggregator as it is, and what it sends each of them: collect, broadcast of bytes, distribute.
-#include "net/released.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <map>
 
-#include "starling/codec/quantiser.hpp"
-#include "starling/core/random.hpp"
-#include "starling/net/root/root.hpp"
+#include "codec/quantiser.hpp"
+#include "core/random.hpp"
+#include "net/released.hpp"
+#include "net/root/root.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::root_messages_test {
 

@@ -1,9 +1,9 @@
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <csignal>
 
-#include "starling/net/agreement.hpp"
-#include "starling/net/root/root.hpp"
+#include "net/agreement.hpp"
+#include "net/root/root.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::root_stopping_test {
 

@@ -1,15 +1,15 @@
-#include "starling/net/root/root.hpp"
+#include "net/root/root.hpp"
 
-#include "net/released.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <bit>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <limits>
 
-#include "starling/core/random.hpp"
-#include "starling/net/agreement.hpp"
+#include "core/random.hpp"
+#include "net/agreement.hpp"
+#include "net/released.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::root_test {
 

@@ -1,13 +1,13 @@
-#include "starling/privacy/accounting/accounting.hpp"
+#include "privacy/accounting/accounting.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <sstream>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::accounting_test {
 

@@ -1,9 +1,6 @@
 /// The inner parts of the loss distribution: its transform, its lattice, and the whole against other computations.
 #include "privacy/accounting/loss_distribution.hpp"
 
-#include "privacy/accounting/fourier.hpp"
-#include "privacy/accounting/loss_lattice.hpp"
-#include "privacy/accounting/renyi.hpp"
 #include <array>
 #include <cmath>
 #include <complex>
@@ -11,8 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/accounting/fourier.hpp"
+#include "privacy/accounting/loss_lattice.hpp"
+#include "privacy/accounting/renyi.hpp"
 
 namespace starling::loss_distribution_test {
 

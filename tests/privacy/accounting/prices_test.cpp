@@ -1,8 +1,7 @@
-#include "starling/privacy/accounting/prices.hpp"
+#include "privacy/accounting/prices.hpp"
 
+#include "core/check.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/check.hpp"
 
 namespace starling::prices_test {
 

@@ -1,13 +1,13 @@
-#include "starling/privacy/accounting/spending.hpp"
+#include "privacy/accounting/spending.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <random>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::spending_test {
 

@@ -1,10 +1,10 @@
 // The audit's reference figures and its rate of false alarms, measured.
-#include "numbered_keys.hpp"
-#include "support/testing.hpp"
 #include <cstdio>
 
-#include "starling/privacy/audit/audit.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
+#include "numbered_keys.hpp"
+#include "privacy/audit/audit.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "support/testing.hpp"
 
 namespace starling::audit_long_test {
 

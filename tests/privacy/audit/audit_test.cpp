@@ -1,18 +1,18 @@
-#include "starling/privacy/audit/audit.hpp"
+#include "privacy/audit/audit.hpp"
 
-#include "numbered_keys.hpp"
-#include "support/slow.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <numbers>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/mechanism/multipart_mechanism.hpp"
-#include "starling/privacy/mechanism/paired_mechanism.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "numbered_keys.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "support/slow.hpp"
+#include "support/testing.hpp"
 
 namespace starling::audit_test {
 

@@ -1,9 +1,9 @@
-#include "support/testing.hpp"
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/privacy/audit/one_run.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "privacy/audit/one_run.hpp"
+#include "support/testing.hpp"
 
 namespace starling::canary_estimates_test {
 

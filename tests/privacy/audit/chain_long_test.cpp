@@ -1,10 +1,10 @@
 // Reference figures of audits of correlated noise, and their rate of false alarms, measured.
-#include "numbered_keys.hpp"
-#include "support/testing.hpp"
 #include <cstdio>
 
-#include "starling/privacy/audit/chain_subject.hpp"
-#include "starling/privacy/audit/planted_faults.hpp"
+#include "numbered_keys.hpp"
+#include "privacy/audit/chain_subject.hpp"
+#include "privacy/audit/planted_faults.hpp"
+#include "support/testing.hpp"
 
 namespace starling::chain_long_test {
 

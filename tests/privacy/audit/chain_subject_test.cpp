@@ -1,15 +1,15 @@
-#include "starling/privacy/audit/chain_subject.hpp"
+#include "privacy/audit/chain_subject.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/check.hpp"
 #include "numbered_keys.hpp"
 #include "privacy/audit/chain_filter.hpp"
 #include "privacy/audit/chain_in_doubles.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
-#include <algorithm>
-#include <cmath>
-#include <set>
-
-#include "starling/core/check.hpp"
 
 namespace starling::chain_subject_test {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "starling/privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/audit_subjects.hpp"
 
 namespace starling {
 

@@ -1,10 +1,10 @@
-#include "starling/privacy/audit/one_run.hpp"
+#include "privacy/audit/one_run.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "support/testing.hpp"
 
 namespace starling::one_run_test {
 

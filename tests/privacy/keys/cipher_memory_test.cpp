@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 
-#include "starling/privacy/keys/keys.hpp"
-#include "starling/privacy/keys/keystream.hpp"
+#include "privacy/keys/keys.hpp"
+#include "privacy/keys/keystream.hpp"
 
 namespace {
 

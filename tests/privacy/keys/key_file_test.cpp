@@ -1,11 +1,11 @@
 // Owners' key files: who may read them, and what is no key.
-#include "starling/privacy/keys/key_file.hpp"
+#include "privacy/keys/key_file.hpp"
 
-#include "support/testing.hpp"
 #include <filesystem>
 #include <fstream>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::key_file_test {
 

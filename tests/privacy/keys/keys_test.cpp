@@ -1,15 +1,15 @@
-#include "starling/privacy/keys/keys.hpp"
+#include "privacy/keys/keys.hpp"
 
-#include "support/testing.hpp"
 #include <array>
 #include <bit>
 #include <cmath>
 #include <set>
 #include <thread>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/privacy/keys/keystream.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "support/testing.hpp"
 
 namespace starling::keys_test {
 

@@ -1,9 +1,10 @@
-#include "starling/privacy/keys/keystream.hpp"
+#include "privacy/keys/keystream.hpp"
 
-#include "support/testing.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "support/testing.hpp"
 
 namespace starling::keystream_test {
 

@@ -1,14 +1,14 @@
 /// Accounts with their ledgers: what is reserved before a release, what a budget allows, and what a crash costs.
-#include "starling/privacy/ledger/accounts.hpp"
+#include "privacy/ledger/accounts.hpp"
 
-#include "support/testing.hpp"
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "support/testing.hpp"
 
 namespace starling::accounts_test {
 

@@ -1,7 +1,5 @@
 // Crashes and failures at every step of writing. This program puts its own write, fsync, rename and ftruncate before
 // those of the C library: a chosen call ends the process, fails, or does half of its work.
-#include "ledger_samples.hpp"
-#include "support/testing.hpp"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,9 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/ledger/ledger.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "core/check.hpp"
+#include "ledger_samples.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "support/testing.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // Every change to a small ledger is noticed, but for the ones that the header names.
-#include "ledger_samples.hpp"
-#include "support/slow.hpp"
-#include "support/testing.hpp"
 #include <sstream>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/privacy/ledger/ledger.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "ledger_samples.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "support/slow.hpp"
+#include "support/testing.hpp"
 
 namespace starling::ledger_damage_test {
 

@@ -1,17 +1,17 @@
 // Rows about ranges of clients mean the same as rows of each client: random histories, written in both ways and read by
 // a plain reader that expands ranges.
-#include "ledger_samples.hpp"
-#include "support/testing.hpp"
 #include <random>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/ledger/accounts.hpp"
-#include "starling/privacy/ledger/ledger.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
-#include "starling/privacy/statement/statement.hpp"
+#include "core/check.hpp"
+#include "ledger_samples.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "privacy/statement/statement.hpp"
+#include "support/testing.hpp"
 
 /// Thousands of rows are written, and none is to outlive the machine.
 extern "C" int fsync(int /*file*/) {

@@ -1,10 +1,9 @@
-#include "starling/privacy/ledger/ledger_regrouping.hpp"
+#include "privacy/ledger/ledger_regrouping.hpp"
 
+#include "files/durable_file.hpp"
 #include "ledger_samples.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
 #include "support/testing.hpp"
-
-#include "starling/files/durable_file.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
 
 namespace starling::ledger_regrouping_test {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/privacy/ledger/ledger.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "files/durable_file.hpp"
+#include "privacy/ledger/ledger.hpp"
 
 namespace starling::ledger_samples {
 

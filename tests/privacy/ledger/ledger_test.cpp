@@ -1,9 +1,7 @@
 // What a ledger charges, what its file holds, and who may write it. Damage and crashes: ledger_damage_test,
 // ledger_crash_test.
-#include "starling/privacy/ledger/ledger.hpp"
+#include "privacy/ledger/ledger.hpp"
 
-#include "ledger_samples.hpp"
-#include "support/testing.hpp"
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -14,9 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "ledger_samples.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
+#include "support/testing.hpp"
 
 namespace starling::ledger_test {
 

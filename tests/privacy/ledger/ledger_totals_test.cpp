@@ -1,13 +1,13 @@
 // What is spent over blocks, passes, runs and units; and which rounds are reserved together.
-#include "ledger_samples.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <set>
 #include <utility>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/ledger/ledger.hpp"
+#include "core/check.hpp"
+#include "ledger_samples.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "support/testing.hpp"
 
 namespace starling::ledger_totals_test {
 

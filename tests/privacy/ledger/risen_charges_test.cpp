@@ -1,14 +1,14 @@
 // Charges that rise with the number of releases: somebody with a record in each, computed anew from matrices.
-#include "ledger_samples.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <numeric>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/accounting/spending.hpp"
-#include "starling/privacy/ledger/accounts.hpp"
-#include "starling/privacy/mechanism/paired_mechanism.hpp"
+#include "core/check.hpp"
+#include "ledger_samples.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/accounting/spending.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "support/testing.hpp"
 
 namespace starling::risen_charges_test {
 

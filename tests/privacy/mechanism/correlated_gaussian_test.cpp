@@ -1,19 +1,19 @@
 #include "privacy/mechanism/correlated_gaussian.hpp"
 
-#include "privacy/statistics.hpp"
-#include "releases.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <map>
 
-#include "starling/core/check.hpp"
-#include "starling/core/snapshot.hpp"
-#include "starling/privacy/mechanism.hpp"
-#include "starling/privacy/mechanism/masked_gaussian.hpp"
-#include "starling/privacy/mechanism/multipart_mechanism.hpp"
-#include "starling/privacy/mechanism/paired_mechanism.hpp"
-#include "starling/privacy/noise/gaussian_noise.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "core/check.hpp"
+#include "core/snapshot.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/mechanism/masked_gaussian.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/statistics.hpp"
+#include "releases.hpp"
+#include "support/testing.hpp"
 
 namespace starling::correlated_gaussian_test {
 

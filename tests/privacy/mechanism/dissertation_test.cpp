@@ -1,14 +1,14 @@
-#include "privacy/statistics.hpp"
-#include "releases.hpp"
-#include "support/slow.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/statistics.hpp"
+#include "releases.hpp"
+#include "support/slow.hpp"
+#include "support/testing.hpp"
 
 namespace starling::dissertation_test {
 

@@ -1,17 +1,17 @@
-#include "starling/privacy/mechanism/feature_histograms.hpp"
+#include "privacy/mechanism/feature_histograms.hpp"
 
-#include "releases.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/audit/audit.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/audit/audit.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "releases.hpp"
+#include "support/testing.hpp"
 
 namespace starling::feature_histograms_test {
 

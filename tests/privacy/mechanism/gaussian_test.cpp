@@ -1,11 +1,11 @@
-#include "privacy/statistics.hpp"
-#include "releases.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <set>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "core/check.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/statistics.hpp"
+#include "releases.hpp"
+#include "support/testing.hpp"
 
 namespace starling::gaussian_test {
 

@@ -1,12 +1,12 @@
-#include "privacy/statistics.hpp"
-#include "releases.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "starling/privacy/mechanism.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/statistics.hpp"
+#include "releases.hpp"
+#include "support/testing.hpp"
 
 namespace starling::laplace_test {
 

@@ -1,13 +1,13 @@
 /// Shares that only together say something, and then as much as one release at the aggregator.
-#include "starling/privacy/mechanism/masked_gaussian.hpp"
+#include "privacy/mechanism/masked_gaussian.hpp"
 
+#include <cmath>
+
+#include "core/check.hpp"
+#include "privacy/noise/grid.hpp"
 #include "privacy/statistics.hpp"
 #include "releases.hpp"
 #include "support/testing.hpp"
-#include <cmath>
-
-#include "starling/core/check.hpp"
-#include "starling/privacy/noise/grid.hpp"
 
 namespace starling::masked_gaussian_test {
 

@@ -1,5 +1,5 @@
 /// Masks cancel in the sum, hide what is alone, and never come twice.
-#include "starling/privacy/mechanism/masking.hpp"
+#include "privacy/mechanism/masking.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
+#include "core/check.hpp"
+#include "core/digest.hpp"
 
 namespace starling::masking_test {
 

@@ -1,6 +1,16 @@
 /// The conformance tests of mechanisms: instantiated from the table and two toy members, so that a new row needs no new
 /// test.
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/planted_faults.hpp"
+#include "privacy/ledger/ledger_reading.hpp"
 #include "privacy/ledger/ledger_samples.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/rows.hpp"
 #include "releases.hpp"
 #include "spherical_mechanism.hpp"
@@ -9,16 +19,6 @@
 #include "support/slow.hpp"
 #include "support/testing.hpp"
 #include "toy_mechanism.hpp"
-#include <cmath>
-#include <limits>
-#include <map>
-
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/audit/planted_faults.hpp"
-#include "starling/privacy/ledger/ledger_reading.hpp"
-#include "starling/privacy/mechanism.hpp"
 
 namespace starling::mechanisms_test {
 

@@ -1,16 +1,16 @@
 /// Several releases a round: each is what a mechanism of its own would release, and together they cost what is charged.
-#include "starling/privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 
-#include "privacy/statistics.hpp"
-#include "releases.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/accounting/spending.hpp"
-#include "starling/privacy/clip_rows.hpp"
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/accounting/spending.hpp"
+#include "privacy/clip_rows.hpp"
+#include "privacy/statistics.hpp"
+#include "releases.hpp"
+#include "support/testing.hpp"
 
 namespace starling::multipart_mechanism_test {
 

@@ -1,7 +1,5 @@
-#include "starling/privacy/mechanism/norm_histogram.hpp"
+#include "privacy/mechanism/norm_histogram.hpp"
 
-#include "releases.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,11 +9,13 @@
 #include <numeric>
 #include <vector>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/audit/audit.hpp"
-#include "starling/privacy/audit/audit_subjects.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/audit/audit.hpp"
+#include "privacy/audit/audit_subjects.hpp"
+#include "releases.hpp"
+#include "support/testing.hpp"
 
 namespace starling::norm_histogram_test {
 

@@ -1,14 +1,14 @@
 /// Two releases a round: each is what a mechanism of its own would release, and together they cost what is charged.
-#include "starling/privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 
+#include <cmath>
+
+#include "core/check.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/accounting/spending.hpp"
 #include "privacy/statistics.hpp"
 #include "releases.hpp"
 #include "support/testing.hpp"
-#include <cmath>
-
-#include "starling/core/check.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/accounting/spending.hpp"
 
 namespace starling::paired_mechanism_test {
 

@@ -1,11 +1,11 @@
 /// The printed scales, and noise that has them.
-#include "starling/privacy/mechanism/paper_perturbation.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
 
 namespace starling::paper_perturbation_test {
 

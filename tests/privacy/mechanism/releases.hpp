@@ -1,12 +1,12 @@
 /// Releases of mechanisms in tests.
 #pragma once
 
-#include "privacy/audit/numbered_keys.hpp"
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "starling/privacy/mechanism/noisy_counts.hpp"
+#include "privacy/audit/numbered_keys.hpp"
+#include "privacy/mechanism/noisy_counts.hpp"
 
 namespace starling::testing_support {
 

@@ -2,15 +2,15 @@
 /// its largest privacy loss is that of rare releases. The page docs/how-to/add-a-mechanism.md names this file.
 #pragma once
 
-#include "privacy/rows.hpp"
 #include <cmath>
 #include <memory>
 #include <random>
 #include <span>
 #include <string>
 
-#include "starling/privacy/keys/keystream.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/noise/grid.hpp"
+#include "privacy/rows.hpp"
 
 namespace starling::testing_support {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "starling/privacy/keys/keystream.hpp"
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/noise/grid.hpp"
 
 namespace starling {
 

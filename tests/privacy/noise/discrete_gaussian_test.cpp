@@ -1,13 +1,13 @@
 /// The exact sampler: against the closed form, and its fast decisions against the slow ones.
 #include "privacy/noise/discrete_gaussian.hpp"
 
-#include "privacy/statistics.hpp"
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "starling/core/check.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "privacy/statistics.hpp"
 
 namespace starling::discrete_gaussian_test {
 

@@ -1,9 +1,8 @@
 // The statistics of 10^8 draws, and proof that they would see a scale that is wrong by a thousandth.
 #include "privacy/gaussian_judge.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
 #include "privacy/normal_statistics.hpp"
 #include "support/testing.hpp"
-
-#include "starling/privacy/noise/gaussian_noise.hpp"
 
 namespace starling::gaussian_noise_long_test {
 

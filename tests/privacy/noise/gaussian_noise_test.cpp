@@ -1,15 +1,15 @@
-#include "starling/privacy/noise/gaussian_noise.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
 
+#include <bit>
+#include <limits>
+#include <mpfr.h>
+
+#include "core/check.hpp"
 #include "privacy/gaussian_judge.hpp"
 #include "privacy/noise/gaussian_table.hpp"
 #include "privacy/statistics.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
-#include <bit>
-#include <limits>
-#include <mpfr.h>
-
-#include "starling/core/check.hpp"
 
 namespace starling::gaussian_noise_test {
 

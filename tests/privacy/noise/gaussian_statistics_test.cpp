@@ -1,8 +1,7 @@
 // 10^6 draws of the Gaussian sampler; privacy/gaussian_noise_long has 10^8.
+#include "privacy/noise/gaussian_noise.hpp"
 #include "privacy/normal_statistics.hpp"
 #include "support/testing.hpp"
-
-#include "starling/privacy/noise/gaussian_noise.hpp"
 
 namespace starling::gaussian_statistics_test {
 

@@ -1,14 +1,14 @@
-#include "starling/privacy/noise/grid.hpp"
+#include "privacy/noise/grid.hpp"
 
-#include "privacy/mechanism/releases.hpp"
-#include "privacy/zero_noise.hpp"
-#include "support/testing.hpp"
 #include <cstdlib>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "privacy/mechanism/releases.hpp"
+#include "privacy/zero_noise.hpp"
+#include "support/testing.hpp"
 
 namespace starling::grid_test {
 

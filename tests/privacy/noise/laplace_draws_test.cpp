@@ -1,12 +1,12 @@
 // The Laplace sampler on words that are written for it: each way that a draw can take, and how rare it is.
 #include "privacy/noise/laplace_draws.hpp"
 
-#include "privacy/statistics.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <vector>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "privacy/statistics.hpp"
+#include "support/testing.hpp"
 
 namespace starling::laplace_draws_test {
 

@@ -1,9 +1,8 @@
 // 10^8 draws of the Laplace noise: the statistics of laplace_noise_test.cpp, which now see 0.1 % of the scale.
+#include "privacy/keys/keystream.hpp"
 #include "privacy/laplace_tally.hpp"
 #include "privacy/statistics.hpp"
 #include "support/testing.hpp"
-
-#include "starling/privacy/keys/keystream.hpp"
 
 namespace starling::laplace_noise_long_test {
 

@@ -1,11 +1,11 @@
 // The Laplace noise as production draws it, against the closed form; and that of the published mechanisms.
+#include <numeric>
+
+#include "core/check.hpp"
+#include "privacy/keys/keystream.hpp"
 #include "privacy/laplace_tally.hpp"
 #include "privacy/statistics.hpp"
 #include "support/testing.hpp"
-#include <numeric>
-
-#include "starling/core/check.hpp"
-#include "starling/privacy/keys/keystream.hpp"
 
 namespace starling::laplace_noise_test {
 

@@ -1,10 +1,10 @@
-#include "starling/privacy/statement/statement.hpp"
+#include "privacy/statement/statement.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::statement_test {
 

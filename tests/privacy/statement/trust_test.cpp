@@ -1,5 +1,5 @@
 /// What a run says of whom its clients trust.
-#include "starling/privacy/statement/trust.hpp"
+#include "privacy/statement/trust.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "starling/core/check.hpp"
-#include "starling/privacy/mechanism/multipart_mechanism.hpp"
-#include "starling/privacy/statement/statement.hpp"
+#include "core/check.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/statement/statement.hpp"
 
 namespace starling::trust_test {
 

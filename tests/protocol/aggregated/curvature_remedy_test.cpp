@@ -1,13 +1,13 @@
 // Logistic regression at μ = 1 in all: the average of the path is off, and random scaling covers too little; less the
 // bias that released curvatures tell, it covers.
-#include "support/testing.hpp"
 #include <cmath>
 #include <optional>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/random.hpp"
-#include "starling/inference/curvature_bias.hpp"
-#include "starling/inference/path_intervals.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/random.hpp"
+#include "inference/curvature_bias.hpp"
+#include "inference/path_intervals.hpp"
+#include "support/testing.hpp"
 
 namespace starling::curvature_remedy_test {
 

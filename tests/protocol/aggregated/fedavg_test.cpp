@@ -1,11 +1,10 @@
 // Federated averaging on any number of ranks against loops over all clients that are written down once more.
-#include "starling/protocol/aggregated/fedavg.hpp"
+#include "protocol/aggregated/fedavg.hpp"
 
+#include "core/numerics/kernels.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/protocol/aggregated/ldp_sgd.hpp"
 
 namespace starling::fedavg_test {
 

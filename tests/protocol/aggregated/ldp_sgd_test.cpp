@@ -1,12 +1,12 @@
 // Stochastic gradient descent around an aggregator on any number of ranks against recursions that are written down once
 // more.
-#include "starling/protocol/aggregated/ldp_sgd.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
 
-#include "protocol/regression.hpp"
-#include "support/testing.hpp"
 #include <numbers>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "protocol/regression.hpp"
+#include "support/testing.hpp"
 
 namespace starling::ldp_sgd_test {
 

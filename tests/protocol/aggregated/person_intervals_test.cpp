@@ -1,11 +1,11 @@
 // Coverage of random-scaling intervals where a slot is a person (docs/methods/inference.md, "Persons").
-#include "protocol/regression.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <numeric>
 
-#include "starling/protocol/aggregated/ldp_sgd.hpp"
-#include "starling/protocol/person_model.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
+#include "protocol/person_model.hpp"
+#include "protocol/regression.hpp"
+#include "support/testing.hpp"
 
 namespace starling::person_intervals_test {
 

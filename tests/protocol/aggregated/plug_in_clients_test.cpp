@@ -1,14 +1,14 @@
 // Plug-in intervals over clients whose optima differ: the differences are the same in every step, so they are no noise
 // of the average.
-#include "protocol/regression.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <ostream>
 
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/inference/plug_in.hpp"
-#include "starling/protocol/aggregated/ldp_sgd.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
+#include "inference/plug_in.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
+#include "protocol/regression.hpp"
+#include "support/testing.hpp"
 
 namespace starling::plug_in_clients_test {
 

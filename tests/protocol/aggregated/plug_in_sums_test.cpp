@@ -1,11 +1,10 @@
 // What plug-in intervals are made of: sums over all records and the noise that is claimed of them.
-#include "starling/protocol/aggregated/plug_in_sums.hpp"
+#include "protocol/aggregated/plug_in_sums.hpp"
 
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
 
 namespace starling::plug_in_sums_test {
 

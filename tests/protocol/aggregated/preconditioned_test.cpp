@@ -1,15 +1,15 @@
 // Sums of moments and directions in other coordinates: what one record can move, whatever it is.
-#include "starling/protocol/aggregated/preconditioned.hpp"
+#include "protocol/aggregated/preconditioned.hpp"
 
-#include "support/testing.hpp"
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
-#include "starling/model/mallows_model.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "model/mallows_model.hpp"
+#include "support/testing.hpp"
 
 namespace starling::preconditioned_test {
 

@@ -1,9 +1,8 @@
 /// Families of constraints, their sums over batches, and the rules of their duals.
-#include "starling/protocol/constraints/constraint_set.hpp"
+#include "protocol/constraints/constraint_set.hpp"
 
+#include "protocol/constraints/dual_variables.hpp"
 #include "support/testing.hpp"
-
-#include "starling/protocol/constraints/dual_variables.hpp"
 
 namespace starling::constraint_set_test {
 

@@ -1,11 +1,11 @@
 /// Energy budgets: the number of messages of a client in the long run, and agreement of both ends of an edge.
-#include "starling/protocol/constraints/energy_schedule.hpp"
+#include "protocol/constraints/energy_schedule.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <map>
 
-#include "starling/graph/topology.hpp"
+#include "graph/topology.hpp"
+#include "support/testing.hpp"
 
 namespace starling::energy_schedule_test {
 

@@ -1,20 +1,20 @@
 /// The protocol with constraints against docs/methods/constraints.md written down once more: three clients on a
 /// complete graph, whose masses stay one, in one plain loop.
-#include "starling/protocol/constraints/long_term_constraints.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
 
-#include "support/endless_stream.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <type_traits>
 
-#include "starling/graph/topology.hpp"
-#include "starling/loss/loss.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/privacy/metrics_policy.hpp"
-#include "starling/protocol/constraints/composite_model.hpp"
-#include "starling/protocol/decentralized/mixing_channel.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
+#include "graph/topology.hpp"
+#include "loss/loss.hpp"
+#include "net/agreement.hpp"
+#include "privacy/metrics_policy.hpp"
+#include "protocol/constraints/composite_model.hpp"
+#include "protocol/decentralized/mixing_channel.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "support/endless_stream.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::long_term_constraints_test {
 

@@ -1,12 +1,12 @@
 // Graphs that change, clients that sit rounds out, messages that get lost: still the optimum of all clients, with all
 // mass (docs/methods/decentralized.md, "Step debt" and "Graphs that change").
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/graph/overlays/overlays.hpp"
+#include "core/numerics/kernels.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::changing_graphs_test {
 

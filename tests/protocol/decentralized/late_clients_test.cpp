@@ -1,10 +1,11 @@
 // Two clients, of which one is away for a while: rounds that wait for nobody, played without any clock on the wall.
 // Their optima are 0 and 10, so 5 is right. A client that is late must not have the last word, and the effective weight
 // tells how much it counted.
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <functional>
+
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::late_clients_test {
 

@@ -1,15 +1,15 @@
 // The same clients on any number of ranks: equal bit for bit. Each rank count plays the whole network and compares with
 // one rank's digest, which is worked out here by an independent serial simulation of the same round.
-#include "protocol/network.hpp"
-#include "protocol/plain_mixing.hpp"
-#include "protocol/troubled.hpp"
-#include "support/testing.hpp"
 #include <bit>
 #include <cmath>
 #include <functional>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "protocol/network.hpp"
+#include "protocol/plain_mixing.hpp"
+#include "protocol/troubled.hpp"
+#include "support/testing.hpp"
 
 namespace starling::layout_test {
 

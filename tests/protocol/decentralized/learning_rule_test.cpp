@@ -1,11 +1,11 @@
 /// The rule of untuned learning: numbers of docs/methods/learning-rule.md, what users settle, and refusals.
-#include "starling/protocol/decentralized/learning_rule.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <string>
 
-#include "starling/core/check.hpp"
+#include "core/check.hpp"
+#include "support/testing.hpp"
 
 namespace starling::learning_rule_test {
 

@@ -1,6 +1,7 @@
+#include <cmath>
+
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
-#include <cmath>
 
 namespace starling::mass_test {
 

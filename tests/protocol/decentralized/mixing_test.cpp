@@ -1,7 +1,8 @@
 // The table of docs/methods/decentralized.md, "Exact cases": pure mixing within 1e-12, on any layout.
+#include <cmath>
+
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
-#include <cmath>
 
 namespace starling::mixing_test {
 

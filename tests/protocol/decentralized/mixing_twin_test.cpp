@@ -1,18 +1,18 @@
 // Mixing against a plain loop over all clients. Bit for bit, on any layout, by messages and through windows, whoever is
 // slow; and both send as much.
-#include "protocol/plain_mixing.hpp"
-#include "protocol/troubled.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <bit>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <thread>
 
-#include "starling/core/random.hpp"
-#include "starling/graph/graph.hpp"
-#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+#include "core/random.hpp"
+#include "graph/graph.hpp"
+#include "protocol/decentralized/synchronous_mixer.hpp"
+#include "protocol/plain_mixing.hpp"
+#include "protocol/troubled.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::mixing_twin_test {
 

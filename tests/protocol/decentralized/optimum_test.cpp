@@ -1,12 +1,12 @@
 // Limits of heterogeneous clients: push-sum with η/w reaches the minimiser of the uniform sum, plain receiver mixing
 // the point that `topology check` foretells (docs/methods/decentralized.md, "Why steps are divided by the mass").
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/graph/analysis/analysis.hpp"
+#include "core/numerics/kernels.hpp"
+#include "graph/analysis/analysis.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::optimum_test {
 

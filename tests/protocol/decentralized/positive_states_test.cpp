@@ -1,11 +1,11 @@
 // Entropic clients whose coordinates fall as far as doubles go keep all of them positive through steps and mixing, so
 // that every coordinate can come back.
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <limits>
 #include <ostream>
 
-#include "starling/core/numerics/kernels.hpp"
+#include "core/numerics/kernels.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::positive_states_test {
 

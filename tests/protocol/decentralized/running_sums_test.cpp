@@ -1,16 +1,16 @@
 // Messages that get lost unnoticed: mass and sum move as one pair, so clients that keep no share of their own lose
 // neither, whatever the loss rate, in step, with deadlines and without waiting.
-#include "starling/protocol/decentralized/running_sums.hpp"
+#include "protocol/decentralized/running_sums.hpp"
 
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <optional>
 #include <tuple>
 
-#include "starling/core/random.hpp"
-#include "starling/graph/overlays/overlays.hpp"
-#include "starling/graph/topology.hpp"
+#include "core/random.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "graph/topology.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::running_sums_test {
 

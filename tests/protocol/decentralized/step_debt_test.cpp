@@ -1,13 +1,13 @@
 // Step debt under any step rule: by the chosen cap it is repaid before the end, and the limit is the uniform optimum;
 // under a cap that is too small the effective weights say which clients counted for less.
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 
-#include "starling/graph/masses.hpp"
-#include "starling/graph/overlays/overlays.hpp"
-#include "starling/protocol/decentralized/step_cap.hpp"
+#include "graph/masses.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "protocol/decentralized/step_cap.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::step_debt_test {
 

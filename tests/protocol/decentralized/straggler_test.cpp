@@ -1,11 +1,12 @@
 // A rank that is twenty times slower, by real work (docs/methods/decentralized.md, "Stragglers"): the others keep their
 // pace, and all end at the optimum of all clients, the slow one counted in full.
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
+
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::straggler_test {
 

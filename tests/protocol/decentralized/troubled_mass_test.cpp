@@ -1,12 +1,12 @@
 // A million rounds in which clients opt out and leave and messages get lost, in step, with deadlines and without
 // waiting.
-#include "protocol/network.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <optional>
 #include <tuple>
 
-#include "starling/graph/overlays/overlays.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "protocol/network.hpp"
+#include "support/testing.hpp"
 
 namespace starling::troubled_mass_test {
 

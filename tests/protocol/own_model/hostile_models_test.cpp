@@ -1,19 +1,19 @@
 // Own models whose gradients of a record depend on more than the parameters and the record: what the trial on public
 // records refuses, what asking for each record by itself makes harmless, and what an audit by canaries sees.
-#include "support/testing.hpp"
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/privacy/mechanism.hpp"
-#include "starling/protocol/canary.hpp"
-#include "starling/protocol/own_model/lone_rows.hpp"
-#include "starling/protocol/own_model/row_check.hpp"
-#include "starling/protocol/own_model/row_model.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/record_error.hpp"
+#include "privacy/mechanism.hpp"
+#include "protocol/canary.hpp"
+#include "protocol/own_model/lone_rows.hpp"
+#include "protocol/own_model/row_check.hpp"
+#include "protocol/own_model/row_model.hpp"
+#include "support/testing.hpp"
 
 namespace starling::hostile_models_test {
 

@@ -1,7 +1,8 @@
-#include "support/testing.hpp"
 #include <cstddef>
 #include <starling/plugin.h>
 #include <type_traits>
+
+#include "support/testing.hpp"
 
 namespace starling::plugin_abi_test {
 

@@ -1,15 +1,15 @@
 // A plug-in in a library of its own (logistic_plugin.cpp): audits of it, and what it may do to memory.
-#include "starling/protocol/own_model/plugin.hpp"
+#include "protocol/own_model/plugin.hpp"
 
-#include "support/sanitized.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cfenv>
 #include <filesystem>
 
-#include "starling/privacy/mechanism.hpp"
-#include "starling/protocol/canary.hpp"
-#include "starling/protocol/own_model/row_model.hpp"
+#include "privacy/mechanism.hpp"
+#include "protocol/canary.hpp"
+#include "protocol/own_model/row_model.hpp"
+#include "support/sanitized.hpp"
+#include "support/testing.hpp"
 
 namespace starling::plugin_test {
 

@@ -1,15 +1,15 @@
-#include "starling/protocol/own_model/row_model.hpp"
+#include "protocol/own_model/row_model.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <functional>
 #include <limits>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
-#include "starling/core/record_error.hpp"
-#include "starling/privacy/clip_rows.hpp"
+#include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "core/record_error.hpp"
+#include "privacy/clip_rows.hpp"
+#include "support/testing.hpp"
 
 namespace starling::row_model_test {
 

@@ -1,14 +1,14 @@
-#include "starling/protocol/renewable/block_curvature.hpp"
+#include "protocol/renewable/block_curvature.hpp"
 
-#include "protocol/renewable/safeguarded_newton.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <gmock/gmock.h>
 
-#include "starling/core/check.hpp"
-#include "starling/core/numerics/gram.hpp"
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/core/random.hpp"
+#include "core/check.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "protocol/renewable/safeguarded_newton.hpp"
+#include "support/testing.hpp"
 
 namespace starling::block_curvature_test {
 

@@ -1,9 +1,8 @@
 // Renewable estimation on any number of ranks against serial recursions that are written down once more.
+#include "core/numerics/kernels.hpp"
+#include "data/stream.hpp"
 #include "protocol/aggregation.hpp"
 #include "support/testing.hpp"
-
-#include "starling/core/numerics/kernels.hpp"
-#include "starling/data/stream.hpp"
 
 namespace starling::renewable_test {
 

@@ -1,4 +1,4 @@
-#include "starling/protocol/vertical/optimiser.hpp"
+#include "protocol/vertical/optimiser.hpp"
 
 #include <cmath>
 

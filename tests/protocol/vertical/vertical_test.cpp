@@ -1,16 +1,16 @@
 // Vertical learning on any number of ranks against a loop over all parties that is written down once more.
-#include "starling/protocol/vertical/vertical.hpp"
+#include "protocol/vertical/vertical.hpp"
 
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "starling/core/random.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/privacy/clip_rows.hpp"
-#include "starling/protocol/vertical/vertical_hindsight.hpp"
+#include "core/random.hpp"
+#include "net/agreement.hpp"
+#include "privacy/clip_rows.hpp"
+#include "protocol/vertical/vertical_hindsight.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling::vertical_test {
 

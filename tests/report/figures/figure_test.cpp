@@ -1,20 +1,20 @@
 // A recorded figure that one file defines is in checkpoints, in summary.json, in the table and in the pictures.
-#include "starling/report/figures/figure.hpp"
+#include "report/figures/figure.hpp"
 
-#include "record/fake_view.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/files/text_files.hpp"
-#include "starling/record/rounds.hpp"
-#include "starling/report/pictures/picture.hpp"
-#include "starling/report/summary.hpp"
-#include "starling/report/view/summary_view.hpp"
-#include "starling/report/view/table_text.hpp"
+#include "files/text_files.hpp"
+#include "output/fake_view.hpp"
+#include "output/rounds.hpp"
+#include "report/pictures/picture.hpp"
+#include "report/summary.hpp"
+#include "report/view/summary_view.hpp"
+#include "report/view/table_text.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 
 namespace starling {
 RecordedFigure small_masses_figure();  // a row of figure_table

@@ -1,7 +1,7 @@
 // Clients with small masses are named, the same for any layout and after a checkpoint.
 #include "report/figures/mass_watch.hpp"
 
-#include "record/fake_view.hpp"
+#include "output/fake_view.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 

@@ -1,15 +1,15 @@
 /// Intervals in summary.json, in the table of a regression, and on their way.
-#include "support/testing.hpp"
 #include <cmath>
 #include <limits>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/record/intervals/interval.hpp"
-#include "starling/report/summary.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "output/intervals/interval.hpp"
+#include "report/summary.hpp"
+#include "support/testing.hpp"
 
 namespace starling::intervals_test {
 

@@ -1,15 +1,15 @@
 /// Coverage, length and bias in studies of replications.
-#include "starling/record/intervals/study.hpp"
+#include "output/intervals/study.hpp"
 
-#include "support/testing.hpp"
 #include <cmath>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/check.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/report/summary.hpp"
+#include "core/check.hpp"
+#include "files/durable_file.hpp"
+#include "report/summary.hpp"
+#include "support/testing.hpp"
 
 namespace starling::study_test {
 

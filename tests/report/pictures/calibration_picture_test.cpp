@@ -1,11 +1,11 @@
 /// The picture of a calibration; its script is there without gnuplot, too.
-#include "support/testing.hpp"
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "starling/files/durable_file.hpp"
-#include "starling/record/figures/test_metrics.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "files/durable_file.hpp"
+#include "output/figures/test_metrics.hpp"
+#include "report/pictures/pictures.hpp"
+#include "support/testing.hpp"
 
 namespace starling::calibration_picture_test {
 

@@ -1,13 +1,13 @@
 /// The picture of intervals on their way: what is drawn, and how far its axes reach.
-#include "support/testing.hpp"
 #include <cmath>
 #include <regex>
 
 #include <fmt/format.h>
 
-#include "starling/files/durable_file.hpp"
-#include "starling/record/intervals/interval.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "files/durable_file.hpp"
+#include "output/intervals/interval.hpp"
+#include "report/pictures/pictures.hpp"
+#include "support/testing.hpp"
 
 namespace starling::interval_picture_test {
 

@@ -1,13 +1,13 @@
-#include "support/testing.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
 
-#include "starling/data/vertical/vertical.hpp"
-#include "starling/files/durable_file.hpp"
-#include "starling/report/pictures/pictures.hpp"
+#include "data/vertical/vertical.hpp"
+#include "files/durable_file.hpp"
+#include "report/pictures/pictures.hpp"
+#include "support/testing.hpp"
 
 namespace starling::scene_picture_test {
 

@@ -1,0 +1,81 @@
+/// One run of `starling fedavg`.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedavg_config.hpp"
+#include "run/aggregated_run.hpp"
+#include "run/start_models.hpp"
+#include "run/tuning/rule_settings.hpp"
+#include "run/tuning/settings_by_rule.hpp"
+
+namespace starling {
+
+/// One run of `starling fedavg` on one rank.
+class FedAvgRun final : public AggregatedRun, private TunedCommand {
+ public:
+  FedAvgRun(World& world, std::string command_line) : AggregatedRun(world, "fedavg", std::move(command_line)) {}
+
+ private:
+  [[nodiscard]] const LearningConfig& common() const override { return config_; }
+  [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
+  [[nodiscard]] Round releases_of_round() const override { return config_.fedavg.local_steps; }
+  [[nodiscard]] std::string why_no_more_rounds() const override;
+  [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
+  [[nodiscard]] Model& model() const override { return *model_; }
+  [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
+
+  [[nodiscard]] std::shared_ptr<OwnModel> own_model() const override { return config_.model.own; }
+  [[nodiscard]] std::string own_start() const override {
+    return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
+  }
+  void read_configuration(const std::vector<std::string>& words) override {
+    config_ = parse_fedavg_config(words, of_run_);
+  }
+  void open_data() override;
+  void choose_settings() override;
+  void open_model() override;
+  void agree_on_model() override { correlate_noise(config_.correlation == CorrelationChoice::two_buffers, releases_); }
+  [[nodiscard]] RunFacts privacy_facts() override;
+  void build_protocol() override;
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
+  [[nodiscard]] Released<Columns> final_models() override;
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  [[nodiscard]] std::optional<SavedModel> model_of_results() const override {
+    return saved_model(config_.model, config_.loss, *loss_, dataset_.shape);
+  }
+
+  [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
+  void read_again(const std::vector<std::string>& words) override;
+  [[nodiscard]] double first_step() const override { return config_.fedavg.step; }
+  [[nodiscard]] std::string why_not_by_rule() const override { return why_no_rule(config_); }
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
+                                        std::size_t parameters) const override;
+  [[nodiscard]] std::string name_of_steps() const override {
+    return config_.fedavg.local_steps == 1 ? "rounds" : "local steps";
+  }
+  void check_before_release(Round releases) override;
+  [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::fedavg_norm; }
+  [[nodiscard]] ReleasePath path_of_features() const override { return ReleasePath::fedavg_feature; }
+
+  void weigh_clients();
+  [[nodiscard]] Round rounds_for(Round releases) const;
+  void choose_rounds();
+
+  FedAvgConfig config_;
+  SettingsByRule settings_{*this, *this};
+  std::unique_ptr<Model> model_;
+  std::optional<PersonModel> persons_;  ///< of runs of unit person
+  std::optional<Released<Vector>> start_;
+  Vector weights_;      ///< of local clients
+  Vector all_records_;  ///< N_k of all clients, once the rule asks
+  Round releases_ = 0;  ///< most releases of a client
+  std::optional<AggregatedClients> clients_;
+  std::unique_ptr<FedAvg> protocol_;
+  std::optional<ModelAverage> average_;
+};
+
+}  // namespace starling

@@ -1,0 +1,109 @@
+// The data, model and privacy of `starling fedavg`.
+#include <algorithm>
+
+#include "core/numerics/kernels.hpp"
+#include "fedavg_run.hpp"
+#include "run/privacy/noise_keys.hpp"
+#include "run/settings/source_options.hpp"
+
+namespace starling {
+
+void FedAvgRun::open_data() {
+  place_clients();
+  loss_ = make_loss(config_.model, config_.loss);
+  check_class_labels(config_.data, loss_->classifies() && loss_->scores() == 1 && !config_.model.own, config_.loss);
+  config_.data.label_map = [this](double raw) { return loss_->label(raw); };
+  open_streams(config_.data);
+  weigh_clients();
+}
+
+/// Sets n_k of the paper.
+void FedAvgRun::weigh_clients() {
+  for (const auto& stream : dataset_.streams) {
+    const std::optional<std::int64_t> records = stream->records();
+    check(config_.weights == ClientWeights::equal || records,
+          "--client-weights records on '{}' (nobody knows beforehand how many records a client will have) use "
+          "--client-weights equal",
+          config_.data.source);
+    weights_.push_back(config_.weights == ClientWeights::equal ? 1 : static_cast<double>(*records));
+  }
+}
+
+std::string FedAvgRun::why_no_more_rounds() const {
+  if (config_.linear_decay) return "steps fall to zero at the end";
+  return config_.average == Averaging::tail ? "the mean over the last half of the rounds has begun" : "";
+}
+
+void FedAvgRun::choose_settings() {
+  if (!config_.tunes()) return settings_.add_intercept();
+  all_records_ = records_of_clients();
+  settings_.choose();
+}
+
+/// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.
+RuleFacts FedAvgRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
+  const Vector factors = over_own_batches(all_records_);
+  const bool equal = config_.weights == ClientWeights::equal;
+  Vector shares;
+  double weights = 0;
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    const double weight = factors[k] == 0 ? 0 : equal ? 1 : all_records_[k];
+    shares.push_back(weight * factors[k]);
+    weights += weight;
+  }
+  scale(1 / weights, shares);
+  RuleFacts facts = rule_facts(config_, *loss_, shares, most_records, parameters);
+  if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
+  if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
+  if (config_.given("step")) facts.step = config_.fedavg.step;
+  return facts;
+}
+
+void FedAvgRun::check_before_release(Round releases) {
+  static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
+  static_cast<void>(rounds_of(rounds_for(releases)));
+  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
+  dimension_ = model->dimension();
+  static_cast<void>(start_model(model->initial(config_.data.seed)));
+}
+
+void FedAvgRun::read_again(const std::vector<std::string>& words) {
+  take_settings(config_, parse_fedavg_config(words, of_run_));
+}
+
+void FedAvgRun::open_model() {
+  protect_rows(config_.model.own);
+  model_ = make_model(config_.model, *loss_, dataset_.shape);
+  dimension_ = model_->dimension();
+  start_ = start_model(model_->initial(config_.data.seed));
+  choose_rounds();
+}
+
+/// The last round may have fewer local steps than the others.
+Round FedAvgRun::rounds_for(Round releases) const {
+  const Round steps = config_.fedavg.local_steps;
+  return releases / steps + (releases % steps > 0 ? 1 : 0);
+}
+
+void FedAvgRun::choose_rounds() {
+  FedAvgSettings& settings = config_.fedavg;
+  std::optional<Round> available = dataset_.shape.rounds;
+  if (available) available = rounds_for(*available);
+  settings.rounds = rounds_of(available);
+  releases_ = settings.rounds * settings.local_steps;
+  if (dataset_.shape.rounds) releases_ = std::min(releases_, *dataset_.shape.rounds);
+  if (config_.linear_decay) settings.zero_at = releases_;
+  if (settings.local_steps == 1) return;
+  notes_.push_back(fmt::format("{} rounds of {} local steps: each client makes up to {} releases", settings.rounds,
+                               settings.local_steps, releases_));
+}
+
+RunFacts FedAvgRun::privacy_facts() {
+  RunFacts facts = common_facts(releases_);
+  facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+  facts.sends_models = true;
+  settings_.describe(facts, loss_.get());
+  return facts;
+}
+
+}  // namespace starling

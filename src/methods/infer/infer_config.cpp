@@ -1,0 +1,303 @@
+#include "infer_config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/ranges.h>
+
+#include "core/limits.hpp"
+#include "core/spec.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/serving/partition.hpp"
+#include "loss/loss.hpp"
+#include "run/settings/source_options.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Losses with an estimand, which intervals can be given for.
+Table<Loss> inference_losses() {
+  return losses_that([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); });
+}
+
+/// Why nothing about one model stands beside --replications.
+constexpr const char* of_a_study = "there is not one model but many";
+
+Relation needs_topology() {
+  return needs("topology", "rank 0 aggregates, so nothing mixes");
+}
+
+void add_graph_options(Options& options, InferConfig& config) {
+  options.group("Clients and graph");
+  options.add(
+      declared(
+          "topology",
+          {.help =
+               "no aggregator: clients mix with their neighbours over this graph (see starling topology --help), and "
+               "each draws its intervals from its own path; default: rank 0 aggregates"}),
+      config.topology);
+  add_client_options(options, config, "the topology's, else one per rank");
+  options.add(declared("mixing", "with --topology: push-sum (unbiased on any digraph) or plain",
+                       {.relations = {needs_topology()}}),
+              config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}});
+  options.add(declared("gossip-steps", "with --topology: exchanges with neighbours per step",
+                       {.relations = {needs_topology()}}),
+              config.mixing.gossip_steps);
+  options.add(
+      declared("lazy",
+               "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
+               {.relations = {needs_topology()}}),
+      config.mixing.lazy);
+  add_exchange_option(options, config.mixing.exchange);
+}
+
+void add_method_options(Options& options, InferConfig& config) {
+  options.group("Method");
+  options.add(declared("loss", "what the model minimises; under privacy its slope needs a bound, which squared has not",
+                       {.initial = "huber:1.345", .values = [] { return values_of("Losses", inference_losses()); }}),
+              config.loss);
+  options.add(option("intercept", "WHETHER",
+                     "yes or no: a constant feature, the last; default: yes, but no with --features hog, whose last "
+                     "feature is one",
+                     {.implied = "yes"}),
+              config.asked_intercept, {{"yes", true}, {"no", false}, {"true", true}, {"false", false}});
+  options.add(declared("start", "zero, or a CSV file with one row (public)", {.initial = "zero"}), config.start);
+  options.add(declared("step", "steps are GAMMA / (i + i0)^ALPHA, i from 1", {.argument = "GAMMA"}), config.sgd.step);
+  options.add(declared("step-power", "between 1/2 and 1, both excluded",
+                       {.argument = "ALPHA", .initial = "0.51", .range = {0.5, 1}}),
+              config.sgd.step_power);
+  options.add(
+      declared(
+          "step-offset",
+          {.help = "i0; default: 1000 under privacy (the first noisy steps would throw the model far off), else 0"}),
+      config.step_offset);
+  options.add(
+      declared(
+          "step-cap",
+          "with --topology: no step exceeds KAPPA times the first; what is cut off is owed and taken later. auto: the "
+          "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
+          {.range = {.most = std::numeric_limits<double>::infinity()}, .relations = {needs_topology()}}),
+      config.asked_step_cap);
+}
+
+constexpr std::array options_of_infer_rule{"batch", "warmup-share", "step", "step-offset", "noise-correlation"};
+
+void add_tuning_options(Options& options, InferConfig& config) {
+  options.group("Tuning");
+  options.add(
+      option("tuning", "WHETHER",
+             fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
+                         "off: the defaults here. Default: auto where a mechanism adds noise, without --topology",
+                         fmt::join(options_of_infer_rule, ", "))),
+      config.tune, {{"auto", true}, {"off", false}});
+  options.add(option("warmup-share", "S",
+                     "share of the steps whose records give one noisy sum of second moments in place of directions. "
+                     "From it follow coordinates in which features are uncorrelated and of one scale, and a start",
+                     {.range = {0, 0.5},
+                      .unit = "share, 0 to 0.5",
+                      .relations = {excludes("intervals=plug-in", "its curvatures belong to the records as they are",
+                                             "Use random-scaling."),
+                                    excludes("bias=remove", "its curvatures belong to the records as they are",
+                                             "Take more records a step: --batch."),
+                                    excludes("unit=person", "a person may have records in both shares"),
+                                    excludes("start", "the share gives the start")}}),
+              config.warmup_share);
+  add_correlation_option(options, config.correlation);
+}
+
+void add_interval_options(Options& options, InferConfig& config) {
+  options.group("Intervals");
+  options.add(
+      option("intervals", "WHICH",
+             "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
+             "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
+             {.common = true,
+              .relations = {excludes("topology", "a client does not know the others' curvatures",
+                                     "Use random-scaling, or leave --topology out.")
+                                .only_for("plug-in")}}),
+      config.intervals_text);
+  options.add(
+      declared("trust", {.relations = {needs("intervals=plug-in", "all else has noise before it leaves a client")}}),
+      config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}});
+  options.add(flag("plug-in-path",
+                   "plug-in intervals along the way too, in intervals.csv and the picture: the sums are made of what "
+                   "was released step by step, and cost nothing more",
+                   {.relations = {needs("intervals=plug-in", "there is nothing to follow"),
+                                  excludes("trust=central",
+                                           "its sums are released once, and each further time would be paid for",
+                                           "Use --trust local."),
+                                  excludes("replications", "a study has the intervals of the end")}}),
+              config.plug_in_path);
+  options.add(
+      option("bias", "WHAT",
+             "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
+             "estimated from each step's noisy curvature, which plug-in with --trust local releases anyway)",
+             {.relations = {excludes("topology", "nobody sees the curvatures of all clients",
+                                     "Take more records a step: --batch.")
+                                .only_for("remove")}}),
+      config.bias, {{"keep", BiasChoice::keep}, {"remove", BiasChoice::remove}});
+  options.add(
+      option("bias-share", "S", "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
+             {.range = {0.001, 0.999},
+              .relations = {needs("bias=remove", "no curvature has a share of its own"),
+                            excludes("intervals=plug-in", "plug-in has its own share", "Leave --bias-share out.")}}),
+      config.bias_share);
+  options.add(option("levels", "P,...", "of confidence", {.initial = "0.95", .common = true}), config.levels);
+  options.add(
+      flag("joint",
+           "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
+           {.relations = {excludes("bias=remove", "the test is on the average with its bias"),
+                          excludes("replications", of_a_study)}}),
+      config.joint);
+  options.add(
+      option("burn-in", "B", "steps that do not enter the average and its intervals", {.range = {0, most_whole}}),
+      config.burn_in);
+  options.add(
+      option("replications", "R",
+             "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
+             "--topology vectors go as messages unless --exchange says otherwise",
+             {.range = {0, 100'000'000},
+              .relations = {excludes("test", of_a_study), excludes("json-models", of_a_study),
+                            excludes("record-clients", of_a_study), excludes("save-partition", of_a_study),
+                            excludes("tensorboard", of_a_study), excludes("openmetrics", of_a_study)}}),
+      config.replications);
+}
+
+void read_intervals(InferConfig& config) {
+  const std::vector<std::string> words = split_list(config.intervals_text);
+  for (const std::string& word : words) {
+    Spec spec = Spec::parse(word);
+    if (word == "random-scaling") {
+      config.random_scaling = true;
+    } else if (word == "plug-in") {
+      config.plug_in = true;
+    } else if (spec.name() == "batch-means") {
+      spec.bind({{"batches", "M"}});
+      const long long batches = spec.integer("batches", 20);
+      check(batches >= 2 && batches <= 1'000'000, "--intervals '{}' (2 batches or more are needed)", word);
+      config.batch_means = static_cast<int>(batches);
+    } else {
+      check(word == "none" && words.size() == 1,
+            "--intervals '{}' (random-scaling, plug-in and batch-means:M are known, or none alone)", word);
+    }
+  }
+}
+
+void check_method(const InferConfig& config) {
+  const std::string name = Spec::parse(config.loss).name();
+  const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
+  check(loss->curved() != nullptr && loss->curved()->has_estimand(), "--loss {} (inference knows {}) choose one", name,
+        inference_losses().names());
+  check(config.sgd.step_power > 0.5 && config.sgd.step_power < 1,
+        "--step-power {} (averages have a normal limit for powers between 1/2 and 1, both excluded) take 0.51",
+        config.sgd.step_power);
+  for (std::size_t i = 0; i < config.levels.size(); ++i) {
+    const double level = config.levels[i];
+    check(level > 0 && level < 1, "--levels {} (each lies between 0 and 1)", level);
+    check(std::find(config.levels.begin(), config.levels.begin() + static_cast<std::ptrdiff_t>(i), level) ==
+              config.levels.begin() + static_cast<std::ptrdiff_t>(i),
+          "--levels {} stands there twice; give it once", level);
+  }
+  if (!config.privacy.mechanism) return;  // the run says what is missing
+  const MechanismRow& mechanism = config.privacy.mechanism_row();
+  check(!mechanism.protects() || mechanism.gaussian(),
+        "--mechanism {} (inference is worked out for gaussian noise) choose gaussian, or none", mechanism.name);
+  check(std::isfinite(loss->curved()->most_slope()) || !mechanism.protects(),
+        "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
+        mechanism.name);
+  refuse_audit(config);
+  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
+}
+
+void check_shape(InferConfig& config, const Options& options) {
+  check(!options.given("exchange") || config.decentralized(),
+        "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
+  check(config.bias == BiasChoice::keep || !config.plug_in || config.trust == PlugInTrust::local,
+        "--bias remove with --trust central (there is no curvature by step) leave one of them out");
+  config.one_price = !config.privacy.prices_differ() && !config.privacy.prices_change();
+  check(config.trust == PlugInTrust::local || config.one_price,
+        "--trust central with prices that differ (one noise serves all records) give one price");
+  check(config.bias == BiasChoice::keep || config.one_price,
+        "--bias remove with prices that differ (its own noise would not be known) give one price");
+  check(config.replications == 0 || is_synthetic(config.data.source),
+        "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
+        "generator: synthetic:linear, logistic, expectile or insurance",
+        config.data.source);
+  check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
+        "--replications with --intervals none (there is nothing to cover) leave one of them out");
+  // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
+  if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
+  check(!config.data.makes_features(),
+        "--encode onehot: and --missing indicator with infer: categories of a column sum to 1, and an indicator may "
+        "never "
+        "vary, so that coefficients would not be determined. Give --encode FILE, and --missing zero or constant:FILE.");
+  const bool has_constant = config.data.features == ReadSettings::Features::hog;
+  check(!config.asked_intercept.value_or(false) || !has_constant,
+        "--intercept with --features hog (its last feature is a constant already) leave it out");
+  config.intercept = config.asked_intercept.value_or(!has_constant);
+  check(config.warmup_share == 0 || config.data.epochs == 1,
+        "--epochs {} with --warmup-share (records of the share would be used again) leave one of them out",
+        config.data.epochs);
+  check(config.warmup_share == 0 || !config.privacy.prices_change(),
+        "--warmup-share with prices by a schedule: its records are released at once. Give one price.");
+  check(config.correlation != CorrelationChoice::two_buffers || config.may_correlate(),
+        "--noise-correlation blt:2 with --intervals plug-in, --bias remove, --epochs or --person-rounds (what these "
+        "make of noise is known where it is independent) use --noise-correlation none");
+  check(config.data.epochs == 1 || config.intervals_text == "none",
+        "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
+        config.data.epochs);
+}
+
+}  // namespace
+
+Options infer_options(InferConfig& config) {
+  config.loss = "huber:1.345";
+  config.start = "zero";
+  config.data.source = "synthetic:linear";
+  Options options("infer");
+  add_graph_options(options, config);
+  add_data_options(options, config);
+  add_reading_options(options, config.data);
+  add_method_options(options, config);
+  add_tuning_options(options, config);
+  add_interval_options(options, config);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
+  add_output_options(options, config, "infer");
+  add_checkpoint_options(options, config);
+  add_model_output_options(options, config);
+  return options;
+}
+
+InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run) {
+  InferConfig config;
+  Options options = infer_options(config);
+  options.parse(words, of_run);
+  check_learning_options(config);
+  read_intervals(config);
+  check_method(config);
+  check_shape(config, options);
+  note_open_options(options, config, options_of_infer_rule);
+  config.step_cap = config.asked_step_cap.value_or(1);
+  config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
+  keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
+  return config;
+}
+
+Manual infer_manual() {
+  return {
+      .usage = "[OPTIONS]",
+      .text =
+          "Regression by stochastic gradient descent. Each rank is a client with its own stream, rank 0 too. In a step "
+          "every client sends a noisy, bounded estimating function of its next records; rank 0 takes the step and "
+          "sends the model back (with --topology nobody does: clients mix with their neighbours). The estimate is the "
+          "average of the path, and the path tells how sure it is. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done "
+          "since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
+      .examples = {
+          "mpirun -n 3 starling infer --source site-{client}.csv --mechanism gaussian --mu 1",
+          "mpirun -n 5 starling infer --source site-{client}.csv --mechanism gaussian --mu 1 --topology ring.topo"}};
+}
+
+}  // namespace starling

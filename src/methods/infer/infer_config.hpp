@@ -1,0 +1,78 @@
+/// Configuration of `starling infer`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "console/command.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
+#include "protocol/decentralized/mixer.hpp"
+#include "run/settings/learning_config.hpp"
+#include "run/settings/tuned_config.hpp"
+
+namespace starling {
+
+/// Steps for each coefficient without which asymptotic intervals mean nothing.
+inline constexpr Round least_steps_each = 30;
+
+/// The party that adds noise to plug-in matrices: each client, or rank 0 to their sum.
+enum class PlugInTrust { local, central };
+/// Whether the curvature bias of averages stays or is removed.
+enum class BiasChoice { keep, remove };
+
+struct InferConfig : LearningConfig, TuningChoices {
+  InferConfig() { deals_evenly = true; }
+  // clients and graph
+  std::optional<std::string> topology;
+  MixingSettings mixing;
+  // data
+  std::optional<bool> asked_intercept;
+  bool intercept = true;  ///< of the model; asked_intercept says otherwise
+  // method
+  LdpSgdSettings sgd;
+  std::optional<double> step_offset;
+  std::optional<double> asked_step_cap;  ///< none: chosen by the masses of the graph
+  double step_cap = 1;                   ///< of the run, over a graph
+  // intervals
+  std::string intervals_text = "random-scaling";
+  std::vector<double> levels{0.95};
+  Round burn_in = 0;
+  bool joint = false;
+  PlugInTrust trust = PlugInTrust::local;
+  BiasChoice bias = BiasChoice::keep;
+  double warmup_share = 0;   ///< of the steps, whose records make the preconditioner
+  double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
+  /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
+  std::int64_t replications = 0;
+
+  // The kinds of intervals that intervals_text names.
+  bool random_scaling = false;
+  bool plug_in = false;
+  bool plug_in_path = false;  ///< plug-in intervals along the way
+  std::optional<int> batch_means;
+  bool one_price = true;  ///< whether all clients and rounds have the same
+
+  /// Whether the curvature bias is estimated from each step's curvature, which is released with its direction. The
+  /// squared loss has none: its curvature is the same for all models.
+  [[nodiscard]] bool curvature_by_step() const {
+    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price && loss != "squared");
+  }
+  /// Whether releases of directions stand alone, each record in one of them, so that their noise can be correlated.
+  [[nodiscard]] bool may_correlate() const {
+    return privacy.mechanism_row().gaussian() && !plug_in && bias == BiasChoice::keep && data.epochs == 1 &&
+           data.person_rounds.value_or(1) == 1;
+  }
+  /// Whether what the user left open of the tuned options is chosen. Long steps over a graph keep clients apart, so
+  /// that there it has to be asked for.
+  [[nodiscard]] bool tunes() const { return tune.value_or(privacy.protects() && !decentralized()); }
+  [[nodiscard]] bool decentralized() const { return topology.has_value(); }
+};
+
+[[nodiscard]] Options infer_options(InferConfig& config);
+/// Throws UsageError.
+[[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run = "");
+[[nodiscard]] Manual infer_manual();
+
+}  // namespace starling

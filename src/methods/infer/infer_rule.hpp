@@ -1,0 +1,30 @@
+/// The rule of `--tuning auto` of `starling infer`: settings that its user left open, from public numbers
+/// (docs/methods/inference.md, "Settings from public numbers").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "data/serving/dataset.hpp"
+#include "infer_config.hpp"
+#include "loss/loss.hpp"
+#include "report/summary.hpp"
+
+namespace starling {
+
+/// Public facts of a run on which the rule depends.
+struct InferRuleFacts {
+  const InferConfig& config;
+  const CurvedLoss& loss;
+  const DataShape& shape;
+  bool replayable;                      ///< whether the records can be read again
+  Client clients;                       ///< on all ranks together
+  std::optional<std::int64_t> records;  ///< of the client with most; none where nobody knows
+  Round endless;                        ///< rounds of streams without a known end
+};
+
+/// The rule's values of those options that are not given. Throws UsageError.
+[[nodiscard]] std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts);
+
+}  // namespace starling

@@ -1,0 +1,129 @@
+// Coverage of the intervals of `starling infer`, by independent runs on a generator.
+#include <bit>
+#include <chrono>
+
+#include "core/spec.hpp"
+#include "data/generators/synthetic.hpp"
+#include "files/tell_user.hpp"
+#include "infer_run.hpp"
+#include "output/intervals/study.hpp"
+#include "run/result_files.hpp"
+
+namespace starling {
+
+namespace {
+
+Vector truth_of(const std::string& source, std::size_t dimension) {
+  const std::vector<double> coefficients = make_generator(source, {})->coefficients();
+  check(coefficients.empty() || coefficients.size() == dimension,
+        "--replications with --intercept no (the generator '{}' has an intercept, so the other coefficients would "
+        "have no known values) leave --intercept out",
+        source);
+  check(!coefficients.empty(),
+        "--replications with '{}' (it has no true coefficients to compare with) use synthetic:linear, logistic, "
+        "expectile or insurance",
+        source);
+  return Vector(coefficients.begin(), coefficients.end());
+}
+
+template <class Family>
+Spec bound_spec(const Family& family, std::string_view text) {
+  Spec spec = Spec::parse(text);
+  for (const auto& row : family.rows()) {
+    if (row.name == spec.name()) spec.bind(row.parameters);
+  }
+  return spec;
+}
+
+/// The losses that estimate the coefficients of a generator, for a message; empty if this one does.
+std::string losses_of_truth(const std::string& source, const std::string& loss_text, const CurvedLoss& loss) {
+  const Spec generator = bound_spec(generator_table(), std::string_view(source).substr(source.find(':') + 1));
+  const Spec of_loss = bound_spec(loss_table(), loss_text);
+  if (generator.name() == "logistic") return of_loss.name() == "logistic" ? "" : "logistic";
+  const double tau = generator.name() == "expectile" ? generator.number("tau", 0.7) : 0.5;
+  if (tau == 0.5) return loss.is_symmetric() ? "" : "squared or huber";
+  const double c = generator.number("c", 1.345);
+  const bool agrees =
+      of_loss.name() == "expectile" && of_loss.number("tau", 0.5) == tau && of_loss.number("c", 1.345) == c;
+  return agrees ? "" : fmt::format("expectile:{},{}", tau, c);
+}
+
+}  // namespace
+
+/// Intervals of one run on records and noise of its own; nothing if a signal has stopped the run. **Collective.**
+std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
+  DataSettings data = config_.data;
+  data.seed += static_cast<std::uint64_t>(r);
+  Dataset dataset;
+  agreement_.together([&] { dataset = opened_again(data); });
+  std::vector<ServedRounds> served;
+  for (const auto& stream : dataset.streams) {
+    served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+  }
+  // Noise differs from run to run, since its streams follow from what it is added to.
+  Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, first_client(), served);
+  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
+  IntervalResults intervals(*interval_facts_, *engine);
+  engine->run(intervals.observers());
+  if (rounds_done(agreement_, *engine) < config_.sgd.steps) return std::nullopt;
+  return intervals.all_along();
+}
+
+void InferRun::check_truth() const {
+  static_cast<void>(truth_of(config_.data.source, dimension_));
+  const std::string others = losses_of_truth(config_.data.source, config_.loss, *curved_);
+  check(others.empty(),
+        "--replications with '{}' and --loss {}: the loss estimates other coefficients than those of the generator, so "
+        "that its intervals need not cover them. Use --loss {}.",
+        config_.data.source, config_.loss, others);
+}
+
+ExitCode InferRun::study() {
+  const Vector truth = truth_of(config_.data.source, dimension_);
+  const bool speaks = first_rank() && config_.progress != ProgressChoice::off;
+  Study study;
+  world_.watch_signals();
+  const auto began = std::chrono::steady_clock::now();
+  std::int64_t done = 0;
+  for (; done < config_.replications; ++done) {
+    const auto path = replicate(done);
+    if (!path) break;
+    if (first_rank()) {
+      for (const IntervalsAt& at : *path) study.add(at, truth);
+    }
+    if (speaks && std::has_single_bit(static_cast<std::uint64_t>(done + 1))) {
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      tell_user("replication {} of {}: {:.3g} s each\n", done + 1, config_.replications,
+                seconds / static_cast<double>(done + 1));
+    }
+  }
+  const bool stopped = done < config_.replications;
+  if (stopped)
+    notes_.push_back(fmt::format("stopped by a signal after {} of {} replications", done, config_.replications));
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  static_cast<void>(privacy_->finish(stopped));
+  on_first_rank([&] { write_study_results(study, done, wall); });
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+/// There is neither one model nor one loss: the cells are the results.
+void InferRun::write_study_results(const Study& study, std::int64_t replications, double wall) {
+  Summary summary = begin_summary(config_.sgd.steps, wall);
+  summary.rounds = config_.sgd.steps;
+  summary.aggregated = !schedule_;
+  summary.tuned = tuned_;
+  summary.study = study.cells();
+  const PriceRange price = privacy_->prices().range();
+  if (replications > 0)
+    notes_.push_back(fmt::format(
+        "{} replications of {} steps, with seeds {} to {}, {}", replications, config_.sgd.steps, config_.data.seed,
+        config_.data.seed + static_cast<std::uint64_t>(replications) - 1,
+        unprotected() ? std::string("without noise") : fmt::format("at mu = {:.6g} for a record in all", price.most)));
+  note_hidden();
+  summary.notes = notes_;
+  write_summary(*directory_, summary);
+  write_study(directory_->path(), summary.study);
+  print_summary(summary, config_);
+}
+
+}  // namespace starling

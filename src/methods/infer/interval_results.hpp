@@ -1,0 +1,138 @@
+/// Confidence intervals of `starling infer`, as results of one engine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/constants.hpp"
+#include "infer_engine.hpp"
+#include "inference/plug_in.hpp"
+#include "net/agreement.hpp"
+#include "output/checkpoints/checkpointer.hpp"
+#include "output/intervals/interval_recorder.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "output/rounds.hpp"
+#include "report/summary.hpp"
+
+namespace starling {
+
+/// The observer that keeps what plug-in intervals of the recorded steps need. It looks after the IntervalRecorder of
+/// the same rounds.
+class PlugInPath final : public Observer {
+ public:
+  /// For runs with an aggregator. `engine` and `recorder` must outlive the observer.
+  PlugInPath(InferEngine& engine, const IntervalRecorder& recorder, RecordRounds rounds, Round burn_in)
+      : engine_(engine), recorder_(recorder), rounds_(rounds), burn_in_(burn_in) {
+    static_cast<void>(rounds_.due(0));
+  }
+
+  void after(const RoundView& view) override;
+  /// The spreads by number of steps, on rank 0; empty elsewhere. `batch` records of a client make a step.
+  /// **Collective.**
+  [[nodiscard]] std::vector<std::pair<Round, MethodSpread>> spreads(std::size_t batch);
+  void persist(Snapshot& snapshot) {
+    snapshot(rounds_);
+    snapshot.of_first_rank(engine_.paths() > 0, moments_);
+  }
+
+ private:
+  /// The state of the path after a recorded step, on rank 0.
+  struct Moment {
+    Round counted = 0;
+    Vector estimate;
+    double inverse_clients = 1;
+    void persist(Snapshot& snapshot) { snapshot(counted, estimate, inverse_clients); }
+  };
+
+  InferEngine& engine_;
+  const IntervalRecorder& recorder_;
+  RecordRounds rounds_;
+  Round burn_in_;
+  std::vector<Moment> moments_;
+};
+
+/// Facts of a run on which its intervals depend. References must outlive the results.
+struct IntervalFacts {
+  Agreement& agreement;
+  const Layout& layout;
+  const InferConfig& config;
+  std::size_t dimension;           ///< d
+  std::vector<std::string> names;  ///< of the coefficients
+  Vector records;                  ///< of each client; infinite where nobody knows beforehand
+  bool noise_is_taken_back;        ///< by later steps
+  bool standardised;               ///< all records are, by `constants`, which ranks with paths have
+  const std::optional<PublicConstants>& constants;
+  bool knows_scales;  ///< of the features, by public constants or a warm-up, or the path shows whether they suit it
+};
+
+/// The names of these coefficients in quotation marks.
+[[nodiscard]] std::string quoted_names(const std::vector<std::size_t>& coefficients,
+                                       const std::vector<std::string>& names);
+
+/// Estimates of one engine with their intervals: of the aggregator's path, which rank 0 has, or of all clients' paths
+/// over a graph. In this order: observers() and add_parts() for the rounds; after them, for one run, estimates(),
+/// summarise(), spread_of_parameters() and path_to(), or for a replication all_along().
+class IntervalResults {
+ public:
+  /// Follows the paths of `engine`. Keeps references to its arguments and to parts of itself.
+  IntervalResults(const IntervalFacts& facts, InferEngine& engine);
+  IntervalResults(const IntervalResults&) = delete;
+  IntervalResults& operator=(const IntervalResults&) = delete;
+
+  /// The observers of this rank's paths.
+  [[nodiscard]] std::vector<Observer*> observers();
+  void add_parts(KeptParts& parts);
+
+  /// Models that the rounds end with, d × local clients: means of the paths, less their bias if that is asked for.
+  /// **Collective.**
+  [[nodiscard]] Released<Columns> estimates();
+  /// Adds intervals, tests and whether the paths have settled, on rank 0; appends their notes to `notes`.
+  /// **Collective.**
+  void summarise(Summary& summary, std::vector<std::string>& notes);
+  /// The spread of an aggregated regression's estimate, on rank 0; none where its path has not settled.
+  [[nodiscard]] std::optional<ParameterSpread> spread_of_parameters() const;
+  /// Intervals along the way of the aggregator, or of client 0, on rank 0. The aggregator's end is `last`, as
+  /// summarise() has found it.
+  [[nodiscard]] std::vector<IntervalsAt> path_to(const std::vector<Interval>& last) const;
+  /// Intervals along the way of the aggregator, then all intervals of a run that has taken all its steps, on rank 0.
+  /// Notes are left out. **Collective.**
+  [[nodiscard]] std::vector<IntervalsAt> all_along();
+
+ private:
+  [[nodiscard]] bool of_clients() const { return facts_.config.decentralized(); }
+  [[nodiscard]] bool first_rank() const { return facts_.agreement.rank() == 0; }
+  [[nodiscard]] double records_after(Round steps) const;
+  /// Steps of the run so far. Rounds in which nobody participates are no steps of an aggregator.
+  [[nodiscard]] Round steps_taken() const;
+  /// Number of counted models, of a path of this rank, that intervals need.
+  [[nodiscard]] Round least_counted() const { return least_steps_each * static_cast<Round>(facts_.dimension); }
+  [[nodiscard]] bool is_too_short(std::size_t k) const { return recorder_.counted(k) < least_counted(); }
+  /// The spreads of a path of this rank; infinite if the path is too short.
+  [[nodiscard]] std::vector<MethodSpread> spreads_of(const IntervalRecorder& recorder, std::size_t k) const;
+  void note_short_paths(std::vector<std::string>& notes) const;
+  [[nodiscard]] std::vector<IntervalsAt> path() const;
+  [[nodiscard]] std::vector<Interval> intervals(std::vector<std::string>& notes);
+  [[nodiscard]] std::vector<MethodSpread> spreads_of_aggregator(std::vector<std::string>& notes);
+  [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(std::vector<std::string>& notes);
+  void treat_bias(std::vector<MethodSpread>& spreads, std::vector<std::string>& notes) const;
+  [[nodiscard]] std::vector<Interval> intervals_of_clients(const IntervalRecorder& recorder) const;
+  [[nodiscard]] std::vector<MethodSpread> own_spreads_of_aggregator() const;
+  [[nodiscard]] std::vector<Interval> intervals_in_own_units() const;
+  [[nodiscard]] RunSettling settling(const std::vector<Interval>& intervals) const;
+  [[nodiscard]] std::optional<JointTest> joint_test() const;
+
+  const IntervalFacts& facts_;
+  const InferConfig& config_;
+  InferEngine& engine_;
+  bool noted_;  ///< whether intervals along the way are, on this rank
+  IntervalRecorder recorder_;
+  std::optional<IntervalRecorder> own_recorder_;  ///< in the source's own units
+  std::optional<AffineMap> to_own_units_;         ///< on ranks with paths
+  std::optional<PlugInPath> plug_in_path_;
+  std::vector<std::pair<Round, MethodSpread>> plug_in_spreads_;  ///< on rank 0, along the way
+  std::optional<PlugIn> plug_in_;                                ///< on rank 0, of the end
+};
+
+}  // namespace starling

@@ -1,0 +1,180 @@
+#include "omd_config.hpp"
+
+#include <array>
+
+#include "data/serving/partition.hpp"
+#include "graph/topology.hpp"
+#include "loss/loss.hpp"
+#include "run/settings/source_options.hpp"
+
+namespace starling {
+
+namespace {
+
+void add_absence_option(Options& options, OmdConfig& config) {
+  using Absent = OmdSettings::Absent;
+  options.group("Clients and graph");
+  options.add(
+      option("absent", "WHAT",
+             "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
+             "by how often they take part)",
+             {.initial = "step", .example = "freeze --dropout 0.2"}),
+      config.omd.absent, {{"step", Absent::steps}, {"freeze", Absent::freezes}});
+}
+
+void add_graph_options(Options& options, OmdConfig& config) {
+  options.group("Clients and graph");
+  options.add(declared("topology"), config.topology);
+  add_client_options(options, config, "the topology's, else one per rank");
+  options.add(declared("mixing"), config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}});
+  options.add(declared("gossip-steps"), config.mixing.gossip_steps);
+  options.add(declared("lazy"), config.mixing.lazy);
+  add_exchange_option(options, config.mixing.exchange);
+  add_schedule_options(options, config.schedule);
+  add_absence_option(options, config);
+}
+
+void add_pace_options(Options& options, OmdConfig& config) {
+  options.group("Waiting");
+  options.add(
+      option("deadline", "SECONDS",
+             "wait for in-neighbours no longer than this in each round; what is late is added when it comes, and a "
+             "client that is slower than others makes up for the steps it has missed. Not reproducible",
+             {.range = {0, 1e9},
+              .unit = "seconds",
+              .example = "0.5",
+              .relations = {needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}}),
+      config.mixing.deadline);
+  options.add(
+      flag("async", "the same without waiting at all",
+           {.relations = {excludes("deadline", "--async is a deadline of 0 seconds", "Give one of them."),
+                          needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}}),
+      config.async);
+}
+
+void add_learning_options(Options& options, OmdConfig& config) {
+  options.group("Learning");
+  options.add(
+      declared(
+          "loss",
+          {.values = [] { return values_of("Losses", loss_table()); },
+           .relations = {needs("rounds", "there is no stream whose end could say when to stop").only_for("none")}}),
+      config.loss);
+  add_weights_option(
+      options, config, "",
+      {excludes("regret", "regret counts every record alike", "Leave one of them out.").only_for("equal")});
+  add_model_options(options, config.model);
+  options.add(declared("l2", {.initial = "0"}), config.omd.l2);
+  options.add(
+      option("mirror", "MAP", "mirror map", {.values = [] { return values_of("Mirror maps", mirror_table()); }}),
+      config.mirror);
+  options.add(option("domain", "SET", "where models live; default: free, simplex for entropic",
+                     {.values = [] { return values_of("Domains", domain_table()); }, .example = "ball:10"}),
+              config.domain);
+  options.add(declared("start", {.initial = "uniform"}), config.start);
+  options.add(declared("average"), config.average,
+              {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}});
+  const Relation without_queue =
+      excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)", "Give --queue-smoothing ALPHA instead.");
+  options.add(declared("step", {.relations = {without_queue}}), config.omd.step);
+  options.add(declared("step-power", {.relations = {without_queue}}), config.omd.step_power);
+  options.add(declared("step-offset", {.initial = "0", .relations = {without_queue}}), config.omd.step_offset);
+  add_decay_option(options, config, {.relations = {without_queue}});
+  options.add(declared("step-cap"), config.step_cap);
+}
+
+/// Options that the rule chooses where they are left open.
+constexpr std::array tuned_options{
+    "intercept", "epochs", "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
+
+void add_regret_options(Options& options, OmdConfig& config) {
+  options.group("Output");
+  options.add(
+      declared("regret",
+               {.relations = {excludes("unit=person", "the regret of records is counted, and persons are learned from")
+                                  .only_for("static|dynamic|both"),
+                              excludes("model=mlp|cnn",
+                                       "a network's loss is not convex, so the best model in hindsight cannot be found",
+                                       "Leave --regret out.")
+                                  .only_for("static|dynamic|both"),
+                              excludes("model=plugin|own",
+                                       "nobody knows whether its loss is convex, so that the best model in hindsight "
+                                       "could be found",
+                                       "Leave --regret out.")
+                                  .only_for("static|dynamic|both")}}),
+      config.regret,
+      {{"none", RegretChoice::none},
+       {"static", RegretChoice::static_regret},
+       {"dynamic", RegretChoice::dynamic},
+       {"both", RegretChoice::both}});
+  options.add(
+      option("benchmark-window", "K",
+             "with --constraint and static regret: also against the best model that keeps the constraints in every "
+             "window of K rounds (the K-benchmark)",
+             {.range = {1, most_whole},
+              .unit = "rounds",
+              .example = "50",
+              .relations = {needs("constraint", "there is nothing to compare"),
+                            needs("regret=static|both", "there is nothing to compare")}}),
+      config.benchmark_window);
+}
+
+}  // namespace
+
+Options omd_options(OmdConfig& config) {
+  Options options("omd");
+  add_graph_options(options, config);
+  add_pace_options(options, config);
+  add_data_options(options, config);
+  add_reading_options(options, config.data);
+  add_learning_options(options, config);
+  add_tuning_options(options, config, tuned_options,
+                     {.relations = {excludes("constraint", "its duals need noise of their own").only_for("blt")}});
+  add_constraint_options(options, config.constraints);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
+  add_regret_options(options, config);
+  add_output_options(options, config, "omd");
+  add_checkpoint_options(options, config);
+  add_rewire_option(options, config);
+  add_model_output_options(options, config);
+  return options;
+}
+
+OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run) {
+  OmdConfig config;
+  Options options = omd_options(config);
+  options.parse(words, of_run);
+  config.source_of_joining = options.aside("source");
+  check_learning_options(config);
+  check_model_choice(config.model, config.privacy, config.data);
+  config.privacy.passes = config.data.uses_of_unit();
+  if (config.async) config.mixing.deadline = 0;
+  config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
+                               config.schedule.link_loss_model == LossModel::unacknowledged;
+  check(
+      config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
+      "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
+      "leave out one of them");
+  check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
+            config.schedule.dropout_model != "uniform",
+        "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
+  note_open_options(options, config, tuned_options);
+  check_norm(config);
+  keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
+  return config;
+}
+
+Manual omd_manual() {
+  return {.usage = "[OPTIONS]",
+          .text =
+              "Each rank is a client with its own stream. In a round it plays its model on its next records, releases "
+              "a clipped and noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go "
+              "to a run directory, progress to stderr. Exit codes: 0 done, 1 an audit refutes the claim, 2 usage, 3 "
+              "data, 4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal "
+              "with results safe.",
+          .examples = {"mpirun -n 5 starling omd --source site-{client}.csv --mechanism laplace --epsilon 1",
+                       "mpirun -n 5 starling omd --source site-{client}.csv --test held-out.csv --topology ring.topo "
+                       "--mechanism gaussian --total-epsilon 2 --output trial"}};
+}
+
+}  // namespace starling

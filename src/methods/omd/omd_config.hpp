@@ -1,0 +1,41 @@
+/// Configuration of `starling omd`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "console/command.hpp"
+#include "output/model_average.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "run/settings/constraint_options.hpp"
+#include "run/settings/schedule_options.hpp"
+#include "run/settings/tuned_config.hpp"
+
+namespace starling {
+
+enum class RegretChoice { none, static_regret, dynamic, both };
+
+struct OmdConfig : TunedConfig {
+  // clients and graph
+  std::optional<std::string> topology;
+  ScheduleOptions schedule;
+  bool async = false;
+  // learning
+  std::string mirror = "euclidean";
+  std::optional<std::string> domain;
+  Averaging average = Averaging::none;
+  OmdSettings omd;
+  std::optional<double> step_cap;  ///< none: chosen by the masses of the graph
+  MixingSettings mixing;
+  ConstraintOptions constraints;
+  RegretChoice regret = RegretChoice::none;
+  std::optional<Round> benchmark_window;
+};
+
+[[nodiscard]] Options omd_options(OmdConfig& config);
+/// Throws UsageError.
+[[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run = "");
+[[nodiscard]] Manual omd_manual();
+
+}  // namespace starling

@@ -1,0 +1,27 @@
+/// `--tuning auto` of `starling omd`: what its graph and its domain add to the rule.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "omd_config.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
+#include "report/summary.hpp"
+
+namespace starling {
+
+/// Why no rule is known for this run; empty if there is one. Throws UsageError for an unknown loss or mechanism.
+[[nodiscard]] std::string why_not_tuned(const OmdConfig& config);
+/// Whether the rule chooses what the user left open.
+[[nodiscard]] bool has_rule(const OmdConfig& config);
+
+/// Exchanges in each round: as many, four at most, as halve the disagreement; four under independent noise, which they
+/// average, and on bounded domains, where it may come to that.
+[[nodiscard]] int tuned_gossip_steps(const OmdConfig& config, const Graph& graph);
+
+/// The options that the rule chooses for this command alone. It may leave noise independent after the graph was made
+/// for correlated noise.
+[[nodiscard]] std::vector<TunedValue> tuned_mixing(const OmdConfig& config, const LearningRule& rule);
+
+}  // namespace starling

@@ -1,0 +1,320 @@
+#include "renewable_config.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "codec/codec.hpp"
+#include "core/limits.hpp"
+#include "core/spec.hpp"
+#include "data/serving/partition.hpp"
+#include "loss/loss.hpp"
+#include "run/settings/source_options.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double l2_under_noise = 0.1;  ///< of the square of rows' norms (docs/methods/renewable.md)
+
+OptionValues loss_values() {
+  return values_of("Losses", losses_that([](const Loss& loss) { return loss.curved() != nullptr; }));
+}
+
+using Variant = RenewableVariant;
+
+void add_method_options(Options& options, RenewableConfig& config) {
+  options.group("Method");
+  options.add(
+      option("variant", "WHICH",
+             "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
+             "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
+             {.common = true}),
+      config.variant,
+      {{"online", Variant::online},
+       {"offline", Variant::offline},
+       {"offline-one-step", Variant::offline_one_step},
+       {"private-paper", Variant::private_paper},
+       {"private", Variant::private_sums}});
+  options.add(declared("loss", "dwd:q, logistic, squared, huber:c or expectile:tau,c",
+                       {.initial = "dwd:1", .values = loss_values}),
+              config.loss);
+  options.add(
+      option("smoothing", "HOW",
+             "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
+             "printed, with its jump), or a half-width"),
+      config.smoothing);
+  options.add(declared("l2",
+                       "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
+                       "private, whose rows are scaled to --clip C: noise moves a model without penalty too far. "
+                       "Intervals are of the penalised coefficients",
+                       {.common = true}),
+              config.asked_l2);
+  options.add(option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)"),
+              config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
+  options.add(
+      declared("start",
+               "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
+               "online, else zero",
+               {.example = "zero"}),
+      config.start);
+  options.add(option("forget", "RHO", "what the curvature gathered so far is multiplied by with each batch",
+                     {.range = {1e-6, 1},
+                      .relations = {excludes("variant=offline|offline-one-step",
+                                             "these variants have all records at once", "Leave --forget out.")}}),
+              config.settings.forget);
+  options.add(option("classes", "HOW", "binary, or one-vs-rest:K for labels 0 to K - 1"), config.classes_text);
+  options.add(
+      option("curvature", "HOW", "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)"),
+      config.curvature);
+  options.add(
+      option("standard-errors", "KIND",
+             "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
+             "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
+             {.relations = {needs("variant=online", "the others have none")}}),
+      config.standard_errors,
+      {{"auto", StandardErrors::automatic},
+       {"none", StandardErrors::none},
+       {"model", StandardErrors::model},
+       {"sandwich", StandardErrors::sandwich}});
+  options.add(option("level", "P", "of the intervals",
+                     {.range = {0.01, 0.999999},
+                      .unit = "probability",
+                      .example = "0.9 --standard-errors sandwich",
+                      .relations = {needs("variant=online", "the others have no intervals")}}),
+              config.level);
+}
+
+void add_trust_options(Options& options, RenewableConfig& config) {
+  options.group("Trust");
+  options.add(
+      declared("trust",
+               "with --variant private: local (every client adds noise before it sends), central (rank 0 sees the sums "
+               "and adds noise once), masked (clients share the noise, and rank 0 sees the noisy sum alone)",
+               {.relations = {needs("variant=private", "no other variant adds noise to sums")}}),
+      config.trust,
+      {{"local", TrustChoice::local}, {"central", TrustChoice::central}, {"masked", TrustChoice::masked}});
+  add_correlation_option(
+      options, config.correlation,
+      {.help = "with --variant private: blt:2 (the noise of later batches takes back most of that of earlier ones; not "
+               "under masked trust or with released curvature), none (it is independent), or auto: blt:2 where that "
+               "helps, so not with --forget below 1, one batch, or a budget for a client's whole data",
+       .relations = {needs("variant=private", "no other variant adds noise to sums").only_for("blt")}});
+  options.add(option("curvature-model", "HOW",
+                     "with --variant private: average (public: n (c + lambda) I; costs nothing), file:FILE (public: "
+                     "n (H + lambda I), H a CSV matrix of a row for each feature and a last one for the intercept), or "
+                     "released:SHARE (noisy curvature for that share of the price)",
+                     {.files = named::spec,
+                      .relations = {needs("variant=private", "no other variant releases curvatures with noise")}}),
+              config.curvature_model);
+  const Relation of_the_paper = needs("variant=private-paper", "no other variant has this constant");
+  options.add(option("c1", "C1", "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
+                     {.range = {tiny, 1e12}, .example = "1 --variant private-paper", .relations = {of_the_paper}}),
+              config.c1);
+  options.add(declared("c2", {.example = "1 --variant private-paper", .relations = {of_the_paper}}), config.c2);
+  options.add(option("cp", "CP", "with private-paper: C_(p-1), assumed of a step; default: 0",
+                     {.range = {0, 1e12}, .example = "0 --variant private-paper", .relations = {of_the_paper}}),
+              config.cp);
+  options.add(declared("rho", {.relations = {of_the_paper}}), config.rho);
+}
+
+void read_classes(RenewableConfig& config) {
+  if (config.classes_text == "binary") return;
+  Spec spec = Spec::parse(config.classes_text);
+  check(spec.name() == "one-vs-rest", "--classes '{}' (binary and one-vs-rest:K are known)", config.classes_text);
+  spec.bind({{"classes", "K, at least 2"}});
+  const long long classes = spec.integer("classes");
+  check(classes >= 2 && classes <= 10'000, "--classes '{}' (2 to 10000 classes are possible)", config.classes_text);
+  config.classes = static_cast<std::size_t>(classes);
+}
+
+void read_curvature_model(RenewableConfig& config) {
+  if (config.curvature_model == "average") return;
+  Spec spec = Spec::parse(config.curvature_model);
+  if (spec.name() == "file") {
+    spec.bind({{"file", "CSV matrix of one record's curvature"}});
+    config.curvature_file = spec.require("file");
+    return;
+  }
+  check(spec.name() == "released", "--curvature-model '{}' (average, file:FILE and released:SHARE are known)",
+        config.curvature_model);
+  spec.bind({{"share", "of the price, between 0 and 1"}});
+  const double share = spec.number("share", 0.5);
+  check(share > 0 && share < 1, "--curvature-model '{}' (the share must lie between 0 and 1)", config.curvature_model);
+  config.curvature_share = share;
+}
+
+void check_loss(RenewableConfig& config) {
+  const std::string name = Spec::parse(config.loss).name();
+  const bool has_bend = has_parameter(config.loss, "smoothing");
+  check(has_bend || config.smoothing == "auto", "--smoothing with --loss {} (it has no bend to smooth) leave it out",
+        name);
+  if (has_bend) {
+    const std::string how = config.smoothing == "auto" && config.offline()                           ? "0"
+                            : config.smoothing == "auto" && config.variant == Variant::private_paper ? "paper"
+                                                                                                     : config.smoothing;
+    const bool in_loss = config.loss.find("smoothing=") != std::string::npos;
+    check(!in_loss || config.smoothing == "auto", "--smoothing {} and --loss {} both say how (give one)",
+          config.smoothing, config.loss);
+    check(
+        config.variant != Variant::offline ||
+            (how != "paper" && config.loss.find("smoothing=paper") == std::string::npos),
+        "--smoothing paper with --variant offline (its derivative jumps, so that it is none of an objective) leave it "
+        "out");
+    if (!in_loss) config.loss += (config.loss.find(':') == std::string::npos ? ":" : ",") + ("smoothing=" + how);
+  }
+  const std::unique_ptr<CurvedLoss> loss = make_curved_loss(config.loss);
+  check(config.classes == 1 || loss->classifies(), "--classes one-vs-rest with --loss {} (it knows no classes)", name);
+  check(config.variant != Variant::private_paper || loss->most_slope() <= 1,
+        "--variant private-paper with --loss {} (its theorem takes slopes of at most 1) choose dwd or logistic", name);
+  check(config.variant != Variant::private_sums || loss->most_slope() < std::numeric_limits<double>::infinity(),
+        "--variant private with --loss {} (its slope has no bound, so no record's influence has one) choose huber:c",
+        name);
+}
+
+void check_variant(const RenewableConfig& config, const Options& options) {
+  const auto only = [&](const char* option, bool sensible, const char* with) {
+    check(!options.given(option) || sensible, "--{} has no meaning without {} leave it out", option, with);
+  };
+  const bool online = config.variant == Variant::online;
+  only("epochs", !config.offline(), "a variant that reads the data in turn (offline reads all in each pass)");
+  only("rounds", config.variant != Variant::offline_one_step, "a variant that takes more than one step");
+  for (const char* option : {"epsilon", "mu", "total-epsilon", "delta", "clip", "budget-unit"}) {
+    only(option, !config.open() || config.privacy.protects(),  // with another mechanism, that is what is wrong
+         "--variant private or private-paper (nothing is protected)");
+  }
+  check(config.start != "safe" || online, "--start safe with this variant ({}) use zero or a file",
+        config.offline() ? "it minimises over all data anyway" : "that minimisation would have to be paid for");
+}
+
+void check_protection(const RenewableConfig& config) {
+  if (!config.privacy.mechanism) return;  // the run says what is missing
+  const MechanismRow& mechanism = config.privacy.mechanism_row();
+  refuse_audit(config);
+  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
+  check(config.privacy.unit != PrivacyUnit::person || config.variant == Variant::private_sums,
+        "--unit person with this variant: its sums are over records, and nothing bounds a person's part in them. Use "
+        "--variant private.");
+  if (config.open()) {
+    check(!mechanism.protects(),
+          "--mechanism {} with a variant that sends sums as they are (it adds no noise) choose --variant private, or "
+          "--mechanism none",
+          mechanism.name);
+  } else if (config.variant == Variant::private_sums) {
+    check(mechanism.gaussian(), "--variant private with --mechanism {} (its noise is gaussian) choose that",
+          mechanism.name);
+  } else {
+    check(mechanism.gaussian() || mechanism.charge == ChargeKind::laplace,
+          "--variant private-paper with --mechanism {} (the paper's noise is gaussian or laplace) choose one",
+          mechanism.name);
+    check(!config.privacy.mu && !config.privacy.total_epsilon && !config.privacy.clip && !config.privacy.budget &&
+              config.privacy.budget_of_client,
+          "--mu, --total-epsilon, --clip, --budget and --budget-unit have no meaning with private-paper (it charges "
+          "nothing that could be certified) leave them out");
+    check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
+  }
+  check(config.trust == TrustChoice::local || !config.privacy.prices_differ(),
+        "a price by clients: with --trust central or masked (one noise serves all clients) give one price");
+  check(!config.curvature_share || config.settings.l2 > 0,
+        "--curvature-model released with --l2 0 (noise makes the curvature indefinite, and only a penalty keeps it off "
+        "zero) add --l2");
+  check(config.trust != TrustChoice::central || config.curvature == "packed",
+        "--curvature {} with --trust central (numbers must not be rounded before noise is added) leave it out",
+        config.curvature);
+  check(config.trust != TrustChoice::masked || !config.curvature_share,
+        "--curvature-model released with --trust masked (masks are for gradients) use average, or another trust");
+  check(config.correlation != CorrelationChoice::two_buffers || config.why_no_correlation().empty(),
+        "--noise-correlation blt:2 with {}. Use --noise-correlation none.", config.why_no_correlation());
+  check(config.trust != TrustChoice::masked || !config.privacy.budget,
+        "--budget with --trust masked (a client that stops would take its masks along) leave one of them out");
+}
+
+}  // namespace
+
+Options renewable_options(RenewableConfig& config) {
+  config.loss = "dwd:1";
+  config.start = "";
+  Options options("renewable");
+  options.group("Clients");
+  add_client_options(options, config, "one per rank");
+  add_data_options(
+      options, config,
+      "records of a batch: a client takes one per round; public. With --variant online and no --l2 the "
+      "default is 50 records for each coefficient, or 10 where the loss has no classes, of all clients together");
+  add_reading_options(options, config.data);
+  add_method_options(options, config);
+  add_trust_options(options, config);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
+  add_output_options(options, config, "renewable");
+  add_checkpoint_options(options, config);
+  add_model_output_options(options, config);
+  return options;
+}
+
+std::string RenewableConfig::why_no_correlation() const {
+  if (variant != RenewableVariant::private_sums) return "this variant: it adds no noise to sums";
+  if (trust == TrustChoice::masked) return "--trust masked: shares of noise are discrete, and only their sum is known";
+  if (curvature_share) return "released curvature: its noise makes steps that do not add up noise alike";
+  if (privacy.prices_change()) return "prices that change over the rounds: later noise would be of another size";
+  return "";
+}
+
+RenewableConfig parse_renewable_config(const std::vector<std::string>& words, const std::string& of_run) {
+  RenewableConfig config;
+  const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
+  Options options = renewable_options(config);
+  options.parse(words, of_run);
+  check_learning_options(config);
+  config.settings.l2 = config.asked_l2.value_or(config.variant == RenewableVariant::private_sums
+                                                    ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2)
+                                                    : 0);
+  config.opens_batch = config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
+  read_classes(config);
+  read_curvature_model(config);
+  if (config.start.empty()) config.start = online_default();
+  config.settings.safe_start = config.start == "safe";
+  check_variant(config, options);
+  check_loss(config);
+  check_protection(config);
+  const std::unique_ptr<Codec> codec = make_curvature_codec(config.curvature, 1, 1);  // for its errors
+  check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
+        "--curvature {} with --curvature-model {} (no curvature travels) leave it out", config.curvature,
+        config.curvature_model);
+  check(
+      config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
+      "--curvature {} with released curvature (noise may have made it indefinite, and what is quantised is relative to "
+      "its diagonal) use float32 or packed",
+      config.curvature);
+  if (config.standard_errors == StandardErrors::automatic) {
+    const bool likelihood = make_curved_loss(config.loss)->likelihood() != Likelihood::none;
+    config.standard_errors =
+        likelihood && config.variant == Variant::online && config.settings.forget == 1 && config.data.epochs == 1
+            ? StandardErrors::model
+            : StandardErrors::none;
+  }
+  check(config.standard_errors == StandardErrors::none || config.settings.forget == 1,
+        "--standard-errors with --forget {} (they are those of all records alike) leave one of them out",
+        config.settings.forget);
+  check(config.standard_errors == StandardErrors::none || config.data.epochs == 1,
+        "--standard-errors with --epochs {} (a record that is read again tells nothing new) leave one of them out",
+        config.data.epochs);
+  check(config.standard_errors != StandardErrors::none || !options.given("level"),
+        "--level without --standard-errors (there are no intervals) add --standard-errors sandwich");
+  config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;
+  keep_configuration(options, config,
+                     config.opens_batch ? std::vector<std::string>{"batch"} : std::vector<std::string>());
+  return config;
+}
+
+Manual renewable_manual() {
+  return {.usage = "[OPTIONS]",
+          .text =
+              "Each rank is a client with its own stream, rank 0 too. For each batch every client sends sums over its "
+              "records (a gradient and a curvature) to rank 0, which renews the model from them and sends it back; no "
+              "record is read twice. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget "
+              "allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
+          .examples = {"mpirun -n 3 starling renewable --source site-{client}.csv --batch 20 --l2 0.1 --mechanism none",
+                       "mpirun -n 3 starling renewable --source site-{client}.csv --batch 20 --l2 0.1 --variant "
+                       "private --trust masked --mechanism gaussian --epsilon 0.8 --delta 1e-5"}};
+}
+
+}  // namespace starling

@@ -1,0 +1,60 @@
+/// Configuration of `starling renewable`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "console/command.hpp"
+#include "protocol/renewable/renewable.hpp"
+#include "run/settings/tuned_config.hpp"
+
+namespace starling {
+
+enum class RenewableVariant { online, offline, offline_one_step, private_paper, private_sums };
+enum class TrustChoice { local, central, masked };
+enum class StandardErrors { automatic, none, model, sandwich };
+
+struct RenewableConfig : LearningConfig {
+  RenewableVariant variant = RenewableVariant::online;
+  std::string smoothing = "auto";
+  RenewableSettings settings;
+  std::optional<double> asked_l2;  ///< none: settings.l2 has the variant's own default
+  TrustChoice trust = TrustChoice::local;
+  CorrelationChoice correlation = CorrelationChoice::automatic;
+  std::string curvature = "packed";
+  std::string curvature_model = "average";
+  std::string classes_text = "binary";
+  std::optional<double> c1;
+  std::optional<double> c2;
+  std::optional<double> cp;
+  std::optional<double> rho;
+  StandardErrors standard_errors = StandardErrors::automatic;
+  double level = 0.95;
+
+  /// Whether nobody chose --batch for a first batch that must determine a model without penalty.
+  bool opens_batch = false;
+
+  /// K of one-vs-rest; 1 for binary.
+  std::size_t classes = 1;
+  /// Share of the price that released curvature takes; none for public curvature.
+  std::optional<double> curvature_share;
+  /// File of public curvature; empty for the average.
+  std::string curvature_file;
+
+  [[nodiscard]] bool offline() const {
+    return variant == RenewableVariant::offline || variant == RenewableVariant::offline_one_step;
+  }
+  /// Whether sums travel un-noised and unprotected.
+  [[nodiscard]] bool open() const { return offline() || variant == RenewableVariant::online; }
+  /// Why the noise of this run cannot be correlated over its batches; empty where it can.
+  [[nodiscard]] std::string why_no_correlation() const;
+};
+
+[[nodiscard]] Options renewable_options(RenewableConfig& config);
+/// Throws UsageError.
+[[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words,
+                                                     const std::string& of_run = "");
+[[nodiscard]] Manual renewable_manual();
+
+}  // namespace starling

@@ -1,0 +1,389 @@
+#include "vertical_config.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "core/names.hpp"
+#include "core/per_client.hpp"
+#include "core/spec.hpp"
+#include "loss/target_loss.hpp"
+#include "run/settings/source_options.hpp"
+
+namespace starling {
+
+namespace {
+
+OptionValues vertical_sources() {
+  OptionValues values = source_values();
+  values.text = spectrum_help() + values.text;
+  values.names.insert(values.names.begin(), "synthetic:spectrum");
+  return values;
+}
+
+OptionValues losses_of_outputs() {
+  OptionValues values = values_of("Losses", losses_of_one_label());
+  values.names.insert(values.names.begin(), {"mse", "softmax"});
+  return values;
+}
+
+constexpr std::size_t default_batch = 20;
+
+/// `none`, `central` or `lazy:ROUND`.
+void parse_baseline(const std::string& text, VerticalPlan& plan) {
+  Spec spec = Spec::parse(text);
+  plan.central = spec.name() == "central";
+  plan.lazy_after.reset();
+  if (spec.name() == "lazy") {
+    spec.bind({{"round", "after which nobody learns"}});
+    const long long round = parse_integer(spec.require("round"), text);
+    check(round >= 0 && round <= most_whole, "'{}' (the round after which nobody learns is a whole number, 0 or more)",
+          text);
+    plan.lazy_after = round;
+    return;
+  }
+  check(spec.name() == "none" || plan.central, "{}",
+        unknown_name("baseline", spec.name(), {"none", "central", "lazy"}));
+  spec.bind({});
+}
+
+void add_party_options(Options& options, VerticalConfig& config) {
+  options.group("Parties and data");
+  options.add(
+      declared("source",
+               "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
+               "with {client}, "
+               "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0",
+               {.values = vertical_sources, .example = "synthetic:spectrum"}),
+      config.source);
+  options.add(
+      option("parties", "FILES", "instead of --source: a file of each party, in their order, separated by commas",
+             {.example = "guest.csv,host.csv",
+              .common = true,
+              .files = named::source,
+              .relations = {excludes("source", "both say where columns are", "Give one of them.")}}),
+      config.parties);
+  options.add(
+      option("columns", "GROUPS",
+             "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
+             "features, or names); a group for each party",
+             {.example = "0-12/13-22",
+              .common = true,
+              .relations = {excludes("parties", "each party's file has its columns")}}),
+      config.columns);
+  options.add(
+      option("label-source", "FILE",
+             "where parties have files: the one with the labels, whose order of records counts; default: the first "
+             "party's. Ranks that know the labels read it, for labels and ids alone",
+             {.example = "guest.csv", .files = named::source}),
+      config.label_source);
+  options.add(
+      option("test", "FILES",
+             "held-out records, which the parties predict together after the rounds. They are public by declaration: "
+             "embeddings of them go to rank 0 without noise, and their labels are rank 0's. One table where --source "
+             "is one, else a file of each party, separated by commas, or a name with {client}",
+             {.example = "held-out.csv --parties guest.csv,host.csv", .files = named::source}),
+      config.held_out);
+  options.add(option("test-label-source", "FILE", "the file with the labels of --test; default: the first party's",
+                     {.example = "held-out.csv --parties guest.csv,host.csv",
+                      .files = named::source,
+                      .relations = {needs("test", "there are no records to label")}}),
+              config.held_out_labels);
+  options.add(
+      option("labels", "WHO",
+             "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
+             "derivatives of the loss by its embeddings; one local step a round)"),
+      config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}});
+  options.add(
+      declared("clients",
+               "number of parties; default: what the data say, else one for each rank but rank 0. More than those must "
+               "be asked for; a rank then hosts several",
+               {.argument = "K", .range = {.most = most_clients - 1}}),
+      config.clients);
+  options.add(
+      declared("batch",
+               "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train=",
+               {.example = "20 --parties guest.csv,host.csv"}),
+      config.batch);
+  options.add(declared("epochs", {.help = "passes over a table; each adds to what a record pays"}), config.data.epochs);
+  options.add(declared("rounds", {.help = "rounds; default: what a table gives, 300 for a spectrum"}), config.rounds);
+  options.add(declared("seed", {.help = "seed of synthetic data and of start values; never of secret noise"}),
+              config.data.seed);
+}
+
+void add_network_options(Options& options, VerticalConfig& config) {
+  options.group("Networks and learning");
+  options.add(
+      option("feature-net", "SIZES",
+             "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
+             "for as many as it has columns",
+             {.initial = "d-128-256-64-16"}),
+      [&config](const std::string& text) { config.features = LayerSizes::parse(text); });
+  options.add(option("head", "SIZES",
+                     "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
+                     {.initial = "d-8-d", .common = true}),
+              [&config](const std::string& text) { config.head = LayerSizes::parse(text); });
+  options.add(declared("precision", "arithmetic of the networks: float or double", {.initial = "float"}),
+              config.precision, {{"float", Precision::single}, {"double", Precision::full}});
+  options.add(
+      declared("loss",
+               "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
+               "loss of one output",
+               {.initial = "mse", .values = losses_of_outputs}),
+      config.loss);
+  options.add(declared("local-steps", "steps of every network in a round, all else frozen at what rank 0 has sent",
+                       {.range = {.most = 65'000}}),
+              config.plan.local_steps);
+  options.add(option("optimizer", "WHICH", "sgd (plain gradient descent) or adam"), config.optimiser,
+              {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}});
+  options.add(declared("step", "steps of round t are C / (t + i0)^p, t from 1", {.initial = "0.03"}), config.plan.step);
+  options.add(declared("step-power", "p; 0 is a constant step, 0.5 that of the paper's regret bound", {.initial = "0"}),
+              config.plan.step_power);
+  options.add(declared("step-offset", {.initial = "0"}), config.plan.step_offset);
+  options.add(declared("start",
+                       "uniform (values between +-1/sqrt(fan-in), made from --seed), or a vertical model: the model.h5 "
+                       "of an earlier run, its directory, or a name with {client} for the part of each (0: the head)",
+                       {.initial = "uniform"}),
+              config.start);
+  options.add(
+      option(
+          "baseline", "WHICH",
+          "for comparison: central (columns go to rank 0, which learns all networks at once) or lazy:ROUND (nobody "
+          "learns after that round)",
+          {.initial = "none",
+           .relations =
+               {excludes("quantiser", "columns are sent as they are, and no head", "Leave --quantiser out.")
+                    .only_for("central"),
+                excludes("quantise-head", "columns are sent as they are, and no head", "Leave --quantise-head out.")
+                    .only_for("central"),
+                excludes("bits", "columns are sent as they are, and no head", "Leave --bits out.").only_for("central"),
+                excludes("labels=head", "nothing is sent back, so labels stay at rank 0 anyhow", "Leave --labels out.")
+                    .only_for("central")}}),
+      [&config](const std::string& text) { parse_baseline(text, config.plan); });
+  options.add(
+      declared(
+          "regret",
+          {.help =
+               "none, or static: against the best fixed networks in hindsight that --regret-passes of Adam over all "
+               "records find (the true best may be better, and the regret larger)"}),
+      config.static_regret, {{"none", false}, {"static", true}});
+  options.add(option("regret-passes", "N", "passes of that search; default: 20",
+                     {.range = {1, 1'000'000},
+                      .unit = "passes",
+                      .example = "20",
+                      .relations = {needs("regret=static", "nothing is searched for")}}),
+              config.regret_passes);
+}
+
+void add_wire_options(Options& options, VerticalConfig& config) {
+  options.group("Messages");
+  options.add(option("quantiser", "HOW",
+                     "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
+                     {.values = [] { return values_of("Quantisers", quantiser_table()); }, .example = "scalar:4"}),
+              config.quantiser);
+  options.add(
+      option("quantise-head", "HOW", "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
+             {.example = "8",
+              .relations = {excludes("labels=head", "the head stays at rank 0", "Leave --quantise-head out.")}}),
+      config.head_quantiser);
+  options.add(
+      option("bits", "WHEN",
+             "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
+             "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
+             "fall as the paper's condition for sublinear regret asks; up to 16, or 12 of hexagonal, which a note says "
+             "where they are too few)",
+             {.example = "sublinear:4 --quantiser scalar:8"}),
+      config.bits.text);
+}
+
+void check_baselines(const VerticalConfig& config) {
+  const VerticalPlan& plan = config.plan;
+  check(
+      plan.labels == LabelHolders::all || plan.local_steps == 1,
+      "--labels head with --local-steps {} (a second step would need new derivatives from rank 0) use --local-steps 1, "
+      "or --labels all",
+      plan.local_steps);
+  check(!plan.central || !config.privacy.protects(),
+        "--baseline central with --mechanism {} (un-noised columns go to rank 0, which is what it shows) use "
+        "--mechanism none",
+        config.privacy.mechanism.value_or(""));
+}
+
+/// Of a spectrum that says how many there are.
+std::optional<Client> receivers_of(const std::string& source) {
+  const Spec spec = Spec::parse(source.substr(source.find(':') + 1));
+  if (!spec.find("receivers")) return std::nullopt;
+  const long long receivers = spec.integer("receivers", 1);
+  check(receivers >= 1 && receivers < most_clients, "'{}': {} receivers (at least one)", source, receivers);
+  return static_cast<Client>(receivers);
+}
+
+/// Refuses noise without a privacy proof: docs/methods/vertical.md, "Privacy", covers Gaussian noise alone.
+void check_mechanism(const VerticalConfig& config) {
+  if (!config.privacy.protects()) return;
+  check(config.privacy.mechanism_row().gaussian(),
+        "--mechanism {} (several releases a round of the same records are composed for Gaussian noise) use gaussian",
+        config.privacy.mechanism_row().name);
+  check(is_whole(config.privacy.unit),
+        "--unit component (a record enters embeddings and gradients whole) leave it out");
+}
+
+void check_persons(const VerticalConfig& config) {
+  if (config.privacy.unit != PrivacyUnit::person) return;
+  check(config.person_rows.has_value(),
+        "--unit person without --person-rows: how many rows a person has in a round must not depend on the records. "
+        "Give a number.");
+  check(!config.plan.central, "--unit person with --baseline central, which bounds nobody's part. Leave one out.");
+  check(!config.static_regret,
+        "--unit person with --regret, which weighs records alike, not persons. Leave one of them out.");
+  check(config.source.has_value() || !config.parties.empty(),
+        "--unit person with a spectrum, which has no column of persons. Use files.");
+}
+
+/// What would have no effect.
+void check_needless_options(const VerticalConfig& config) {
+  check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
+        "--batch with a spectrum (its rounds have train= records) say synthetic:spectrum:train={}",
+        config.batch.value_or(0));
+  check(!config.embedding_clip || config.privacy.protects(),
+        "--embedding-clip without noise (embeddings are sent as they are) leave it out, or choose --mechanism "
+        "gaussian");
+  check(!config.privacy.clip || config.privacy.protects(),
+        "--clip without noise (it is what noise is measured by) leave it out, or choose --mechanism gaussian");
+  check(config.data.positive.empty() || !counts_classes(config.loss),
+        "--positive with --loss {} (it makes labels -1 and 1, and the loss counts classes from 0) leave it out, or use "
+        "--loss logistic",
+        Spec::parse(config.loss).name());
+  check(
+      config.held_out.empty() || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
+      "--test with a spectrum: its rounds have test records of their own. Leave --test out.");
+  refuse_audit(config);
+}
+
+}  // namespace
+
+Options vertical_options(VerticalConfig& config) {
+  Options options("vertical");
+  add_party_options(options, config);
+  add_reading_options(options, config.data);
+  add_network_options(options, config);
+  add_wire_options(options, config);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
+  options.group("Privacy");
+  options.add(option("person-rows", "R",
+                     "rows that each person has in a round, public: further records of a person are left out, and "
+                     "rows without a record are sent as well, so that nobody sees how many a person has",
+                     {.range = {1, 1'000'000},
+                      .unit = "rows",
+                      .example = "2 --parties guest.csv,host.csv",
+                      .relations = {needs("unit=person", "records stand for themselves without it")}}),
+              config.person_rows);
+  options.add(
+      option("embedding-clip", "C",
+             "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
+             "1",
+             {.range = {tiny, 1e12}, .example = "1 --mechanism gaussian --mu 1"}),
+      config.embedding_clip);
+  options.add(
+      option("networks", "WHERE",
+             "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
+             "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
+             "sources, unless the run starts from parts that are not shared",
+             {.relations =
+                  {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}}),
+      config.networks,
+      {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
+  add_output_options(options, config, "vertical");
+  add_checkpoint_options(options, config);
+  return options;
+}
+
+VerticalSettings VerticalConfig::settings() const {
+  VerticalSettings settings;
+  static_cast<DataSettings&>(settings) = data;
+  settings.files = parties;
+  settings.columns = columns;
+  settings.label_source = label_source;
+  return settings;
+}
+
+VerticalSettings VerticalConfig::held_out_settings() const {
+  VerticalSettings settings = this->settings();
+  settings.epochs = 1;
+  settings.label_source = held_out_labels;
+  settings.may_lack_drops = true;
+  // Held-out records are predicted one by one, whoever they are of.
+  if (!settings.person.empty()) settings.drop.push_back(std::exchange(settings.person, ""));
+  const bool one_table = parties.empty() && !is_per_client(data.source);
+  if (one_table || (held_out.size() == 1 && is_per_client(held_out.front()))) {
+    settings.files.clear();
+    settings.source = fmt::format("{}", fmt::join(held_out, ","));
+  } else {
+    settings.files = held_out;
+  }
+  check(one_table != is_per_client(settings.source) || !settings.files.empty(),
+        "--test '{}': it must be {}, as --source is.", settings.source,
+        one_table ? "one table" : "a file of each party");
+  for (const std::string& file : held_out) {
+    check(!is_synthetic(file), "--test '{}': a generator would draw the records of training again. Name a file.", file);
+  }
+  return settings;
+}
+
+std::optional<Client> VerticalConfig::parties_of_data() const {
+  if (!parties.empty()) return static_cast<Client>(parties.size());
+  if (is_spectrum()) return receivers_of(data.source);
+  if (columns.empty()) return std::nullopt;
+  return static_cast<Client>(1 + std::ranges::count_if(columns, [](char c) { return c == '/' || c == '|'; }));
+}
+
+VerticalConfig parse_vertical_config(const std::vector<std::string>& words, const std::string& of_run) {
+  VerticalConfig config;
+  Options options = vertical_options(config);
+  options.parse(words, of_run);
+  check_learning_options(config);
+  check_baselines(config);
+  check_mechanism(config);
+  check_persons(config);
+  check_needless_options(config);
+  check_target_loss(config.loss);
+  config.data.source = config.source.value_or("synthetic:spectrum");
+  config.data.batch = config.batch.value_or(default_batch);
+  if (!config.held_out.empty()) static_cast<void>(config.held_out_settings());
+  config.plan.embedding_clip = config.embedding_clip.value_or(1);
+  config.plan.person_rows = config.person_rows.value_or(1);
+  const char* own = config.precision == Precision::full ? "float64" : "float32";
+  if (config.quantiser.empty()) config.quantiser = own;
+  if (config.head_quantiser.empty()) config.head_quantiser = own;
+  if (config.head_quantiser.find_first_not_of("0123456789") == std::string::npos) {
+    config.head_quantiser = "scalar:" + config.head_quantiser;
+  }
+  static_cast<void>(quantiser_table().make(config.quantiser));
+  static_cast<void>(quantiser_table().make(config.head_quantiser));
+  keep_configuration(options, config);
+  return config;
+}
+
+Manual vertical_manual() {
+  return {
+      .usage = "[OPTIONS]",
+      .text =
+          "Ranks 1, 2, ... are parties: each has some columns of every record and a network that makes embeddings of "
+          "them. Rank 0 has no columns; its network, the head, predicts from all embeddings. In a round parties send "
+          "the quantised embeddings of M new records, rank 0 predicts, then sends head and embeddings to all, and "
+          "every network goes E = --local-steps steps down the loss with all else frozen. Predictions are made before "
+          "their labels are used, so the losses that are reported are those of an honest online learner. Bits are "
+          "counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The method has "
+          "no privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E "
+          "releases of a record a round at the price of --epsilon or --mu each. Exit codes: 0 done, 2 usage, 3 data, 4 "
+          "nothing done since no party's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
+          "safe.",
+      .examples = {"mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
+                   "--mechanism none",
+                   "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
+}
+
+}  // namespace starling

@@ -1,0 +1,159 @@
+/// Models: losses and clipped gradients of records under given parameters.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "core/batch.hpp"
+#include "core/boundary.hpp"
+#include "core/numerics/weighted_sum.hpp"
+#include "core/snapshot.hpp"
+#include "loss/loss.hpp"
+
+namespace starling {
+
+/// Sums over the records of a batch, under one model. A record is *out of range*, and adds nothing, if its loss is not
+/// finite, or if its gradient is not finite or longer than 1e150 (networks of floats: 1e15). Such a gradient could not
+/// be clipped exactly.
+struct Score {
+  double loss = 0;
+  std::int64_t correct = 0;       ///< records whose class is predicted; 0 for losses that do not classify
+  std::int64_t records = 0;       ///< records in range, over which `loss` and `correct` are taken
+  std::int64_t out_of_range = 0;  ///< other records
+
+  Score& operator+=(const Score& other) {
+    loss += other.loss;
+    correct += other.correct;
+    records += other.records;
+    out_of_range += other.out_of_range;
+    return *this;
+  }
+  /// Score of public records, which may not leave any out: the loss is infinite if a record was out of range.
+  [[nodiscard]] Score of_all() const {
+    const double total = out_of_range > 0 ? std::numeric_limits<double>::infinity() : loss;
+    return {total, correct, records + out_of_range, 0};
+  }
+  void persist(Snapshot& snapshot) { snapshot(loss, correct, records, out_of_range); }
+};
+
+/// Score of one record, which is out of range if the loss is not finite.
+[[nodiscard]] inline Score score_of_record(double loss, bool correct) {
+  return std::isfinite(loss) ? Score{loss, correct ? 1 : 0, 1, 0} : Score{0, 0, 0, 1};
+}
+
+/// The summation of clipped gradients over a batch.
+struct Summing {
+  /// Records whose gradients are added up together. What rounding does to their sum depends on them alone.
+  std::size_t at_once = std::numeric_limits<std::size_t>::max();
+  double margin = 0;  ///< share of the clip that rounding within these sums needs
+};
+
+/// A record of an audit, whose gradient lies in one coordinate and is as long as the clip allows (1 without a clip).
+struct Canary {
+  std::size_t coordinate = 0;
+  int sign = 1;  ///< of the gradient: 1 or −1
+};
+
+/// A model whose parameters are one vector of length d.
+class Model {
+ public:
+  virtual ~Model() = default;
+  /// Number d of parameters.
+  [[nodiscard]] virtual std::size_t dimension() const = 0;
+  [[nodiscard]] virtual bool classifies() const = 0;
+  /// Returns the score of the batch and writes Σ clip(∇f_i) over its records into `gradient` (resized to d). With clips
+  /// of kind l1 and l2 the norm of a clipped gradient is at most clip.bound up to a few roundings per entry, which the
+  /// mechanism's margin covers (docs/methods/privacy.md). A record out of range adds nothing and is no error, so that
+  /// only the sum depends on a record.
+  virtual Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) = 0;
+  [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
+  /// As `evaluate`, of these records and a canary before them. A model of a user's code sees a record of the canary,
+  /// too, and clips a gradient that is too long.
+  virtual Score evaluate_with_canary(View parameters, const Canary& canary, const Batch& others, const Clip& clip,
+                                     Vector& gradient) {
+    const Score score = evaluate(parameters, others, clip, gradient);
+    gradient[canary.coordinate] += canary.sign * (clip.kind == ClipKind::none ? 1 : clip.bound);
+    return score;
+  }
+  /// The model's own start values, from a public seed alone; none if the domain chooses the start.
+  [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }
+  [[nodiscard]] virtual Summing summing() const { return {}; }
+  /// Largest magnitude of a parameter; a run with a larger one ends as diverged, whatever the records.
+  [[nodiscard]] virtual double largest_parameter() const { return 1e100; }
+};
+
+/// K linear scores s_k = θ_k·x (+ intercept). Parameters are K runs of `features` weights, each followed by its
+/// intercept if there is one. A record's gradient is the outer product δ ⊗ x, so its L1 and L2 norms are products of
+/// the norms of δ and x: no per-record gradient is formed, and sparse rows stay sparse.
+class LinearModel final : public Model {
+ public:
+  LinearModel(const Loss& loss, std::size_t features, bool intercept);
+
+  [[nodiscard]] std::size_t dimension() const override { return loss_.scores() * stride_; }
+  [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+
+ private:
+  /// `measured` is the norm that decides whether a record is in range. For `none` and `component` finite derivatives
+  /// decide.
+  Score add_up(View parameters, const Batch& batch, const Clip& clip, ClipKind measured, Vector& gradient);
+  void look_at_rows(View parameters, const Batch& batch, std::size_t first, ClipKind kind);
+  template <class Of, class NormOf>
+  void look_at_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
+  template <class Of, class NormOf>
+  void look_at_any_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
+  template <class Size, class Of, class NormOf>
+  void look_at_rows_of(Size n, View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
+  void compute_scores(View parameters, const Row& row, std::size_t from, MutableView scores) const;
+  [[nodiscard]] double intercept_of(View weights) const { return intercept_ ? weights[features_] : 0; }
+  void add_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient);
+  void add_dense_gradients(const Batch& batch, std::size_t first, MutableView gradient);
+  /// Sets factors_. Whether all records at hand are in range.
+  bool find_factors(const Clip& clip, ClipKind measured);
+  template <class Norm>
+  bool find_factors_by(double bound, Norm norm_of_derivative);
+  void tally_in_range(View labels, LossTally& tally, std::int64_t& out_of_range);
+  void add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const;
+  void add_component_clipped(const Row& row, View derivative, double bound, MutableView gradient) const;
+
+  const Loss& loss_;
+  std::size_t features_;
+  bool intercept_;
+  std::size_t stride_;      ///< parameters per score
+  std::size_t per_record_;  ///< scores of a record
+  std::size_t at_once_;     ///< records that are evaluated together
+  // Entries of these records, one record after the other:
+  std::size_t count_ = 0;
+  Vector scores_;
+  Vector derivatives_;
+  Vector norms_;             ///< norms of rows
+  Vector factors_;           ///< factors of gradients; 0 for a record out of range
+  std::vector<Term> terms_;  ///< factors and their rows
+};
+
+/// A point x ∈ R^d, where d is the number of features. The loss of a record z is ρ(r) with r = ‖x − z‖₂ and ρ a loss of
+/// one score at label 0. Labels of records are not used. The gradient is ρ'(r) (x − z) / r, and 0 at r = 0.
+class LocationModel final : public Model {
+ public:
+  /// Throws UsageError for a loss that classifies.
+  LocationModel(const Loss& loss, std::size_t features);
+
+  [[nodiscard]] std::size_t dimension() const override { return difference_.size(); }
+  [[nodiscard]] bool classifies() const override { return false; }
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+
+ private:
+  /// Writes x − z into difference_ and returns its norm.
+  double compare(View parameters, const Row& row);
+  /// Adds the clipped gradient. Returns false, and adds nothing, for a record out of range.
+  bool add_clipped(double distance, const Clip& clip, MutableView gradient) const;
+
+  const Loss& loss_;
+  Vector difference_;
+};
+
+}  // namespace starling

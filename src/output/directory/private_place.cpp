@@ -1,0 +1,418 @@
+#include "output/directory/private_place.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <sstream>
+#include <sys/stat.h>
+#include <tuple>
+#include <utility>
+
+#include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/exact_number.hpp"
+#include "files/durable_file.hpp"
+#include "net/probes/latency_probes.hpp"
+#include "output/directory/owners_file.hpp"
+
+namespace starling {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* index_name = "/private-folders";
+constexpr std::string_view host_place = "{host}";
+
+std::string on_host(std::string pattern, const std::string& host) {
+  for (std::size_t at = 0; (at = pattern.find(host_place, at)) != std::string::npos; at += host.size()) {
+    pattern.replace(at, host_place.size(), host);
+  }
+  check(pattern.find_first_of("{}\n") == std::string::npos,
+        "--private '{}': only {} can stand in braces there (a rank has one folder for all its clients). Name a folder, "
+        "as in /scratch/{}/run.",
+        pattern, host_place, host_place);
+  return pattern;
+}
+
+void write(const std::string& file, const std::string& text, mode_t mode) {
+  require_written(replace_file(file, text, mode), file);
+}
+
+}  // namespace
+
+std::vector<Round> checkpoint_rounds(const fs::directory_iterator& files) {
+  std::vector<Round> rounds;
+  for (const auto& entry : files) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(checkpoint_prefix)) continue;
+    const auto round = exact_number<Round>(std::string_view(name).substr(checkpoint_prefix.size()));
+    if (round && *round >= 0) rounds.push_back(*round);
+  }
+  std::ranges::sort(rounds);
+  return rounds;
+}
+
+struct PrivatePlace::Sight {
+  int rank = 0;
+  std::string host;
+  std::string path;
+  std::string id;        ///< the same of two sights of one folder, different of a copy
+  Round round = 0;       ///< of the newest checkpoint
+  long long ledger = 0;  ///< bytes of the ledger
+  [[nodiscard]] auto age() const { return std::tie(round, ledger); }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} {} {} {} {} {}\n", rank, host, id, round, ledger, path);
+  }
+  [[nodiscard]] std::string shown() const {
+    return fmt::format("'{}' on {} (checkpoint of round {}, {} bytes of ledger)", path, host, round, ledger);
+  }
+
+  static Sight of(int rank, const std::string& host, const std::string& folder);
+  static std::vector<Sight> in(const std::string& text);
+};
+
+PrivatePlace::Sight PrivatePlace::Sight::of(int rank, const std::string& host, const std::string& folder) {
+  Sight sight{rank, host, folder, "", 0, 0};
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) == 0) {
+    sight.id = fmt::format("{}.{}.{}", status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+  }
+  std::error_code ignored;
+  const std::vector<Round> rounds = checkpoint_rounds(fs::directory_iterator(folder, ignored));
+  if (!rounds.empty()) sight.round = rounds.back();
+  const auto bytes = fs::file_size(folder + "/ledger", ignored);
+  if (!ignored) sight.ledger = static_cast<long long>(bytes);
+  return sight;
+}
+
+std::vector<PrivatePlace::Sight> PrivatePlace::Sight::in(const std::string& text) {
+  std::vector<Sight> sights;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Sight sight;
+    words >> sight.rank >> sight.host >> sight.id >> sight.round >> sight.ledger;
+    std::getline(words >> std::ws, sight.path);
+    sights.push_back(sight);
+  }
+  return sights;
+}
+
+/// Throws UsageError if a folder is there twice and one of them is older: what it lacks would be played or charged
+/// anew.
+void PrivatePlace::refuse_copies(const std::string& run, const std::vector<Sight>& sights) {
+  std::map<int, Sight> first;
+  for (const Sight& sight : sights) {
+    const auto [at, is_new] = first.emplace(sight.rank, sight);
+    const Sight& other = at->second;
+    if (is_new || sight.id == other.id || sight.age() == other.age()) continue;
+    const bool newer = sight.age() > other.age();
+    throw UsageError(fmt::format(
+        "--resume '{}': the private folder of rank {} is there twice, and of different age: {} is newer, {} is older. "
+        "Remove the older one, or move it away.",
+        run, sight.rank, (newer ? sight : other).shown(), (newer ? other : sight).shown()));
+  }
+}
+
+struct PrivatePlace::Index {
+  struct Line {
+    std::string host;
+    std::string path;
+  };
+  std::string token;
+  std::vector<Line> folders;  ///< by rank
+
+  static Index of(const std::string& text);
+};
+
+PrivatePlace::Index PrivatePlace::Index::of(const std::string& text) {
+  std::istringstream lines(text);
+  Index index;
+  std::getline(lines, index.token);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Index::Line folder;
+    std::string rank;
+    words >> rank >> folder.host;
+    std::getline(words >> std::ws, folder.path);
+    index.folders.push_back(folder);
+  }
+  return index;
+}
+
+std::string PrivatePlace::make_token() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
+}
+
+void check_private_place(const std::string& pattern) {
+  static_cast<void>(on_host(pattern, "host"));
+}
+
+PrivatePlace::PrivatePlace(std::string run, const std::string& pattern)
+    : run_(std::move(run)), path_(run_ + "/private"), own_(!pattern.empty()) {
+  if (!own_) return;
+  host_ = host_name();
+  path_ = fs::absolute(on_host(pattern, host_)).lexically_normal().string();
+}
+
+std::string PrivatePlace::folder(int rank) const {
+  const auto found = found_.find(rank);
+  return found != found_.end() ? found->second : fmt::format("{}/{}", path_, rank);
+}
+
+bool PrivatePlace::has_token(const std::string& folder, const std::string& token) {
+  return !token.empty() && read_whole_file(folder + "/" + mark_name) == token + "\n";
+}
+
+std::vector<std::string> private_folders_of(const std::string& run) {
+  std::vector<std::string> folders;
+  if (const auto text = read_whole_file(run + index_name)) {
+    for (const auto& each : PrivatePlace::Index::of(*text).folders) folders.push_back(each.path);
+    return folders;
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run + "/private", ignored)) folders.push_back(entry.path().string());
+  std::ranges::sort(folders);
+  return folders;
+}
+
+/// What private-folders says, as rank 0 reads it; nothing without the file. **Collective.**
+PrivatePlace::Index PrivatePlace::take_index(Agreement& agreement) {
+  std::string text;
+  if (agreement.rank() == 0) text = read_whole_file(run_ + index_name).value_or("");
+  const Index index = Index::of(agreement.broadcast(declare_public(text)));
+  token_ = index.token;
+  return index;
+}
+
+void PrivatePlace::clear(Agreement& agreement, bool never_began) {
+  if (!own_) return;
+  static_cast<void>(take_index(agreement));
+  agreement.together([&] {
+    const std::string folder = fmt::format("{}/{}", path_, agreement.rank());
+    if (never_began && has_token(folder, token_)) fs::remove_all(folder);
+  });
+  agreement.together([&] {
+    std::error_code error;
+    was_there_ = fs::exists(path_, error);
+    const bool empty = !was_there_ || fs::is_empty(path_, error);
+    check(empty && !error,
+          "--private '{}' on {} is not an empty folder (keys and ledgers of another run may be there) name another, or "
+          "empty it",
+          path_, host_);
+  });
+  is_cleared_ = true;
+  token_ = agreement.broadcast(declare_public(agreement.rank() == 0 ? make_token() : std::string()));
+}
+
+void PrivatePlace::remove(int rank) const {
+  if (!is_cleared_) return;
+  std::error_code ignored;
+  if (has_token(folder(rank), token_)) {
+    fs::remove_all(folder(rank), ignored);
+  } else {
+    fs::remove(folder(rank), ignored);  // if it is empty: files without the token are another run's
+  }
+  if (!was_there_) fs::remove(path_, ignored);  // unless other ranks have folders in it
+}
+
+void PrivatePlace::begin(Agreement& agreement) {
+  if (!own_) return;
+  agreement.together([&] { write(folder(agreement.rank()) + "/" + mark_name, token_ + "\n", S_IRUSR | S_IWUSR); });
+  note(agreement);
+}
+
+void PrivatePlace::mark_next(const std::string& folder) const {
+  if (own_) write(folder + "/" + mark_name, next_token_ + "\n", S_IRUSR | S_IWUSR);
+}
+
+/// This rank's view, for all: a line for each folder that it sees; and for each in such a place with another token.
+PrivatePlace::View PrivatePlace::look(const Index& index, int ranks) {
+  View view;
+  for (int r = 0; r < ranks; ++r) {
+    std::vector<std::string> places{folder_here(r)};
+    const auto at = static_cast<std::size_t>(r);
+    if (at < index.folders.size() && index.folders[at].path != places.front()) places.push_back(index.folders[at].path);
+    for (const std::string& place : places) {
+      const bool is_current = has_token(place, token_);
+      if (is_current) found_.emplace(r, place);
+      if (is_current || fs::exists(place + "/" + mark_name)) {
+        (is_current ? view.folders : view.others) += Sight::of(r, host_, place).text();
+      }
+    }
+  }
+  return view;
+}
+
+/// Each rank sees its own folder; where clients move, each folder is on some host.
+void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sight>& all,
+                           const std::vector<Sight>& others, bool move) const {
+  std::set<int> seen;
+  for (const Sight& sight : all) seen.insert(sight.rank);
+  for (int r = move ? 0 : rank_; r < (move ? ranks : rank_ + 1); ++r) {
+    if (move ? seen.contains(r) : found_.contains(r)) continue;
+    const auto at = static_cast<std::size_t>(r);
+    const bool known = at < index.folders.size();
+    const std::string last = known ? fmt::format("'{}' on {}", index.folders[at].path, index.folders[at].host) : "lost";
+    const auto other = std::ranges::find_if(
+        others, [&](const Sight& sight) { return sight.rank == r && (move || sight.host == host_); });
+    const std::string of_other = other == others.end() ? ""
+                                                       : fmt::format(
+                                                             "; {} is of an earlier state of the run, before its "
+                                                             "private folders were made anew for other ranks or "
+                                                             "clients, or of another run",
+                                                             other->shown());
+    throw UsageError(fmt::format(
+        "--resume '{}': the private folder of rank {} is not on {} (it was last {}{}). Start "
+        "{} there, or copy the folder to '{}/{}'.",
+        run_, r, move ? "any of these hosts" : host_, last, of_other, move ? "a rank" : "that rank", path_, r));
+  }
+}
+
+/// Calls f on one rank of each place, one after the other. **Collective.**
+void PrivatePlace::in_turns(Agreement& agreement, const std::function<void()>& f) const {
+  std::set<std::string> had;
+  const std::vector<std::string> all = agreement.all_gather(declare_public(host_ + " " + path_));
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!had.insert(all[r]).second) continue;
+    agreement.together([&] {
+      if (static_cast<int>(r) == agreement.rank()) f();
+    });
+  }
+}
+
+/// Gives next folders their places, if they count; removes them otherwise.
+void PrivatePlace::take_next_here() const {
+  std::error_code none;
+  std::vector<std::string> next;
+  for (const auto& entry : fs::directory_iterator(path_, none)) {
+    if (entry.path().string().ends_with(next_ending)) next.push_back(entry.path().string());
+  }
+  for (const std::string& folder : next) {
+    if (!has_token(folder, token_)) {
+      fs::remove_all(folder);
+      continue;
+    }
+    const std::string place = folder.substr(0, folder.size() - std::string_view(next_ending).size());
+    fs::remove_all(place);
+    fs::rename(folder, place);
+  }
+  if (!next.empty()) require_written(sync_folder_of(next.front()), path_);
+}
+
+/// Removes folders that clients have left.
+void PrivatePlace::remove_earlier_here() const {
+  if (earlier_token_.empty()) return;
+  std::error_code none;
+  std::vector<std::string> places;
+  for (const auto& entry : fs::directory_iterator(path_, none)) places.push_back(entry.path().string());
+  for (const auto& [rank, place] : found_) places.push_back(place);
+  for (const std::string& place : places) {
+    if (has_token(place, earlier_token_)) fs::remove_all(place);
+  }
+}
+
+void PrivatePlace::find(Agreement& agreement, int ranks, const std::string& token,
+                        std::optional<Membership::Change::Kind> change) {
+  if (!own_) return;
+  rank_ = agreement.rank();
+  const Index index = take_index(agreement);
+  agreement.together([&] {
+    check(!token_.empty(), "'{}{}' is gone (it says where private folders are) bring it back", run_, index_name);
+  });
+  if (!token.empty() && token != token_) earlier_token_ = std::exchange(token_, token);
+  in_turns(agreement, [&] {
+    take_next_here();
+    remove_earlier_here();
+  });
+  View view;
+  agreement.together([&] { view = look(index, ranks); });
+  const std::vector<Sight> all = note_places(agreement, view.folders);
+  const std::vector<std::string> others = agreement.all_gather(declare_public(view.others));
+  agreement.together([&] { refuse_copies(run_, all); });
+  const bool move = change || ranks != agreement.ranks();
+  agreement.together([&] {
+    if (change != Membership::Change::Kind::loss)
+      require(index, ranks, all, Sight::in(fmt::format("{}", fmt::join(others, ""))), move);
+  });
+  all_see_own_ = ranks == agreement.ranks() && agreement.all(declare_public(sees(rank_)));
+}
+
+/// Finds out which ranks see the same folders. Returns what one rank of each place sees. **Collective.**
+std::vector<PrivatePlace::Sight> PrivatePlace::note_places(Agreement& agreement, const std::string& seen) {
+  std::string key;
+  for (const Sight& sight : Sight::in(seen)) key += fmt::format("{} {} ", sight.rank, sight.id);
+  const std::vector<std::string> keys = agreement.all_gather(declare_public(sha256(key + path_)));
+  const std::vector<std::string> hosts = agreement.all_gather(declare_public(host_));
+  std::map<std::string, int> first;
+  for (std::size_t r = 0; r < keys.size(); ++r) first.emplace(keys[r], static_cast<int>(r));
+  const bool speaks = first.at(keys[static_cast<std::size_t>(rank_)]) == rank_;
+  const std::vector<std::string> texts = agreement.all_gather(declare_public(speaks ? seen : std::string()));
+  std::vector<Sight> all;
+  for (const std::string& text : texts) {
+    const std::vector<Sight> here = Sight::in(text);
+    all.insert(all.end(), here.begin(), here.end());
+  }
+  turns_.clear();
+  for (std::size_t r = 0; r < keys.size(); ++r) {
+    if (keys[r] == keys[static_cast<std::size_t>(rank_)]) turns_.push_back(static_cast<int>(r));
+    if (r > 0 && keys[r] == keys[r - 1]) {
+      ++places_.back().ranks;
+      continue;
+    }
+    places_.push_back({1, hosts[r], {}});
+    for (const Sight& sight : Sight::in(texts[static_cast<std::size_t>(first.at(keys[r]))])) {
+      std::vector<int>& folders = places_.back().folders;
+      if (folders.empty() || folders.back() != sight.rank) folders.push_back(sight.rank);
+    }
+  }
+  return all;
+}
+
+std::vector<int> PrivatePlace::share(int ranks, int rank, int size) const {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) {
+    if (sees(r)) all.push_back(r);
+  }
+  const bool own = !turns_.empty();
+  const std::size_t turns = own ? turns_.size() : static_cast<std::size_t>(size);
+  const auto turn = own ? std::ranges::find(turns_, rank) - turns_.begin() : std::ptrdiff_t{rank};
+  std::vector<int> some;
+  for (auto k = static_cast<std::size_t>(turn); k < all.size(); k += turns) some.push_back(all[k]);
+  return some;
+}
+
+Layout PrivatePlace::layout(const Layout& before, const std::vector<int>& gone, Client clients, int ranks) const {
+  if (places_.size() <= 1) return {clients, ranks};
+  return layout_of_folders(before, gone, clients, places_);
+}
+
+void PrivatePlace::begin_move(Agreement& agreement) {
+  if (own_) next_token_ = agreement.broadcast(declare_public(agreement.rank() == 0 ? make_token() : std::string()));
+}
+
+void PrivatePlace::end_move(Agreement& agreement) {
+  if (!own_) return;
+  earlier_token_ = std::exchange(token_, next_token_);
+  in_turns(agreement, [&] {
+    take_next_here();
+    remove_earlier_here();
+  });
+  found_.clear();
+}
+
+void PrivatePlace::note(Agreement& agreement) const {
+  if (!own_) return;
+  const std::string here = fmt::format("{} {}", host_, folder(agreement.rank()));
+  const std::vector<std::string> lines = agreement.all_gather(declare_public(here));
+  agreement.together([&] {
+    if (agreement.rank() != 0) return;
+    std::string text = token_ + "\n";
+    for (std::size_t r = 0; r < lines.size(); ++r) text += fmt::format("{} {}\n", r, lines[r]);
+    write(run_ + index_name, text, readable_by_all);
+  });
+}
+
+}  // namespace starling

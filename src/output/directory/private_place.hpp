@@ -1,0 +1,128 @@
+/// The place of a run's private folders: in the run directory, or on the disk of each host (`--private`).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/links.hpp"
+#include "core/membership.hpp"
+#include "net/agreement.hpp"
+#include "output/directory/folder_layout.hpp"
+
+namespace starling {
+
+/// Throws UsageError unless the text is a value of `--private`.
+void check_private_place(const std::string& pattern);
+
+/// Private folders of the run in a directory: those below it, else those that private-folders names, on whatever host.
+[[nodiscard]] std::vector<std::string> private_folders_of(const std::string& run);
+
+/// Name of a checkpoint in a private folder, before its round.
+inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
+/// The rounds of the checkpoints among the files of a private folder, rising.
+[[nodiscard]] std::vector<Round> checkpoint_rounds(const std::filesystem::directory_iterator& files);
+
+/// Where the ranks' private folders are, as one rank sees it. A folder of an own place holds a file `of-run` with the
+/// token of the run's folders. The file private-folders of the run directory has the token, and says of each rank on
+/// which host and under which path its folder was last. When clients move to other folders, these get a token of their
+/// own: on every host, at whatever moment, it tells the folders that count from those before.
+class PrivatePlace {
+ public:
+  /// The place that `pattern` names on this host: {host} stands for the host's name. Empty: the folder `private` of the
+  /// run directory. Throws UsageError for other braces.
+  PrivatePlace(std::string run, const std::string& pattern);
+
+  /// A random name. It is not secret.
+  [[nodiscard]] static std::string make_token();
+
+  /// Whether the folders are outside of the run directory.
+  [[nodiscard]] bool is_own() const { return own_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The private folder of a rank: where it was found, else where it is to be made.
+  [[nodiscard]] std::string folder(int rank) const;
+
+  // The following do nothing in the run directory. All are **collective**.
+
+  /// Requires an empty place for a run that begins. What a run has left that never began, is removed. Throws
+  /// UsageError.
+  void clear(Agreement& agreement, bool never_began);
+  /// Marks the rank's folder, which has been made, and notes where the folders of all ranks are.
+  void begin(Agreement& agreement);
+  /// Removes this rank's folder after clear(), and the place if it was not there. Rank-local.
+  void remove(int rank) const;
+  /// Finds the folders of the `ranks` ranks of an earlier start, after ending a move that had begun. `token` is that of
+  /// the latest move, empty before the first. `change` is that of the clients. Throws UsageError if there are copies of
+  /// different age, or if a folder is on no host, unless clients are lost. With as many ranks as before, and the same
+  /// clients, each rank must see its own folder.
+  void find(Agreement& agreement, int ranks, const std::string& token, std::optional<Membership::Change::Kind> change);
+  /// Notes where the folders of all ranks are from now on.
+  void note(Agreement& agreement) const;
+  /// Chooses the token of the folders to which clients are going to move.
+  void begin_move(Agreement& agreement);
+  /// Ends a move, once a run directory says that it counts: the next folders take the places of those before.
+  void end_move(Agreement& agreement);
+
+  /// Whether this rank sees the folder that `rank` had before this start; always in the run directory.
+  [[nodiscard]] bool sees(int rank) const { return !own_ || found_.contains(rank); }
+  /// Whether each rank sees its own folder, and there are as many as before; always in the run directory.
+  [[nodiscard]] bool all_see_own() const { return !own_ || all_see_own_; }
+  /// The folders that `rank` reads, of `size` ranks now, where ranks that see the same folders divide them among
+  /// themselves. The run had `ranks` folders.
+  [[nodiscard]] std::vector<int> share(int ranks, int rank, int size) const;
+  /// A layout of `clients` clients on `ranks` ranks, after that of the folders (layout_of_folders()); in the run
+  /// directory, and where all ranks see the same folders, one of even lengths. Throws UsageError.
+  [[nodiscard]] Layout layout(const Layout& before, const std::vector<int>& gone, Client clients, int ranks) const;
+  /// Marks a folder to which clients are going to move.
+  void mark_next(const std::string& folder) const;
+  /// The token of the folders to which clients move; empty if they never have.
+  [[nodiscard]] const std::string& next_token() const { return next_token_; }
+  /// The folder that a rank is going to have.
+  [[nodiscard]] std::string next_folder(int rank) const { return folder_here(rank) + next_ending; }
+
+  static constexpr const char* mark_name = "of-run";   ///< file of a folder that has the token
+  static constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
+
+ private:
+  friend std::vector<std::string> private_folders_of(const std::string& run);
+  struct Index;  ///< what private-folders says
+  struct Sight;  ///< a private folder that a host sees
+  struct View {
+    std::string folders;  ///< those of the run as it is now
+    std::string others;   ///< those with another token
+  };
+  [[nodiscard]] Index take_index(Agreement& agreement);
+  [[nodiscard]] static bool has_token(const std::string& folder, const std::string& token);
+  [[nodiscard]] std::string folder_here(int rank) const { return fmt::format("{}/{}", path_, rank); }
+  [[nodiscard]] View look(const Index& index, int ranks);
+  static void refuse_copies(const std::string& run, const std::vector<Sight>& sights);
+  void require(const Index& index, int ranks, const std::vector<Sight>& all, const std::vector<Sight>& others,
+               bool move) const;
+  [[nodiscard]] std::vector<Sight> note_places(Agreement& agreement, const std::string& seen);
+  void in_turns(Agreement& agreement, const std::function<void()>& f) const;
+  void take_next_here() const;
+  void remove_earlier_here() const;
+
+  std::string run_;
+  std::string path_;
+  std::string host_;
+  std::string token_;
+  std::string earlier_token_;  ///< of folders that clients have left
+  std::string next_token_;
+  bool own_ = false;
+  bool all_see_own_ = false;
+  bool is_cleared_ = false;
+  bool was_there_ = false;            ///< before this run, on this host
+  int rank_ = 0;                      ///< of this process, once it has looked
+  std::map<int, std::string> found_;  ///< by rank
+  std::vector<int> turns_;            ///< ranks that see the same folders as this one, ascending
+  std::vector<RanksOfPlace> places_;  ///< of all ranks, in their order
+};
+
+}  // namespace starling

@@ -1,0 +1,124 @@
+/// A learned model with all that is needed to apply it to new records, and the file `model.h5` that holds it.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/batch.hpp"
+#include "core/boundary.hpp"
+#include "core/links.hpp"
+#include "data/constants.hpp"
+#include "loss/loss.hpp"
+#include "model/curved_model.hpp"
+#include "model/network/network.hpp"
+
+namespace starling {
+
+class OwnModel;
+
+/// The spread S of the estimated parameters θ of a linear regression. The interval of a prediction z·θ is
+/// z·θ ± quantile · √(z' S z), with `interval_quantile` of the method (docs/methods/inference.md, "Intervals").
+struct ParameterSpread {
+  std::string method;  ///< plug-in: S is the covariance of θ; random-scaling: V̂/n, which is none
+  Vector matrix;       ///< packed upper triangle, row by row
+  /// √(z' S z) of a row z = x, or (x, 1) for an intercept. `x` may be sparse.
+  [[nodiscard]] double of(const Row& x, bool intercept) const;
+};
+
+/// Parameters, architecture, preparation and origin of a model. docs/reference/model-h5.md describes the file.
+struct SavedModel {
+  /// What the loss scores: linear functions of the features, the distance from a point, outputs of a network, or
+  /// outputs of the head of vertical learning on the embeddings of its parties. A part of a vertical model is the head
+  /// alone, whose features are embeddings, or one party's network, whose scores are the party's embedding.
+  /// The losses of an own model are known to its code alone.
+  enum class Kind { linear, location, network, own, vertical, head, embedding };
+
+  Kind kind = Kind::linear;
+  std::string loss = "logistic";  ///< as `--loss`; with several scores, a loss of one score is one-vs-rest
+  std::size_t scores = 1;         ///< K
+  std::size_t features = 0;       ///< p, of the prepared records
+  bool intercept = false;         ///< of a linear model
+  /// A row (x, 1) longer than this (L2) is scaled to this length; infinite for none.
+  double row_bound = std::numeric_limits<double>::infinity();
+  Architecture architecture;              ///< of a network; of a vertical model its head's
+  Precision precision = Precision::full;  ///< of a network
+  std::string code;                       ///< of an own model, as `--model`
+  std::string code_identity;              ///< of an own model: what tells its code from other code
+  std::shared_ptr<OwnModel> own;          ///< of an own model: its code, where somebody has given it; not in the file
+  Vector parameters;                      ///< d
+  std::optional<ParameterSpread> spread;  ///< of a run of `infer` that knew it
+  PublicConstants constants;
+  bool own_constants = false;  ///< clients prepared their records by constants of their own, which are not saved
+  std::vector<std::pair<std::string, std::string>> origin;  ///< run, unit, privacy statement, versions, digests
+
+  // Of vertical learning:
+  std::size_t party_count = 0;  ///< K of the run
+  std::size_t party = 0;        ///< of an embedding: whose it is, from 1
+  /// Largest L2 norm of an embedding: a longer one is scaled to it; infinite for none.
+  double embedding_bound = std::numeric_limits<double>::infinity();
+  /// For an embedding of a run with one table without names: places of its columns among the table's features, and the
+  /// number of all features; none otherwise.
+  std::vector<std::size_t> places;
+  std::size_t table_features = 0;
+  std::vector<SavedModel> parties;  ///< of a vertical model: the embeddings of parties 1, 2, …
+
+  /// Whether it is one part of a vertical model, which predicts nothing alone.
+  [[nodiscard]] bool is_part() const { return kind == Kind::head || kind == Kind::embedding; }
+  /// Blocks of `parameters`: `weights` (K × p) and `intercept` (K × 1), `point` (1 × p, of an own model 1 × d), or the
+  /// layers of a network.
+  [[nodiscard]] std::vector<ParameterBlock> blocks() const;
+  /// Names of the features that the scores are made of; x0, x1, … where the source had none.
+  [[nodiscard]] std::vector<std::string> feature_names() const;
+  /// Names of the first `count` parameters: features, with the number of the score where there are several, and
+  /// "intercept"; of other models the block with the places in it.
+  [[nodiscard]] std::vector<std::string> parameter_names(std::size_t count) const;
+  /// An entry of the origin; empty without it.
+  [[nodiscard]] std::string origin_text(const std::string& key) const;
+  /// Constants of a table that has all features; of a vertical model those of all parties, one after the other. Throws
+  /// UsageError where one table cannot have them: two parties have columns of one name, or a party has pictures.
+  [[nodiscard]] PublicConstants table_constants() const;
+};
+
+/// Name of the model file in a run directory.
+inline constexpr const char* model_file_name = "model.h5";
+/// Name of the file of one part of a vertical model: of the head (client 0) or of party k (client k).
+[[nodiscard]] std::string part_file_name(Client client);
+
+/// The vertical model of a head and of all parties' embeddings. Throws DataError unless they are the parts of one run.
+[[nodiscard]] SavedModel joined_model(SavedModel head, std::vector<SavedModel> parties);
+/// The head (client 0) of a vertical model, or the embedding of party k (client k).
+[[nodiscard]] SavedModel part_of(const SavedModel& vertical, Client client);
+
+/// Who may read a file: whoever may read its folder, or its owner alone (mode 0600).
+enum class ModelReaders { all, owner };
+
+/// Writes the file, whole or not at all. Throws FailureError.
+void write_model(const std::string& path, const SavedModel& model, ModelReaders readers = ModelReaders::all);
+
+/// Reads the file of a model or of a part. Throws UsageError for a file that cannot be opened, DataError for a file
+/// that is damaged, of another program or of a later version.
+[[nodiscard]] SavedModel read_model(const std::string& path);
+
+/// The d final parameters of client u, from the run.h5 of a run directory. Throws UsageError for a client that the run
+/// does not have or has lost, DataError for a file without models of single clients.
+[[nodiscard]] Vector read_client_model(const std::string& run_directory, Client u, std::size_t d);
+
+/// The loss of a saved model's scores; of an own model, whose code has the loss, what stands in its place.
+class ModelLoss {
+ public:
+  /// Throws DataError for an own model without its code, an unknown loss, or one of another number of scores.
+  explicit ModelLoss(const SavedModel& model);
+  [[nodiscard]] const Loss& operator*() const { return one_vs_rest_ ? *one_vs_rest_ : *loss_; }
+  [[nodiscard]] const Loss* operator->() const { return &**this; }
+
+ private:
+  std::unique_ptr<Loss> loss_;
+  std::unique_ptr<Loss> one_vs_rest_;
+};
+
+}  // namespace starling

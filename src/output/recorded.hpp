@@ -1,0 +1,46 @@
+/// Which clients are recorded individually (`--record-clients`).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/links.hpp"
+
+namespace starling {
+
+/// Largest number of clients that are all recorded individually by default.
+constexpr Client most_clients_one_by_one = 2000;
+
+/// The value of `--record-clients`.
+struct RecordedChoice {
+  enum class Kind { usual, one_model, first, sample, all, none } kind = Kind::usual;
+  Client count = 0;  ///< K, for `first` and `sample`
+  /// Reads "K", "sample:K", "all" or "none". Throws UsageError.
+  [[nodiscard]] static RecordedChoice parse(const std::string& text);
+};
+
+/// The default choice where all clients have the same model.
+inline constexpr RecordedChoice of_one_model{RecordedChoice::Kind::one_model};
+
+/// The clients whose figures are kept individually: mass, presence, progressive scores, traffic of edges. With
+/// `of_some`, the spread over all clients of a rank is kept too.
+enum class Figures { of_all, of_some };
+
+struct Recorded {
+  std::vector<Client> clients = {};  ///< clients whose models are recorded at recorded rounds, ascending
+  Figures figures = Figures::of_all;
+  std::vector<Client> listed = {};  ///< clients whose figures are kept individually if `of_some`, ascending
+  bool final_models = true;         ///< whether the final models of all clients are written
+
+  /// Adds clients `before` to `clients` − 1, which join, wherever all clients before are.
+  void add_joined(Client before, Client clients);
+};
+
+/// The recorded clients of a run whose models have `dimension` numbers each. The choice `usual` takes all of up to 100
+/// clients. Of more clients it takes ten, spread evenly: fewer models if ten have more than a million numbers together,
+/// but ten clients' figures. Any other choice holds for models and figures alike.
+[[nodiscard]] Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size_t dimension);
+
+}  // namespace starling

@@ -1,0 +1,100 @@
+/// Histograms of a client's records with noise, released once before the first round.
+///
+/// A record is counted once in each of H histograms, so that one replaced record moves two counts of each by 1:
+/// together √(2H) in L2, 2H in L1.
+///
+/// Gaussian noise: counts times 2^20 are integers that move by √(2H)·2^20 in L2, to which a correctly rounded Gaussian
+/// of σ = √(2H)·2^20/μ is added. That is post-processing of the continuous mechanism, so it costs exactly μ
+/// (gaussian.cpp).
+///
+/// Laplace noise: discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/2H⌋
+/// move by 2H s, so that the loss is 2H s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is
+/// smaller, and the loss with it.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/boundary.hpp"
+#include "privacy/charge.hpp"
+#include "privacy/keys/keystream.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/noise/gaussian_noise.hpp"
+
+namespace starling {
+
+/// Counts of one client's records, one histogram after the other.
+using Counts = std::vector<std::int64_t>;
+
+class NoisyCounts : private Release {
+ public:
+  /// The most records of a client.
+  static constexpr std::int64_t most_records = std::int64_t{1} << 40;
+
+  /// The size of the histograms, and their names.
+  struct Form {
+    std::string name;            ///< "histogram of norms", in messages
+    std::string option;          ///< the option that names its share, in messages
+    std::string stream;          ///< the first word of the names of its streams of noise
+    std::size_t histograms = 1;  ///< H
+    std::size_t bins = 1;        ///< of each
+    /// Counts in a release.
+    [[nodiscard]] std::size_t length() const { return bins * histograms; }
+  };
+
+  /// `noise` is gaussian or laplace; `price` is the μ or ε of the release; `records` is the public number of records of
+  /// the client, 0 to most_records. Throws UsageError for other noise, for more records, and for prices whose noise
+  /// cannot be drawn.
+  NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records);
+
+  [[nodiscard]] std::size_t histograms() const { return form_.histograms; }
+  [[nodiscard]] std::size_t length() const { return form_.length(); }
+  [[nodiscard]] bool gaussian() const { return noise_.has_value(); }
+  /// The loss of one record by the release.
+  [[nodiscard]] Charge charge() const;
+  /// The standard deviation of the noise on a count.
+  [[nodiscard]] double deviation() const;
+  /// Its scale in integers: σ of Gaussian noise, 2^40 of Laplace noise.
+  [[nodiscard]] double scale() const;
+  /// The integer by which counts are multiplied before noise is added.
+  [[nodiscard]] std::int64_t unit() const { return unit_; }
+
+  /// Writes noisy counts, of length() entries. `key` is the client's for the run `run_id`. The same arguments give the
+  /// same bytes. Throws FailureError for counts of another length or of more records than were announced.
+  void release(const ReleaseAddress& address, const std::string& run_id, const NoiseKey& key,
+               const Secret<Counts>& counts, Released<Vector>& noisy);
+
+ private:
+  Form form_;
+  std::optional<GaussianNoise> noise_;  ///< none: Laplace
+  double price_;
+  std::int64_t records_;
+  std::int64_t unit_;
+  ReleaseKeys keys_;
+  Keystream words_{NoiseKey(NoiseKey::Bytes{})};
+};
+
+/// The division of what a record pays by such a release and by `uses` uses in gradients (one of each pass): together no
+/// more than these uses alone would cost at the whole price.
+class PriceShare {
+ public:
+  /// `share` S in [0, 1): of all squares of μ under Gaussian noise; under Laplace noise, whose ε add up as they are, √S
+  /// of all ε. So S = 0.01 gives the histogram a tenth of a total μ or ε either way. `uses` >= 1.
+  PriceShare(ChargeKind noise, double share, std::int64_t uses)
+      : gaussian_(noise == ChargeKind::gaussian), share_(share), uses_(static_cast<double>(uses)) {}
+
+  [[nodiscard]] bool any() const { return share_ > 0; }
+  /// The price of the release, where one use costs `price` without it: √(S uses) μ or √S uses ε.
+  [[nodiscard]] double of_release(double price) const;
+  /// The price of a use beside it: √(1 − S) μ or (1 − √S) ε, rounded so that all together never cost more.
+  [[nodiscard]] double of_gradients(double price) const;
+
+ private:
+  bool gaussian_;
+  double share_;
+  double uses_;
+};
+
+}  // namespace starling

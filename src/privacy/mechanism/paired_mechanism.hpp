@@ -1,0 +1,84 @@
+/// A round's release in two parts: a gradient, and another sum over the same records.
+///
+/// Both parts are made by mechanisms of one kind, each with its own clip, its own noise, and its share of the price. A
+/// record enters both, so it pays for both. Parts with independent noise are one release of the vector (part 1, part 2)
+/// in which each part is measured in its own noise scale: of Laplace noise the L1 sensitivities in scales add up, so it
+/// is a Laplace release of ε₁ + ε₂; of Gaussian noise the L2 sensitivities in standard deviations add in squares, so it
+/// is a Gaussian release of √(μ₁² + μ₂²) (docs/methods/privacy.md, "Accounting"). So one charge for each round covers
+/// both parts.
+///
+/// Where the second part is of the records of the first rounds alone, and the first parts are of all other records, a
+/// record enters one of them, and pays the price of its round for it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "privacy/mechanism.hpp"
+
+namespace starling {
+
+/// The second part of a round's release.
+struct SecondPart {
+  std::string what;           ///< of a record, for descriptions: "part in the constraints"
+  double clip = 1;            ///< bound on a record's norm; infinite: no clipping (`none` alone)
+  std::size_t dimension = 1;  ///< entries
+  double share = 0.5;         ///< of the price (of its square, where it is μ), between 0 and 1
+  /// How far, in clips, replacing one record moves the sum; √2 (under gaussian) for a sum of curvatures w x xᵀ, w >= 0,
+  /// of norm w ‖x‖² <= clip, each a packed triangle (diagonal as it is, off-diagonal times √2; privacy/noise/grid.hpp).
+  double replacement = 2;
+  /// For a second part that is released once, after the last round (Gaussian noise only): the number of records in it.
+  /// None: the second part is released with each round's first part.
+  std::optional<std::size_t> once_of = std::nullopt;
+  /// A second part that is released once, before the first parts, is of records that are in no first part: those of so
+  /// many first rounds. Each part then has the whole price, and `share` has no meaning.
+  std::optional<Round> of_first_rounds = std::nullopt;
+};
+
+class PairedMechanism final : public Mechanism {
+ public:
+  /// `name` is a mechanism whose row is divisible, `settings` are those of the first part with the whole round's
+  /// prices. Throws UsageError for other mechanisms, for the unit component, and where a part's sensitivity cannot be
+  /// proved.
+  PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second);
+
+  [[nodiscard]] Clip clip() const override { return first_->clip(); }
+  [[nodiscard]] Clip second_clip() const { return second_->clip(); }
+  /// The charge of both parts, at the price of the round.
+  [[nodiscard]] Charge charge(double price) const override;
+  [[nodiscard]] Accumulation accumulation() const override;
+  [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
+  [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
+  [[nodiscard]] std::string description() const override;
+  /// The noise of first parts, which alone may be correlated.
+  void persist(Snapshot& snapshot) override { first_->persist(snapshot); }
+  void begin_chains() override { first_->begin_chains(); }
+
+  /// Standard deviation of the noise on a component of the first part's noisy mean, and of the second's, in a round of
+  /// this price; 0 without noise. Throws FailureError under correlated noise.
+  [[nodiscard]] double deviation(double price) const;
+  [[nodiscard]] double second_deviation(double price) const;
+
+  /// The divisor of sums of the second part.
+  [[nodiscard]] std::size_t second_batch() const { return second_->settings().batch; }
+
+  /// Releases the first part; `price` is the round's.
+  void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+               Released<Vector>& noisy_mean) override;
+  /// Releases the second part of the same round, with the `address` and `price` of the first part. A part that is
+  /// released once has a round of its own, after the last.
+  void release_second(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+                      Released<Vector>& noisy_mean);
+
+ private:
+  [[nodiscard]] double first_price(double price) const;
+  [[nodiscard]] double second_price(double price) const;
+
+  SecondPart part_;
+  PriceKind kind_ = PriceKind::none;
+  std::unique_ptr<Mechanism> first_;
+  std::unique_ptr<Mechanism> second_;
+};
+
+}  // namespace starling

@@ -1,0 +1,97 @@
+/// The trust model of a run, and its part of the privacy statement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
+
+namespace starling {
+
+/// The trust model: the parties that see values without noise.
+enum class TrustModel {
+  none,       ///< every recipient of a message: nothing is protected
+  local,      ///< nobody: each client adds noise before it sends
+  central,    ///< the operator of the aggregator, rank 0
+  curvature,  ///< the operator of rank 0, but only sums of curvatures, at the end
+  masked,     ///< nobody; but colluding clients, and rank 0 for its own clients, see less noise
+  paper,      ///< the operator of the aggregator; the noise is that of a paper
+};
+
+/// "none", "local", "central", "central-curvature", "masked" or "paper".
+[[nodiscard]] const char* name_of(TrustModel model);
+
+/// The loss of a record if colluding clients remove their own noise from the sum.
+struct Collusion {
+  std::int64_t clients = 0;
+  PrivacyLoss record;
+};
+
+/// The claim of the paper of PaperPerturbation, and its composition.
+struct PaperClaim {
+  double epsilon = 0;  ///< of one release, at `delta`
+  double delta = 0;
+  double c1 = 0;
+  double c2 = 0;
+  double cp = 0;
+  bool laplace = false;
+  std::int64_t releases = 0;
+  std::int64_t unmet = 0;  ///< releases for which its condition 2 fails
+  /// A record of the first batch is in the curvature of every later model, so it enters all releases. If the claim held
+  /// for it in each of them, they would come to `composed` together: at δ twice the sum of the claims' own (0 under
+  /// Laplace noise); infinite where that δ says nothing.
+  PrivacyLoss composed;
+  /// The same from the scale of the Gaussian noise itself and the determinants' T₂, at `delta`: less, since the claim
+  /// loses by the way in which it is derived. None under Laplace noise.
+  std::optional<double> epsilon_by_noise;
+};
+
+/// Vertical learning: parties that hold columns of the same records, and rank 0 (client 0) as their fusion centre
+/// (docs/methods/vertical.md).
+struct VerticalTrust {
+  bool labels_known_to_all = false;  ///< else client 0 alone knows them, and its releases protect them
+  std::int64_t parties = 1;          ///< K: clients 1 … K
+  std::int64_t local_steps = 1;      ///< E: gradients that a party's network learns from in a round
+  bool baseline_central = false;     ///< parties send raw columns in place of embeddings; nothing is protected
+  std::int64_t person_rows = 1;      ///< rows of a person in a round, under unit person
+  /// The loss of a record whose columns all parties hold (and client 0 a label that its releases protect). The
+  /// statement fills it in.
+  PrivacyLoss in_all_parties = {};
+  /// Clients whose releases are computed from data of their own: the parties, and client 0 where labels are not known
+  /// to all.
+  [[nodiscard]] std::int64_t holders() const { return parties + (labels_known_to_all ? 0 : 1); }
+};
+
+struct Trust {
+  TrustModel model = TrustModel::local;
+  bool aggregated = false;                ///< rank 0 combines what clients send; else they mix with their neighbours
+  bool sends_models = false;              ///< clients send models made of their releases
+  std::vector<Collusion> collusion;       ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
+  std::int64_t of_rank_0 = 1;             ///< clients that rank 0 hosts: its operator knows their shares of the noise
+  std::string key_list;                   ///< under `masked`: fingerprint of the public keys that rank 0 received
+  std::vector<std::string> keys;          ///< fingerprint of each client's public key
+  std::optional<PaperClaim> paper;        ///< under `paper`
+  std::optional<VerticalTrust> vertical;  ///< with `model` none or local
+};
+
+/// The claim for `releases` releases of batches with `records` records each.
+[[nodiscard]] PaperClaim paper_claim(const PaperPerturbation& mechanism, double records, std::int64_t releases);
+
+/// The loss of a record with 0, 1, half of `clients` and `of_rank_0` clients colluding, whose shares of the noise then
+/// do not protect. `record` is the loss without collusion; it must have a μ.
+[[nodiscard]] std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients,
+                                                std::int64_t of_rank_0);
+
+/// The loss of a person with one record at each of `clients` clients, where `record` is the loss by one of them:
+/// √clients · μ at the same δ; without a μ, ε and δ times `clients` (basic composition).
+[[nodiscard]] PrivacyLoss loss_in_clients(const PrivacyLoss& record, std::int64_t clients);
+
+/// The recipients of the clients' messages, as the end of "… sent … to".
+[[nodiscard]] std::string recipients_of(const Trust& trust);
+/// Sentences for the privacy statement; empty where clients mix with their neighbours.
+[[nodiscard]] std::string statement_of(const Trust& trust, PrivacyUnit unit = PrivacyUnit::record);
+
+}  // namespace starling

@@ -1,0 +1,68 @@
+/// The clients' side of the modes in which rank 0 aggregates: streams, prices and gradients.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/round_set.hpp"
+#include "core/snapshot.hpp"
+#include "data/stream.hpp"
+#include "model/model.hpp"
+#include "privacy/ledger/accounts.hpp"
+
+namespace starling {
+
+/// The clients of one rank. In each round call begin() for a client, then gradient() or tally().
+class AggregatedClients {
+ public:
+  /// One key and one stream per client; `batch` is the public batch size m. Keeps references to model and accounts.
+  AggregatedClients(Model& model, Accounts& accounts, std::vector<NoiseKey> keys,
+                    std::vector<std::unique_ptr<Stream>> streams, std::size_t batch);
+
+  [[nodiscard]] std::size_t count() const { return streams_.size(); }
+  /// Bound on the magnitude of the model's parameters.
+  [[nodiscard]] double largest_parameter() const { return model_.largest_parameter(); }
+  [[nodiscard]] const NoiseKey& key(std::size_t k) const { return keys_[k]; }
+
+  /// Reads client k's batch of round t and pays for its releases. Returns the price of a release; none if the client
+  /// does not participate, because its stream or its budget has ended. Rounds ascend.
+  std::optional<double> begin(std::size_t k, Round t) {
+    batches_[k] = nullptr;
+    if (streams_[k]->ended(t)) return std::nullopt;
+    const std::optional<double> price = accounts_.pay(k, t);
+    if (!price) return std::nullopt;
+    batches_[k] = &streams_[k]->next(t);
+    rounds_played_[k].add(t);
+    return price;
+  }
+  /// Public number of client k's records in round t: it follows from the length of the stream.
+  [[nodiscard]] double public_records(std::size_t k, Round t) const;
+
+  /// Client k's batch of this round; null if the client does not participate.
+  [[nodiscard]] const Secret<Batch>* batch(std::size_t k) const { return batches_[k]; }
+  /// Σ of clipped gradients over client k's batch; zeros if it does not participate. Adds the score to the tally. Valid
+  /// until the next call.
+  [[nodiscard]] const Secret<Vector>& gradient(std::size_t k, View theta, const Clip& clip);
+  /// Adds the model's score on client k's batch to the tally; call it before the step (progressive validation).
+  void tally(std::size_t k, View theta);
+
+  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const { return tallies_; }
+  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const { return rounds_played_; }
+  void persist(Snapshot& snapshot) { snapshot.of_clients(tallies_, rounds_played_); }
+
+ protected:
+  std::vector<std::unique_ptr<Stream>> streams_;
+
+ private:
+  Model& model_;
+  Accounts& accounts_;
+  std::vector<NoiseKey> keys_;
+  std::size_t batch_;
+  std::vector<const Secret<Batch>*> batches_;
+  std::vector<Secret<Score>> tallies_;
+  std::vector<RoundSet> rounds_played_;
+  Secret<Vector> gradient_;
+};
+
+}  // namespace starling

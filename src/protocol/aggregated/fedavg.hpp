@@ -1,0 +1,65 @@
+/// Federated averaging with rank 0 as aggregator (McMahan, Moore, Ramage, Hampson and Agüera y Arcas 2017,
+/// "Communication-efficient learning of deep networks from decentralized data", Algorithm 1; dissertation, section
+/// 5.5), over streams and with noise in each client.
+///
+/// In round t rank 0 sends θ_t. Every client k starts from w = θ_t and makes E local steps on its next E batches:
+///
+///   w ← w − η_t (ĝ(w) + λw),      η_t = c (t + i0)^{−p}, t from 1.
+///
+/// Steps that fall along a line fall with each local step: local step s of S in all, from 0, has c (1 − s/S).
+/// ĝ is the noisy mean of the clipped gradients over the client's mean batch; each is a release and has a price. Only
+/// the local model,
+/// which is made of releases, leaves the client. Rank 0 forms θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a
+/// step.
+///
+/// Local step e of round t, both counted from 0, uses batch tE + e of the client's stream. That number is the round of
+/// its release: prices, budgets, ledgers and rounds_played() count local steps, done() and observers count rounds.
+/// Tallies hold the score of each local model on the batch that it learns from next.
+#pragma once
+
+#include <functional>
+
+#include "protocol/aggregated/aggregated_rounds.hpp"
+#include "protocol/step_schedule.hpp"
+
+namespace starling {
+
+/// Settings of a run; η_t is the step schedule's length of step t.
+struct FedAvgSettings : StepSchedule {
+  Round rounds = 1;
+  Round local_steps = 1;  ///< E
+  double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
+
+  /// Length of a local step, counted from 0 over the run, in round t >= 0. `zero_at` counts local steps.
+  [[nodiscard]] double length(Round t, Round local_step) const {
+    return zero_at > 0 ? step_at(local_step) : power_step_at(t);
+  }
+};
+
+/// Federated averaging of the clients of all ranks. Construct, then call run() once.
+class FedAvg final : public AggregatedRounds {
+ public:
+  /// `start` is θ_0. `weights` are the public n_k of the local clients, above 0 for all that have records. `factors`
+  /// make a release, which is a sum over m, the mean over a batch of N_k/T records; none: 1 for all. Keeps references.
+  FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& settings, const Released<Vector>& start,
+         Mechanism& mechanism, Vector weights, Vector factors = {});
+  /// Throws DataError naming the round in which the model ceases to be finite.
+  void run(const std::vector<Observer*>& observers) override;
+
+ private:
+  [[nodiscard]] const Released<Vector>& weighted_update(std::size_t k);
+  [[nodiscard]] bool update_client(std::size_t k);
+  void average(const Vector& total);
+
+  AggregatedClients& clients_;
+  FedAvgSettings settings_;
+  Vector weights_;
+  Vector factors_;
+  std::function<const Released<Vector>&(std::size_t k)> contribution_;
+  Released<Vector> direction_;  ///< ĝ of the current client
+  Released<Vector> local_;      ///< w of the current client
+  Released<Vector> message_;
+  Released<Vector> total_;
+};
+
+}  // namespace starling

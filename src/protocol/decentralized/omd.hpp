@@ -1,0 +1,134 @@
+/// Decentralized, differentially private online mirror descent (docs/methods/decentralized.md; dissertation, chapters 2
+/// and 5, corrected).
+///
+/// The protocol holds a Mixer only: it has no way to an aggregator.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/snapshot.hpp"
+#include "data/stream.hpp"
+#include "mirror/mirror.hpp"
+#include "mirror/positive_coordinates.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
+#include "protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/step_debt.hpp"
+#include "protocol/observer.hpp"
+#include "protocol/step_schedule.hpp"
+
+namespace starling {
+
+/// Settings of a run; η_t is `step_at(t)` of the step schedule.
+struct OmdSettings : StepSchedule {
+  Round rounds = 1;
+  Round first_round = 0;  ///< rounds before are left out
+  double step_cap = 1;    ///< κ: no step is longer than κ times the first (step debt)
+  /// Behaviour of a client in a round that it sits out.
+  enum class Absent { steps, freezes } absent = Absent::steps;
+  double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
+};
+
+/// The parts by which a rank's clients learn from their streams; absent in a run that only averages (`--loss none`).
+struct Learning {
+  Model& model;
+  Mechanism& mechanism;
+  Accounts& accounts;                            ///< of the local clients
+  std::vector<NoiseKey> keys;                    ///< one per local client
+  std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client
+  LongTermConstraints* constraints = nullptr;    ///< null in a run without constraints
+  Vector factors = {};                           ///< of each client's noisy mean gradient; empty: 1 for all
+};
+
+/// The clients of one rank. Construct, perhaps restore by persist(), then call run() once; the other members report.
+class DecentralizedOmd final : public RoundView {
+ public:
+  /// `start` has a column (a model, d entries) per local client. Keeps references to the mixer and the mirror map.
+  DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optional<Learning> learning, const OmdSettings& settings,
+                   Released<Columns> start);
+
+  /// Plays settings.rounds rounds, or fewer if a signal stops the run. Where rounds are not in step, a slow client
+  /// plays fewer rounds. Its steps make up for the rounds that it missed while the others step too. Missing steps then
+  /// lower its effective weight.
+  void run(const std::vector<Observer*>& observers);
+
+  [[nodiscard]] Round done() const override { return due_.credited(); }
+  /// Rounds that this rank has played; fewer than done() if it was slower than others.
+  [[nodiscard]] Round played_rounds() const { return played_rounds_; }
+  [[nodiscard]] Released<Columns> models() const override { return some_models(0, holdings_.mass.size()); }
+  [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
+  [[nodiscard]] View model(std::size_t k) const override { return mirror_.model(holdings_.state.value()[k], shown_); }
+  [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
+  [[nodiscard]] View masses() const override { return holdings_.mass; }
+  [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
+  [[nodiscard]] double mass_in_flight(std::size_t k) const override { return mixer_.in_flight(k); }
+  [[nodiscard]] std::span<const Arrival> arrivals() const override { return mixer_.arrivals(); }
+  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
+  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
+  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
+  [[nodiscard]] const StepSchedule& schedule() const { return settings_; }
+  /// Step debt of each client.
+  [[nodiscard]] View debts() const { return debt_.debts(); }
+  /// Step debt of each client, in steps of the first round.
+  [[nodiscard]] Vector debts_in_first_steps() const;
+  /// Credit of each client (StepDebt), over the rounds in which it was to take a step.
+  [[nodiscard]] View credits() const { return debt_.credits(); }
+  /// Steps taken / steps credited of local client k, in [0, 1]. NaN if none were credited.
+  [[nodiscard]] double effective_weight(std::size_t k) const { return debt_.effective_weight(k); }
+  /// Whether the other ranks ended so far ahead that this rank took none of the steps that it owed.
+  [[nodiscard]] bool was_too_late() const { return due_.too_late(); }
+  [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
+  /// The whole state between rounds, mixer and duals included; without streams, keys, graph and accounts.
+  void persist(Snapshot& snapshot);
+  /// Says which local clients are lost, for a run that goes on without them. Their attendance is `gone`.
+  void set_lost(std::vector<char> lost) { lost_ = std::move(lost); }
+  [[nodiscard]] bool is_lost(std::size_t k) const override { return !lost_.empty() && lost_[k] != 0; }
+  [[nodiscard]] bool is_there(std::size_t k) const override { return !is_lost(k) && !mixer_.has_left(k); }
+  /// After persist(), when clients have changed: those that are not lost begin anew at mass 1 with the models that they
+  /// have. The others have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
+  void begin_anew();
+  /// Local client k, which joins, begins with this model.
+  void begin_at(std::size_t k, const Released<Vector>& model);
+  /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
+  void leave_out(Round end);
+
+ private:
+  [[nodiscard]] bool begin_round();
+  [[nodiscard]] bool may_step(std::size_t k);
+  [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
+  void play(std::size_t k, Round t, View x, const Secret<Batch>& batch);
+  void release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price);
+  void step(std::size_t k);
+  template <class Mix>
+  void keeping_positive(Mix&& mix);
+  void write_off();
+  [[nodiscard]] Client client(std::size_t k) const { return mixer_.first() + static_cast<Client>(k); }
+  [[nodiscard]] double factor(std::size_t k) const { return learning_->factors.empty() ? 1 : learning_->factors[k]; }
+
+  Mixer& mixer_;
+  MirrorMap& mirror_;
+  std::optional<Learning> learning_;
+  OmdSettings settings_;
+  std::size_t dimension_;
+
+  Round played_rounds_ = 0;
+  DueSteps due_;
+  StepDebt debt_;
+  Holdings holdings_;
+  PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
+  std::vector<char> lost_;        ///< whether client k is lost; empty if none is
+  std::vector<char> learns_;      ///< whether client k was to take a step when it was last asked
+  std::vector<char> stepped_;     ///< whether client k took a step in the last round
+  std::vector<Secret<Score>> tallies_;
+  std::vector<Secret<double>> played_;
+  std::vector<RoundSet> rounds_played_;
+  Secret<Vector> gradient_;          ///< Σ of clipped gradients of the current client
+  Released<Vector> noisy_gradient_;  ///< ĝ of the current client
+  Vector scratch_;
+  mutable Vector shown_;
+  TimeShares shares_;
+};
+
+}  // namespace starling

@@ -1,0 +1,57 @@
+/// Online renewable estimation, variant `online` (docs/methods/renewable.md, "Variants").
+#pragma once
+
+#include <optional>
+
+#include "protocol/renewable/batch_scores.hpp"
+#include "protocol/renewable/open_renewable.hpp"
+
+namespace starling {
+
+/// Algorithm 1 of Guo et al.: one Newton step on each batch, with the curvature of all batches so far. A step that
+/// promises the impossible gives way to a search (docs/methods/renewable.md, "Corrections"). Construct, then call run()
+/// once; the other members report.
+class OnlineRenewable final : public OpenRenewable {
+ public:
+  using OpenRenewable::OpenRenewable;
+  void run(const std::vector<Observer*>& observers) override;
+
+  /// Dispersion φ of the model.
+  enum class Dispersion {
+    one,      ///< φ = 1 (Luo and Song 2020)
+    squared,  ///< φ = Σ r² / (N − d), r being the residuals
+  };
+  /// On rank 0: estimated variances of the d coefficients, the diagonal of φ J⁻¹, or with settings.with_slopes of the
+  /// sandwich J⁻¹ (Σ ℓ'² x̄x̄ᵀ) J⁻¹. Empty on other ranks. Throws DataError where J is singular.
+  [[nodiscard]] Vector variances(Dispersion dispersion) const;
+  /// On rank 0, for classes: whether the batches after the start were predicted worse than by a model of zeros, by more
+  /// than what an estimate from few records costs. The curvature was too flat, and the steps too long.
+  [[nodiscard]] bool is_lost() const;
+  /// On rank 0, for classes, after a batch beside the start: what batches say of intercepts.
+  [[nodiscard]] std::optional<BatchScores> batch_scores() const;
+  /// Whether the first batch has no minimum of its own with λW, so that the start used λI.
+  [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
+  /// On rank 0: batches whose step gave way to a search.
+  [[nodiscard]] std::int64_t searches() const { return state_ ? state_->searches : 0; }
+  void persist(Snapshot& snapshot) override;
+
+ private:
+  [[nodiscard]] Released<Vector> ask(View theta, const MessageParts& parts);
+  [[nodiscard]] MessageParts parts() const;
+  void read_batch();
+  void minimise_first_batch();
+  void renew(View total);
+  void look_at_intercepts(View total);
+  [[nodiscard]] bool is_guarded() const;
+  [[nodiscard]] BlockCurvature determined(BlockCurvature j, double records) const;
+  [[nodiscard]] Vector newton_step(const BlockCurvature& j, View gradient, double records);
+  void add_batch(BlockCurvature j, View total);
+  void take_step(View total, View gradient, View step);
+  void search_batch();
+
+  std::optional<RenewableState> state_;
+  bool started_ = false;
+  bool start_was_shrunk_ = false;
+};
+
+}  // namespace starling

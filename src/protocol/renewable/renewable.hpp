@@ -1,0 +1,67 @@
+/// Renewable estimation: streaming second-order learning with rank 0 as aggregator (docs/methods/renewable.md; Guo,
+/// Xie, Lu, Jiang, Dai and Kong, "Online federated learning framework for classification"). The objective over n
+/// records is
+///
+///   F(θ) = Σ_i ℓ(y_i, x̄_i·θ) + (nλ/2) θᵀPθ,      P = I (`full`) or P = W, which leaves intercepts out (`slopes`).
+#pragma once
+
+#include "core/snapshot.hpp"
+#include "protocol/aggregated/aggregated_rounds.hpp"
+#include "protocol/renewable/block_curvature.hpp"
+#include "protocol/renewable/renewable_clients.hpp"
+
+namespace starling {
+
+enum class Penalty { full, slopes };
+
+struct RenewableSettings {
+  Round rounds = 1;  ///< batches; for `offline` the most passes over the data
+  double l2 = 0;     ///< λ
+  Penalty penalty = Penalty::full;
+  bool safe_start = true;    ///< whether to minimise over the first batch before the first step
+  double forget = 1;         ///< ρ, the factor of J before each batch
+  bool with_slopes = false;  ///< whether to keep Σ ℓ'² x̄x̄ᵀ, for sandwich standard errors
+};
+
+/// State of rank 0 between batches; each batch renews it by sums.
+struct RenewableState {
+  Vector theta;
+  BlockCurvature j;
+  double records = 0;    ///< N_b
+  double objective = 0;  ///< Σ over batches of F at the model before the step, penalty included, less the step's gain
+  Score later = {};      ///< losses of the batches since the last search, each at the model before its step
+  std::int64_t searches = 0;  ///< batches whose step gave way to a search
+  Vector slopes = {};         ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty without settings.with_slopes
+  /// Of each class's intercept: Σ ℓ'' over all batches, and Σ ℓ'' and Σ ℓ' over those after half of the rounds, each
+  /// at the model before its batch. The first batch makes the start and does not count.
+  Vector intercepts = {};
+  Round batches = 0;  ///< in `intercepts`
+  void persist(Snapshot& snapshot) {
+    snapshot(theta, j, records, objective, later, searches, slopes, intercepts, batches);
+  }
+};
+
+/// The common part of the variants: settings and penalty.
+class Renewable : public AggregatedRounds {
+ public:
+  /// `start` has d entries. Keeps references.
+  Renewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
+            const Released<Vector>& start);
+
+ protected:
+  [[nodiscard]] bool goes_on() { return AggregatedRounds::goes_on(settings_.rounds); }
+  /// **Collective.** On rank 0: the public number of records of all clients that participate in this round.
+  [[nodiscard]] double count_records(const RoundPrices& prices);
+  /// nλPθ.
+  [[nodiscard]] Vector penalty_gradient(View theta, double records) const;
+  /// (nλ/2) θᵀPθ.
+  [[nodiscard]] double penalty_value(View theta, double records) const;
+  /// Adds nλP.
+  void add_penalty(BlockCurvature& curvature, double records) const;
+
+  RenewableClients& clients_;
+  CurvedModel& model_;
+  RenewableSettings settings_;
+};
+
+}  // namespace starling

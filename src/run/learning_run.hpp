@@ -1,0 +1,306 @@
+/// The life cycle of a run, which all learning commands share.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "console/command.hpp"
+#include "core/record_error.hpp"
+#include "early_stop.hpp"
+#include "graph/graph.hpp"
+#include "launch.hpp"
+#include "loss/loss.hpp"
+#include "net/agreement.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "protocol/own_model/own_model.hpp"
+#include "run/privacy/run_privacy.hpp"
+#include "run/resumption/resumption.hpp"
+#include "run/resumption/run_checkpoints.hpp"
+#include "run/settings/learning_config.hpp"
+#include "run_records.hpp"
+#include "run_steps.hpp"
+
+namespace starling {
+
+/// Seconds that the rounds of a run have taken, in all processes of the run.
+class RoundClock {
+ public:
+  void start() { began_ = std::chrono::steady_clock::now(); }
+  [[nodiscard]] double seconds() const {
+    return before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+  void persist(Snapshot& snapshot) {
+    double now = snapshot.reading() ? 0 : seconds();
+    snapshot.of_any_rank(now);
+    if (snapshot.reading()) before_ = now;
+  }
+
+ private:
+  double before_ = 0;
+  std::chrono::steady_clock::time_point began_;
+};
+
+/// A run on one rank, from configuration to results. A command derives from this class and implements RunSteps.
+/// Steps that can fail on some ranks only are wrapped in Agreement::together, so that all ranks leave together.
+class LearningRun : public RunSteps {
+ public:
+  LearningRun(World& world, std::string command, std::string command_line)
+      : world_(world), agreement_(world), command_(std::move(command)), command_line_(std::move(command_line)) {}
+
+  /// Calls f with the run's folder, once it has one.
+  void note_directory(std::function<void(const std::string&)> f) { note_directory_ = std::move(f); }
+  /// The whole life cycle: configuration, data, privacy, protocol, rounds, results. **Collective.**
+  ExitCode run(const std::vector<std::string>& words);
+
+ protected:
+  static constexpr Round rounds_of_endless_streams = 1000;
+
+  // Properties of a command.
+
+  [[nodiscard]] virtual const LearningConfig& common() const = 0;
+  /// The reason why the run cannot go on from a checkpoint; empty if it can.
+  [[nodiscard]] virtual std::string why_not_resumable() const;
+  /// The reason why the run cannot go on with other records, leaving out rounds; empty if it can.
+  [[nodiscard]] virtual std::string why_no_round_is_left_out() const {
+    return "its records come through a pipe, and are gone";
+  }
+  /// The reason why a resumed run must have as many ranks as before; empty if it need not.
+  [[nodiscard]] virtual std::string why_as_many_ranks() const { return ""; }
+  /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
+  [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
+  /// The own model that the run learns; null for a model of starling.
+  [[nodiscard]] virtual std::shared_ptr<OwnModel> own_model() const { return nullptr; }
+  /// SHA-256 of the values from which an own model starts; empty for other models.
+  [[nodiscard]] virtual std::string own_start() const { return ""; }
+  /// Releases of a client in a round of the run.
+  [[nodiscard]] virtual Round releases_of_round() const { return 1; }
+  /// The reason why the run cannot go on without some of its clients, or with more; empty if it can.
+  [[nodiscard]] virtual std::string why_same_clients() const {
+    return "only runs of omd go on without clients or with more (others need what all clients have sent)";
+  }
+  /// Adapts the state of a checkpoint to the present clients. The checkpoint lacks change number `first` of the members
+  /// and all later ones. **Collective.**
+  virtual void begin_after_changes(std::size_t /*first*/) {}
+  /// A sentence with options of the command that help where models diverge. It has no full stop.
+  [[nodiscard]] virtual std::string remedies_of_divergence() const {
+    return "Lower --step, scale the features (--scale, --standardise), or, under noise, take larger batches";
+  }
+  /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
+  [[nodiscard]] virtual std::string digest_of_inputs() const;
+  /// Whether a rank plays rounds. By default a rank that hosts clients does.
+  [[nodiscard]] virtual bool plays(int rank) const { return layout_->count(rank) > 0; }
+  /// Whether the run learns from records. The alternative averages public start values.
+  [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
+  /// The models on record and their ranks. By default these are the clients' models.
+  [[nodiscard]] virtual Layout record_layout() const { return *layout_; }
+  /// From the protocol to the results. **Collective.**
+  virtual ExitCode play();
+
+  // Inputs (run_inputs.cpp).
+
+  /// This rank's private folder, for a ledger of what is released before the rounds. The run directory is made if it is
+  /// not there yet. **Collective.**
+  [[nodiscard]] std::string private_folder_before_rounds();
+  /// Call before a release that precedes the rounds: after it no run can begin afresh in the directory. **Collective.**
+  void begin_early_release();
+  /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
+  void agree_on_data() override;
+  /// Throws UsageError if a file of --test, or records in memory, are a source of this rank's clients.
+  void require_other_records(const std::vector<std::string>& of_test) const;
+  /// Tells the owner of a client's records which of the records of --test the client has too: their numbers, from 0.
+  void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
+  /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
+  void read_again_with_other_constants();
+  /// Chooses correlation_, if `wanted`, for so many releases of a client, or of rank 0 over those of all clients: a
+  /// record's uses are as far apart as the shortest pass of a client is long. A run that goes on keeps what it began
+  /// with, for any number of releases. Throws UsageError. **Collective.**
+  void correlate_noise(bool wanted, Round releases);
+  /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
+  virtual void check_start();
+  /// Whether the start can be read as often as needed.
+  [[nodiscard]] virtual bool start_can_be_read_again() const;
+  /// Has an own model asked for one private record at a time, if there is noise. Call it before the model is made that
+  /// learns.
+  void protect_rows(std::shared_ptr<OwnModel>& own);
+  /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
+  /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
+  std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
+  /// Opens this rank's streams. `data` belongs to the configuration, and is completed.
+  void open_streams(DataSettings& data);
+  /// The records of this rank's clients once more, in the same batches. Rank-local.
+  [[nodiscard]] Dataset opened_again(const DataSettings& data) const;
+  /// For each local client the factor m T/N_k, which makes the mean over a batch of m one over the client's own batches
+  /// of N_k/T records on average. 1 for streams without a known end, and for clients without records.
+  [[nodiscard]] Vector factors_of_own_means() const;
+  /// N_k of all clients, in a pass; 0 for streams without a known end. **Collective.**
+  [[nodiscard]] Vector records_of_clients();
+  /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
+  [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
+  /// SHA-256 of every byte of the files and memory of each of sources(). Pipes are left out.
+  [[nodiscard]] virtual std::vector<std::string> digests_of_sources() const;
+  [[nodiscard]] std::vector<std::string> sources() const;
+  /// Facts for the run's privacy that all commands have.
+  [[nodiscard]] RunFacts common_facts(Round rounds) const;
+
+  [[nodiscard]] bool is_resumable() const { return why_not_resumable().empty(); }
+  /// The number of rounds with which a resumed run began; `now` for other runs.
+  [[nodiscard]] Round first_rounds(Round now) const;
+
+  // Results (run_results.cpp).
+
+  [[nodiscard]] MetricsPolicy metrics_policy() const;
+  /// The score of a model on the test set; empty without one. Keeps a reference.
+  [[nodiscard]] TestScore test_score_of(Model& model) const;
+  /// A summary with the keys that do not depend on the rounds, and the recorded figures. **Collective.**
+  [[nodiscard]] Summary begin_summary(Round planned, double wall);
+  /// Results of this rank's clients, but for debts and for what a network layer counts. Scores `models` on the test
+  /// set, if there is one and `model` is given.
+  [[nodiscard]] LocalResults local_results(Released<Columns> models, Model* model) const;
+  /// Kind, architecture and loss of the model that the run ends with, for model.h5; none for a run whose result is no
+  /// model of records. Asked on rank 0 alone.
+  [[nodiscard]] virtual std::optional<SavedModel> model_of_results() const { return std::nullopt; }
+  /// The origin of the run's model, for its file.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> origin_of_model(const Summary& summary) const;
+  /// States that all clients have rank 0's model. A mean of equal models would round.
+  static void set_one_model(Summary& summary, View theta);
+
+  [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
+  /// Runs `step` on rank 0 alone. If it throws, all ranks leave together. **Collective.**
+  void on_first_rank(const std::function<void()>& step) {
+    agreement_.together([&] {
+      if (first_rank()) step();
+    });
+  }
+  [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
+  /// Number of clients with which the run began.
+  [[nodiscard]] Client clients_at_first() const;
+  /// Whether each of this rank's clients is lost.
+  [[nodiscard]] std::vector<char> lost_here() const;
+  [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
+  [[nodiscard]] Client recorded_here() const { return record_layout().count(world_.rank()); }
+
+  World& world_;
+  Agreement agreement_;
+  mutable SharedFigures shared_figures_;  ///< figures that the run's policies have shared
+  std::string command_;
+  std::string command_line_;
+  std::vector<std::string> words_;  ///< of the command line, after the command's name
+  std::vector<std::string> notes_;
+  std::optional<Layout> layout_;
+  std::unique_ptr<Loss> loss_;
+  Dataset dataset_;
+  std::vector<std::string> source_digests_;  ///< as digests_of_sources() has found them before the records were read
+  std::optional<Batch> test_;
+  std::size_t dimension_ = 0;
+  std::optional<NoiseCorrelation> correlation_;  ///< of a client's noise over the rounds, where it is not independent
+  std::optional<RunPrivacy> privacy_;            ///< of runs that learn
+  std::string run_id_;
+  std::optional<RunDirectory> directory_;
+  std::optional<RunRecords> records_;
+  Membership members_;   ///< of a run that goes on: its clients, and those that are lost or have joined
+  std::string rewired_;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
+  std::string of_run_;   ///< config.ini of the run that --resume names, as rank 0 has read it at the start
+
+ private:
+  friend class FeatureRelease;  // these choose settings while inputs are opened
+  friend class SettingsByRule;
+
+  void configure(const std::vector<std::string>& words);
+  void choose_configuration();
+  void open_inputs();
+  void agree_on_own_model();
+  void prepare();
+  void open_privacy();
+  void leave_nothing() const;
+  void make_directory();
+  void make_new_directory();
+  void begin_in_directory();
+  void end_if_signalled();
+  [[nodiscard]] std::string early_stop() const;
+  [[nodiscard]] std::string early_stop(ClientChange change) const;
+
+  void open_records(const DataSettings& data);
+  void read_test();
+  void open_test();
+  void deal_records();
+  [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  [[nodiscard]] std::vector<std::string> digests_of_data() const;
+  void note_clients_without_records();
+  [[nodiscard]] std::string digest_of_start() const;
+  [[nodiscard]] std::string model_identity() const;
+  [[nodiscard]] bool model_can_be_told() const;
+  void tell_owner(const Secret<std::string>& line);
+
+  void choose_members();
+  void append_joined(const DataSettings& data);
+  void agree_on_joined();
+  [[nodiscard]] ExitCode show_finished() const;
+  void require_resumable() const;
+  void require_same_inputs() const;
+  void choose_checkpoint();
+  void start_checkpoints(Round rounds, KeptParts parts);
+  void end_checkpoints(Round done);
+
+  void open_records(const Recording& recording);
+  [[nodiscard]] std::optional<Round> end_of_learning(Round rounds);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> provenance(const Recording& recording,
+                                                                            double epsilon_per_release) const;
+
+  [[nodiscard]] bool evaluation_was_cut();
+  void note_stop(const RoundsEnd& end, const Recording& recording);
+  void finish_summary(Summary& summary, bool stopped);
+  void add_privacy(Summary& summary, bool stopped);
+  void name_metrics(Summary& summary);
+  void add_test_metrics(Summary& summary) const;
+  [[nodiscard]] std::optional<SavedModel> model_of(const Summary& summary) const;
+  void write_results(Summary summary, bool stopped);
+
+  std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
+  std::string configuration_;                   ///< effective, as the run directory has it
+  Secret<std::string> for_owner_;               ///< lines that wait for the run's directory
+  std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
+  bool released_early_ = false;                 ///< something was released before the first round
+  bool saved_partition_ = false;                ///< by this process
+  std::optional<bool> reads_pipes_;             ///< whether some rank does, once all ranks know
+  std::optional<Batching> batching_;            ///< of records that are dealt evenly
+  RoundClock clock_;
+  std::optional<Resumption> resumption_;  ///< of a run that began earlier
+  std::optional<RunCheckpoints> checkpoints_;
+};
+
+/// Runs a learning command on all ranks of the launch; returns the exit code.
+template <class Run>
+[[nodiscard]] int run_learning(const Call& call) {
+  const auto job = [&](World& world) {
+    Run run(world, call.command_line);
+    run.note_directory(call.note_directory);
+    return run.run(call.words);
+  };
+  return run_on_all_ranks(job, call.errors);
+}
+
+/// The row of a learning command. `options_into` declares its options, and `parse` reads them from words.
+template <class Run, class Config, Options (*options_into)(Config&),
+          Config (*parse)(const std::vector<std::string>& words, const std::string& of_run)>
+[[nodiscard]] Command learning_command(std::string name, std::string purpose, Manual (*manual)()) {
+  using Words = std::vector<std::string>;
+  return {.name = std::move(name),
+          .purpose = std::move(purpose),
+          .on_all_ranks = true,
+          .manual = manual,
+          .options = declarations_from<Config, options_into>,
+          .configuration = [](const Words& words) { return parse(words, "").to_tune; },
+          .require_complete =
+              [](const Words& words) {
+                const Config config = parse(words, "");
+                if (config.loss != "none") require_protection(config.privacy);
+              },
+          .run = run_learning<Run>};
+}
+
+}  // namespace starling

@@ -1,0 +1,89 @@
+#include "histogram_charges.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/limits.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/mechanism/norm_histogram.hpp"
+
+namespace starling {
+
+namespace {
+
+const HistogramShares& checked(const HistogramShares& shares, const Prices& whole) {
+  check(whole.constant(),
+        "{} with prices that change over the rounds: what histograms cost is a share of one price. Give 0, or one "
+        "price.",
+        shares.norms > 0 ? fmt::format("--scale-share {}", shares.norms)
+                         : fmt::format("--feature-share {}", shares.features));
+  return shares;
+}
+
+}  // namespace
+
+std::string HistogramShares::text() const {
+  std::string text;
+  if (norms > 0) text += fmt::format(" norm-share={} uses={}", norms, uses);
+  if (features > 0) text += fmt::format(" feature-share={}", features);
+  return text;
+}
+
+HistogramCharges::HistogramCharges(const PrivacyOptions& options, const HistogramShares& shares, const Prices& whole,
+                                   Client clients)
+    : noise_(options.mechanism_row().charge),
+      shares_(checked(shares, whole)),
+      norm_share_(norm_share_of(options, shares.norms, shares.uses)),
+      prices_(histogram_prices(options, shares.norms, shares.uses, clients)) {}
+
+Prices HistogramCharges::of_gradients(const Prices& whole) const {
+  return whole.converted([share = norm_share_](double price) { return share.of_gradients(price); });
+}
+
+/// The charge of a histogram of norms at this price.
+Charge HistogramCharges::of_norms(double price, std::int64_t records) const {
+  return NormHistogram(noise_, price, records, shares_.labels).charge();
+}
+
+/// The charge of a record of client u by all histograms together: squares of μ add up.
+Charge HistogramCharges::of_client(Client u, std::int64_t records) const {
+  if (!prices_.features) return of_norms(prices_.norms->at(u, 0), records);
+  const double features = prices_.features->at(u, 0);
+  if (!prices_.norms) return Charge::gaussian(features);
+  const double norms = of_norms(prices_.norms->at(u, 0), records).mu;
+  return Charge::gaussian(std::nextafter(std::hypot(features, norms), infinity));
+}
+
+std::vector<std::optional<SingleRelease>> HistogramCharges::of_clients(Client first,
+                                                                       const std::vector<ServedRounds>& clients) const {
+  std::vector<std::optional<SingleRelease>> releases;
+  for (std::size_t k = 0; k < clients.size(); ++k) {
+    const ServedRounds& served = clients[k];
+    if (served.begin > 0) {
+      releases.emplace_back();
+      continue;
+    }
+    const std::int64_t records = served.records.value_or(0);
+    SingleRelease histogram;
+    histogram.charge = of_client(first + static_cast<Client>(k), records);
+    histogram.of_client = static_cast<double>(records);
+    histogram.of_each_batch = std::min(histogram.of_client, static_cast<double>(served.of_pass.value_or(0)));
+    releases.push_back(histogram);
+  }
+  return releases;
+}
+
+void HistogramCharges::describe(PrivacyReport& report, double delta) const {
+  const auto loss = [delta](const Charge& charge) {
+    const std::vector<ChargeGroup> once{{charge, 1}};
+    return compose(once, delta);
+  };
+  if (const auto& norms = prices_.norms) {
+    report.norms.emplace(HistogramReport{shares_.norms, loss(of_norms(norms->range().most, 0)), shares_.labels});
+  }
+  if (const auto& features = prices_.features) {
+    report.features.emplace(HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most))});
+  }
+}
+
+}  // namespace starling

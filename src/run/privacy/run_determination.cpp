@@ -1,0 +1,63 @@
+// What determines the releases of a run: its keys, and which run it is.
+#include <algorithm>
+
+#include "run_privacy.hpp"
+
+namespace starling {
+
+bool RunPrivacy::is_lost(Client u) const {
+  return facts_.served[static_cast<std::size_t>(u - first())].lost;
+}
+
+bool RunPrivacy::has_no_client_left() const {
+  return std::ranges::all_of(facts_.served, [](const ServedRounds& each) { return each.lost; });
+}
+
+/// A client that is lost gets a key that nobody uses.
+std::vector<NoiseKey> RunPrivacy::make_keys() const {
+  if (earlier_ && key_policy() == NoiseKeyPolicy::random) return read_stored_keys(first(), count(), *earlier_);
+  if (!clients_changed()) return make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+  std::vector<NoiseKey> keys;
+  for (Client u = first(); u < first() + count(); ++u) {
+    keys.push_back(is_lost(u) ? NoiseKey::random() : make_noise_keys(options_.noise_key, facts_.seed, u, 1).front());
+  }
+  return keys;
+}
+
+/// Whether a round's releases are others where more rounds follow.
+bool RunPrivacy::depends_on_rounds() const {
+  return facts_.rounds_matter || !prices_->constant() || options_.mechanism_row().depends_on_rounds;
+}
+
+/// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
+/// owners' keys, which tell nobody anything. **Collective.**
+std::string RunPrivacy::determination() const {
+  std::string matter =
+      configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
+  if (limits_) matter += limits_->text() + "\n";
+  if (facts_.correlation) matter += facts_.correlation->text() + "\n";
+  if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
+  agreement_.together([&] { matter += build_that_matters(); });
+  std::vector<NoiseKey> keys;
+  std::vector<std::string> data = facts_.data.size() == 1 ? facts_.data : std::vector<std::string>();
+  for (Client u = first(); clients_changed() && u < first() + count(); ++u) {
+    if (is_lost(u)) continue;
+    keys.push_back(keys_[static_cast<std::size_t>(u - first())]);
+    if (facts_.data.size() > 1) data.push_back(facts_.data[static_cast<std::size_t>(u - first())]);
+  }
+  if (clients_changed()) return determination_of(agreement_, matter, keys, data, facts_.replayable);
+  return determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
+}
+
+/// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
+void RunPrivacy::settle_run_id() {
+  if (earlier_) {
+    taken_up_ = true;
+    return;
+  }
+  const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
+  taken_up_ = options_.ledger && !found.empty();
+  run_id_ = taken_up_ ? found : make_run_id(agreement_, key_policy(), facts_.seed);
+}
+
+}  // namespace starling

@@ -1,0 +1,176 @@
+/// The privacy of a run of a learning command, from its options to its report.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "budget_left.hpp"
+#include "core/links.hpp"
+#include "histogram_charges.hpp"
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
+#include "owners_ledgers.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/statement/statement.hpp"
+#include "run/settings/privacy_options.hpp"
+#include "run_prices.hpp"
+
+namespace starling {
+
+/// Public facts of a run that its privacy depends on.
+struct RunFacts {
+  std::size_t batch = 1;
+  std::size_t dimension = 1;
+  Round rounds = 1;
+  std::uint64_t seed = 1;
+  bool public_data = false;
+  std::optional<SecondPart> second;             ///< of each round's release, where it has two parts
+  std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds, where it is not independent
+  /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
+  /// of all clients on every rank.
+  std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
+  HistogramShares histograms;   ///< of what was released before the first round
+  bool released_early = false;  ///< this start has released histograms, or has taken up their release
+  /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
+  double price_factor = 1;
+  /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
+  std::optional<TrustModel> trust;
+  /// And whether that are models, made of several releases each.
+  bool sends_models = false;
+  /// For vertical learning, with client 0 as fusion centre. `trust` then has no further meaning.
+  std::optional<VerticalTrust> vertical;
+  /// Whether the same command on the same data makes the same integers again. Pipes do not.
+  bool replayable = true;
+  std::string configuration;      ///< the effective one, as a file for --config
+  bool rounds_matter = true;      ///< whether a round would be another if the run had more rounds after it
+  std::string public_inputs;      ///< whatever else it reads that all may know: topology, start models
+  std::vector<std::string> data;  ///< digests of each client's records, or one of those that all clients share
+  bool clients_changed = false;   ///< some client of the run is gone for good, or has joined (ServedRounds)
+  bool persons_in_slots = false;  ///< of unit person: some rank's records come through pipes
+  /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
+  std::vector<ServedRounds> served;
+};
+
+/// The privacy of one run on one rank.
+class RunPrivacy {
+ public:
+  RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts);
+
+  /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
+  /// folder.
+  void take_up(const std::string& run_id, const std::string& private_folder);
+  /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts. Changes no ledger.
+  /// **Collective.** Throws BudgetError if no client may release anything.
+  void open();
+  /// Stores keys in the rank's private folder, keeps in memory those of this run alone that are made from them, and
+  /// opens the run's own ledger in that folder if there is no other. Ledgers then know of the run, and reserve its
+  /// first rounds. **Collective.** Throws BudgetError if no client may release anything after what stands in its
+  /// ledger.
+  void move_in(const std::string& private_folder);
+
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  /// Digest of all that determines the releases of the clients that are left; empty if they cannot be repeated.
+  [[nodiscard]] const std::string& determined_by() const { return determined_by_; }
+  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
+  [[nodiscard]] Protection& protection() { return *protection_; }
+  /// The protection of a run whose clients' releases all may see: there must be a mechanism.
+  [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
+  /// The mechanism, where a round's release has two parts; else null.
+  [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
+  /// The protection, where a round's release has several parts, equally dear; else null.
+  [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
+  [[nodiscard]] Accounts& accounts() { return *accounts_; }
+  /// The keys of this run, after move_in().
+  [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
+  /// The same, for one who keeps them: very many clients' need not lie here too.
+  [[nodiscard]] std::vector<NoiseKey> take_keys() { return std::move(keys_); }
+  [[nodiscard]] const Prices& prices() const { return *prices_; }
+  /// The price of client u's release in round t.
+  [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
+  /// ε of one release at the highest price, for progress; infinite where nothing is protected.
+  [[nodiscard]] double epsilon_per_release() const;
+  /// ε of a unit by the releases of this rank's first client so far, for progress; none before its first.
+  [[nodiscard]] std::optional<double> epsilon_so_far() const;
+  /// The charge of a release at the highest price, and the δ at which a Gaussian charge is stated.
+  [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
+  [[nodiscard]] double delta_of_claims() const;
+  /// The first round of which no client's ledger says that it may have been released; 0 where nothing is protected,
+  /// and a round may be released as often as one likes. **Collective.**
+  [[nodiscard]] Round first_unreleased();
+  /// Releases before round `end` are not made, unless they were (Accounts::leave_out_releases). Returns the most that a
+  /// client of this rank pays for and has not made here. `same`: the records are still the same. **Collective.**
+  [[nodiscard]] std::int64_t leave_out(Round end, bool same);
+  /// Releases after which the first client will have spent its budget, as far as prices and ledgers tell once it has
+  /// moved in; nothing where no budget ends before the run does. **Collective.**
+  [[nodiscard]] std::optional<Round> will_stop_after();
+  /// Notes about the ledger and the budget.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+  /// Closes the ledgers and gathers the figures of all ranks. **Collective.**
+  [[nodiscard]] PrivacyReport finish(bool stopped);
+
+ private:
+  /// Whether a rank's clients can afford a first release; none: they have nothing to release.
+  enum class FirstRelease { affordable, too_dear, none };
+  [[nodiscard]] Client first() const { return layout_.first(agreement_.rank()); }
+  [[nodiscard]] Client count() const { return layout_.count(agreement_.rank()); }
+  [[nodiscard]] bool is_lost(Client u) const;
+  /// Whether all of this rank's clients are lost, so that it has no ledger.
+  [[nodiscard]] bool has_no_client_left() const;
+  [[nodiscard]] bool clients_changed() const { return facts_.clients_changed; }
+  void count_units();
+  void choose_prices();
+  void make_protection();
+  [[nodiscard]] std::string determination() const;
+  [[nodiscard]] std::vector<NoiseKey> make_keys() const;
+  void settle_run_id();
+  [[nodiscard]] bool depends_on_rounds() const;
+  /// The first words of the run's parameters in ledgers.
+  [[nodiscard]] std::string price_text() const;
+  /// What they say of correlated noise; empty without.
+  [[nodiscard]] std::string correlation_text() const;
+  void take_up(Ledger& ledger);
+  void begin(Ledger& ledger, const ClientRange& clients);
+  void start_accounts();
+  void require_some_budget(FirstRelease here);
+  void see_what_is_left();
+  [[nodiscard]] std::string what_is_left() const;
+  void require_total_within_budget(const std::optional<Round>& stop) const;
+  [[nodiscard]] FirstRelease first_release() const;
+  [[nodiscard]] int vectors_of_release() const;
+  void choose_budgets();
+  void describe_trust(PrivacyReport& report) const;
+  [[nodiscard]] BudgetReport budget_report();
+  [[nodiscard]] std::optional<Round> least_of_all(std::optional<Round> here);
+  [[nodiscard]] std::vector<std::pair<const Ledger*, Client>> different_clients() const;
+  [[nodiscard]] LedgerReport ledger_report();
+
+  Agreement& agreement_;
+  const Layout& layout_;
+  PrivacyOptions options_;
+  RunFacts facts_;
+  std::string run_id_;
+  std::string determined_by_;
+  bool taken_up_ = false;
+  bool no_client_left_ = false;         ///< no client of this rank releases anything more
+  std::optional<std::string> earlier_;  ///< private folder of the run that goes on
+  std::optional<Prices> prices_;
+  std::optional<HistogramCharges> histograms_;  // where there are any
+  std::optional<Prices> limits_;                // of all clients, where there is a budget
+  std::vector<Budget> budgets_;                 // of this rank's
+  std::optional<BudgetLeft> left_;
+  std::optional<std::int64_t> units_;  // of all clients
+  std::unique_ptr<Protection> protection_;
+  std::vector<NoiseKey> keys_;
+  std::vector<Ledger> ledgers_;  // one for each client, or one for all
+  std::optional<Accounts> accounts_;
+};
+
+}  // namespace starling

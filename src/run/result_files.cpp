@@ -1,0 +1,76 @@
+#include "result_files.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "console/print.hpp"
+#include "core/per_client.hpp"
+#include "report/figures/figure.hpp"
+#include "report/pictures/picture.hpp"
+#include "report/run_file.hpp"
+#include "report/view/summary_view.hpp"
+
+namespace starling {
+
+namespace {
+
+/// The constants of preparation without all that come from files, where clients have files of their own.
+PublicConstants common_part(const PublicConstants& constants, bool own) {
+  if (!own) return constants;
+  PublicConstants common;
+  common.columns = constants.columns;
+  common.features = constants.features;
+  common.label = constants.label;
+  common.scale = constants.scale;
+  common.description = constants.description;
+  common.positive = constants.positive;
+  common.class_labels = constants.class_labels;
+  common.ignore = constants.ignore;
+  return common;
+}
+
+}  // namespace
+
+SavedModel completed(SavedModel model, const Summary& summary, const DataSettings& settings, const Dataset& records) {
+  model.parameters = summary.model_by_mass;
+  model.own_constants = std::ranges::any_of(constants_files(settings), is_per_client);
+  model.constants = common_part(records.constants.value_or(PublicConstants()), model.own_constants);
+  if (model.constants.features == 0 || records.shape.sparse) model.constants.features = records.shape.features;
+  return model;
+}
+
+void write_result_files(const RunDirectory& directory, const Summary& summary, const OwnResults& own,
+                        const std::optional<SavedModel>& model) {
+  finish_run_file(directory, summary);
+  write_summary(directory, summary);
+  if (model) write_model(fmt::format("{}/{}", directory.path(), model_file_name), *model);
+  if (!summary.intervals.empty()) write_coefficients(directory, summary.intervals);
+  if (summary.regret) write_regret_curve(directory.path(), summary.regret->curve);
+  if (own.write) own.write();
+}
+
+void draw_results(const RunDirectory& directory, Summary& summary, const OwnResults& own,
+                  const std::vector<NetworkFigures>& history) {
+  const std::string& folder = directory.path();
+  const RecordedModels models = read_models(folder);
+  const bool compared = summary.regret && summary.regret->fixed;
+  RunCurves curves{history, convergence_to(models, summary.final_model, own.model)};
+  curves.components = components_of(folder, models, compared ? View(summary.regret->fixed->comparator.x) : View());
+  if (summary.regret) curves.regret = summary.regret->curve;
+  curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
+  write_convergence(folder, curves.convergence);
+  std::vector<std::string> problems;
+  if (own.draw) problems = own.draw();
+  problems.push_back(draw_pictures(folder, curves, {}));
+  std::erase(problems, "");
+  if (problems.empty()) return;
+  summary.notes.push_back(problems.back());
+  write_summary(directory, summary);
+}
+
+void print_summary(const Summary& summary, const LearningConfig& config) {
+  print(config.json ? to_json(summary) + "\n"
+                    : "\n" + to_table(summary, config.verbose) + files_row(summary.run_directory));
+}
+
+}  // namespace starling

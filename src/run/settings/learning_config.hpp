@@ -1,0 +1,82 @@
+/// Options that the learning commands share: clients, data, privacy, output.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "catalogue.hpp"
+#include "core/links.hpp"
+#include "data/serving/dataset.hpp"
+#include "net/neighbours/neighbours.hpp"
+#include "options/options.hpp"
+#include "output/checkpoints/checkpointer.hpp"
+#include "output/recorded.hpp"
+#include "privacy_options.hpp"
+
+namespace starling {
+
+struct LearningConfig {
+  // clients
+  std::optional<Client> clients;
+  std::optional<Client> clients_per_rank;
+  // data
+  DataSettings data;
+  std::optional<std::string> test;
+  std::optional<std::string> save_partition;
+  std::optional<Round> rounds;
+  bool deals_evenly = false;  ///< a pass has as many batches for every client, instead of as many records a batch
+  // learning
+  std::string loss = "logistic";
+  std::string start = "uniform";
+  // privacy
+  PrivacyOptions privacy;
+  // output
+  std::optional<std::string> output;
+  std::string private_place;  ///< of private folders, on each host; empty: in the run directory
+  std::optional<Round> record_every;
+  std::optional<RecordedChoice> record_clients;
+  ProgressChoice progress = ProgressChoice::automatic;
+  bool json = false;
+  bool json_models = false;
+  bool verbose = false;
+  double watchdog = 60;
+  std::optional<std::string> tensorboard;
+  std::optional<std::string> openmetrics;
+  // checkpoints
+  CheckpointPace checkpoint;
+  std::optional<std::string> resume;             ///< the directory of the run that goes on
+  std::optional<std::string> lost;               ///< clients without which it goes on: a list, or `missing`
+  std::optional<Client> join;                    ///< number of clients that join it
+  std::optional<std::string> source_of_joining;  ///< their records; none: as the run's source says
+  std::optional<std::string> rewire;             ///< spec of the graph of the clients that are then there
+
+  /// The effective configuration as a file for --config.
+  std::string text;
+  std::string as_given;  ///< the same with names of files as the user gave them
+  std::string to_tune;   ///< `text` without what --tuning is to choose
+};
+
+/// --clients and --clients-per-rank; `otherwise` says how many there are by default.
+void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise);
+/// --source, --partition, --batch, --rounds, --test, --seed and the like, but for how files are read.
+void add_data_options(Options& options, LearningConfig& config, const std::string& batch = {});
+/// --output, --json, --watchdog, --config, --help and the like.
+void add_output_options(Options& options, LearningConfig& config, const std::string& command);
+/// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
+void add_model_output_options(Options& options, LearningConfig& config);
+/// --checkpoint-every, --resume, --lost and --join.
+void add_checkpoint_options(Options& options, LearningConfig& config);
+/// --rewire, for commands whose clients have a graph.
+void add_rewire_option(Options& options, LearningConfig& config);
+/// --exchange.
+void add_exchange_option(Options& options, ExchangeWay& way);
+/// The effect of the option that has this name. Options of a single command change its results.
+[[nodiscard]] Option::Effect effect_of(const std::string& option);
+/// Throws UsageError for --audit, in commands without canaries.
+void refuse_audit(const LearningConfig& config);
+/// Throws UsageError for options of those above that contradict each other.
+void check_learning_options(const LearningConfig& config);
+/// Keeps the effective configuration, once all options are read. `open` are options whose values --tuning is to choose.
+void keep_configuration(Options& options, LearningConfig& config, const std::vector<std::string>& open = {});
+
+}  // namespace starling

@@ -1,0 +1,58 @@
+/// Options on the overlays of a schedule: clients that sit out rounds or leave, links that lose messages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/membership.hpp"
+#include "graph/graph.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "options/options.hpp"
+#include "protocol/decentralized/mixer.hpp"
+
+namespace starling {
+
+struct ScheduleOptions {
+  std::optional<std::string> dropout;
+  std::string dropout_model = "uniform";
+  std::optional<std::string> leave;
+  double link_loss = 0;
+  LossModel link_loss_model = LossModel::acknowledged;
+
+  /// Whether clients may be absent or gone, or messages lost.
+  [[nodiscard]] bool any() const { return absences() || link_loss > 0; }
+  [[nodiscard]] bool absences() const { return dropout || dropout_model != "uniform" || leave; }
+};
+
+/// Adds --dropout, … to `options`; `settings` must outlive it.
+void add_schedule_options(Options& options, ScheduleOptions& settings);
+
+/// Throws UsageError for a topology, from this file, that never connects its clients.
+void require_connected(const Graph& graph, const std::string& file);
+/// Throws UsageError, with edges that would help, if the graph does not connect the clients that are not lost.
+void require_connected_without(const Graph& graph, const std::vector<Client>& lost);
+/// Notes on `--leave` for the start of a run: the earliest departure after which the remaining clients are not strongly
+/// connected any more, by round, clients and components. Rounds from `end` on do not come.
+/// Throws UsageError for a file that is none.
+[[nodiscard]] std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end);
+
+/// Settings of a run on which overlays depend.
+struct OverlayTerms {
+  MissingWeight missing = MissingWeight::split_anew;
+  Round steps_per_round = 1;
+  std::uint64_t seed = 1;  ///< of attendance and of losses
+};
+
+/// Terms of a run over this graph. Where an edge is missing, the sums stay what they are that mixing needs: those of
+/// receivers under plain mixing, where they are one.
+[[nodiscard]] OverlayTerms overlay_terms(const Graph& graph, const MixingSettings& mixing, std::uint64_t seed);
+
+/// The schedule with all that the options ask for; itself where they ask for nothing. Throws UsageError for options
+/// that do not fit together and for files that are no such files.
+[[nodiscard]] std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const ScheduleOptions& options,
+                                                 const OverlayTerms& terms);
+
+}  // namespace starling

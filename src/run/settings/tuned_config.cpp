@@ -1,0 +1,109 @@
+#include "run/settings/tuned_config.hpp"
+
+#include <fmt/ranges.h>
+
+#include "core/check.hpp"
+#include "core/limits.hpp"
+#include "run/settings/catalogue.hpp"
+
+namespace starling {
+
+void add_weights_option(Options& options, TunedConfig& config, const std::string& more,
+                        std::vector<Relation> relations) {
+  options.add(
+      option("client-weights", "WHICH",
+             fmt::format("what the model is best for: records (every record of every client counts alike, as if all "
+                         "were pooled{}), or equal (every client counts alike, as the mean over its own records; a "
+                         "client with few records then adds more noise)",
+                         more),
+             {.initial = "records", .example = "equal", .relations = std::move(relations)}),
+      config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
+}
+
+void add_decay_option(Options& options, TunedConfig& config, Option different) {
+  options.add(declared("step-decay", std::move(different)), config.linear_decay, {{"power", false}, {"linear", true}});
+}
+
+void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
+                        Option correlation) {
+  options.group("Tuning");
+  options.add(
+      option(
+          "tuning", "WHETHER",
+          fmt::format(
+              "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
+              "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
+              fmt::join(chosen, ", "))),
+      config.tune, {{"auto", true}, {"off", false}});
+  options.add(
+      option("norm", "R[,R1]",
+             "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
+             "Default: released under --scale-share, else 2; too low costs little, too high much",
+             {.range = {tiny, 1e12}, .example = "2 --tuning auto"}),
+      config.norm);
+  options.add(option("label-size", "Y",
+                     "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
+                     "Default: released under --scale-share, else 1; half or twice the truth costs little",
+                     {.range = {tiny, 1e12}, .example = "2 --loss squared --tuning auto"}),
+              config.label_size);
+  options.add(option("scale-share", "S",
+                     "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
+                     "releases a noisy histogram of the norms of its records (and of the sizes of their labels), which "
+                     "has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the rest; 0: "
+                     "none. Default: 0.01. With --tuning off: what an earlier release has had",
+                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.01 --tuning auto"}),
+              config.scale_share);
+  options.add(
+      option(
+          "feature-share", "S",
+          "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
+          "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy histograms of "
+          "its features, which have the share S of mu^2 and give the gradients the rest; records are then standardised "
+          "by a mean and a deviation from them. Only where records are many enough for that; 0: never. Default: 0.1. "
+          "With --tuning off: what an earlier release has had",
+          {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
+      config.privacy.feature_share);
+  options.add(
+      option("histogram-price", "COST",
+             "with --tuning off: what the histograms have cost whose results are given (--norm, --label-size, "
+             "--standardise), as config.ini of the run has it that released them. A run that would count them at "
+             "another cost is refused",
+             {.example = "mu:norms=0.1,unit=record --tuning off",
+              .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own")}}),
+      config.privacy.histogram_price);
+  add_correlation_option(options, config.correlation, std::move(correlation));
+}
+
+void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different) {
+  options.add(declared("noise-correlation", std::move(different)), correlation,
+              {{"auto", CorrelationChoice::automatic},
+               {"none", CorrelationChoice::none},
+               {"blt:2", CorrelationChoice::two_buffers}});
+}
+
+void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen) {
+  const bool falls_by_power = options.given("step-power") || options.given("step-offset");
+  for (const char* option : chosen) {
+    const bool open = !options.stated(option) && !(falls_by_power && option == std::string_view("step-decay"));
+    if (open) choices.open_options.emplace_back(option);
+  }
+}
+
+void check_norm(const TunedConfig& config) {
+  // The configuration of a run that the rule has tuned says --tuning off and all that the rule went by.
+  const bool chooses_nothing = !config.tune && config.privacy.mechanism && !config.privacy.protects();
+  const auto refuse = [&](bool given, std::string_view option) {
+    check(!chooses_nothing || !given,
+          "--{} without --tuning auto, which nobody has chosen and which is the default only with noise: it would have "
+          "no effect. Add --tuning auto, or leave it out.",
+          option);
+  };
+  refuse(!config.norm.empty(), "norm");
+  refuse(config.label_size.has_value(), "label-size");
+  refuse(config.scale_share.value_or(0) > 0, "scale-share");
+  refuse(config.privacy.feature_share.value_or(0) > 0, "feature-share");
+  check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
+        config.norm.size());
+}
+
+}  // namespace starling

@@ -1,0 +1,58 @@
+#include "run/settings/tuned_settings.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "files/tell_user.hpp"
+#include "options/option.hpp"
+#include "run/settings/catalogue.hpp"
+
+namespace starling {
+
+void KeptChoices::persist(Snapshot& snapshot) {
+  std::vector<std::string> words;
+  for (const TunedValue& each : values_) words.insert(words.end(), {each.option, each.value, each.reason});
+  snapshot(words);
+  values_.clear();
+  for (std::size_t i = 0; i + 2 < words.size(); i += 3) values_.push_back({words[i], words[i + 1], words[i + 2]});
+}
+
+void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
+  for (const TunedValue& each : values) {
+    tell_user("tuning: {} {}: {}\n", each.option, shown_value(each.value), each.reason);
+  }
+  if (!outlook.empty()) tell_user("tuning: {}\n", outlook);
+}
+
+void keep_in_range(TunedValue& chosen) {
+  if (chosen.option != "batch" && chosen.option != "clip" && chosen.option != "step") return;
+  const Option option = declared(chosen.option);
+  const double value = std::stod(chosen.value);
+  const double kept = std::clamp(value, *option.range.least, *option.range.most);
+  if (kept == value) return;
+  chosen.reason = fmt::format("the {} that can be, in place of {}", kept < value ? "most" : "least", chosen.value);
+  chosen.value = fmt::format("{}", kept);
+}
+
+std::vector<std::string> with_choices(std::vector<std::string> words, const std::vector<TunedValue>& choices) {
+  for (const TunedValue& each : choices) {
+    words = without_option(words, "--" + each.option);  // which may stand there as auto
+    words.insert(words.end(), {"--" + each.option, each.value});
+  }
+  return words;
+}
+
+std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option) {
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option) {
+      ++i;
+    } else if (!words[i].starts_with(option + "=")) {
+      others.push_back(words[i]);
+    }
+  }
+  return others;
+}
+
+}  // namespace starling

@@ -1,0 +1,80 @@
+#include "start_models.hpp"
+
+#include "core/digest.hpp"
+#include "files/number_rows.hpp"
+#include "output/model_file/saved_model.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tolerance = 1e-9;
+
+/// The model of a file, for each of so many clients.
+std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension, Client clients) {
+  Vector parameters = read_model(path).parameters;
+  check(dimension == 0 || parameters.size() == dimension,
+        "--start {}: {} parameters, where this run's model has {}. Take the features, --model and --intercept of that "
+        "run.",
+        path, parameters.size(), dimension);
+  return std::vector<Vector>(static_cast<std::size_t>(clients), std::move(parameters));
+}
+
+}  // namespace
+
+bool is_start_word(const std::string& where) {
+  return where == "uniform" || where == "zero" || where == "safe";
+}
+
+bool is_model_file(const std::string& where) {
+  return where.ends_with(".h5");
+}
+
+StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients, Client first,
+                         Client count, const std::optional<Vector>& own) {
+  std::vector<std::string> notes;
+  const auto columns = static_cast<std::size_t>(count);
+  if (where == "uniform" || where == "zero") {
+    Columns models(dimension, columns);
+    for (std::size_t k = 0; k < columns; ++k) {
+      if (where == "uniform" && own) {
+        models.set(k, *own);
+        check(domain.violation(models[k]) <= tolerance,
+              "the network's start values are outside the domain (they lie between -1 and 1, on both sides of 0) use "
+              "--domain free or a larger one, or give --start FILE");
+        continue;
+      }
+      if (where == "uniform") domain.centre(models[k]);
+      check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain; use --start uniform");
+    }
+    return {declare_public(std::move(models)), notes};
+  }
+  const std::vector<Vector> rows =
+      is_model_file(where)
+          ? model_for_all(where, dimension, clients)
+          : read_number_rows(where, fmt::format("--start '{}' (a file, as it is no word known)", where));
+  check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
+        where, rows.size(), clients);
+  check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",
+        where, rows.front().size(), dimension);
+  Columns models(rows.front().size(), columns);
+  for (Client u = 0; u < clients; ++u) {
+    const Vector& row = rows[static_cast<std::size_t>(u)];
+    if (const double outside = domain.violation(row); outside > tolerance) {
+      notes.push_back(
+          fmt::format("the start of client {} is outside the domain by {:.3g}; the mirror map brings it in, with the "
+                      "first step at the latest",
+                      u, outside));
+    }
+    if (u < first || u >= first + count) continue;
+    models.set(static_cast<std::size_t>(u - first), row);
+  }
+  return {declare_public(std::move(models)), notes};
+}
+
+std::string own_start_digest(const Model& model, std::uint64_t seed) {
+  const Vector start = model.initial(seed).value_or(Vector());
+  return sha256({reinterpret_cast<const char*>(start.data()), start.size() * sizeof(double)});
+}
+
+}  // namespace starling

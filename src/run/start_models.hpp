@@ -1,0 +1,34 @@
+/// `--start`: the models that clients begin with. Public.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/boundary.hpp"
+#include "core/links.hpp"
+#include "mirror/mirror.hpp"
+#include "model/model.hpp"
+
+namespace starling {
+
+struct StartModels {
+  Released<Columns> models;        ///< d × count, of clients first … first + count − 1
+  std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
+};
+
+/// Whether a start is a word, and no file.
+[[nodiscard]] bool is_start_word(const std::string& where);
+/// Whether a start is the model file of a run.
+[[nodiscard]] bool is_model_file(const std::string& where);
+
+/// `where` is "uniform" (the model's `own` start, which must lie in the domain, else the domain's centre), "zero", a
+/// model file (the same start for all clients), or a CSV file of `clients` rows of d numbers, whose width is d where
+/// `dimension` is 0. Throws UsageError, and DataError for a model file that is damaged.
+[[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
+                                       Client first, Client count, const std::optional<Vector>& own = std::nullopt);
+
+/// SHA-256 of the bytes of the parameters from which the model starts; of no bytes if the domain chooses them.
+[[nodiscard]] std::string own_start_digest(const Model& model, std::uint64_t seed);
+
+}  // namespace starling

@@ -1,0 +1,86 @@
+#include "histogram_counts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/batch.hpp"
+#include "core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t records_at_once = 1024;  ///< persons one by one
+
+/// Sums of the norms of these records, and of the magnitudes of their labels.
+RowNorms sum_of_norms(const Batch& batch, const Batch::Range& records, double constant) {
+  RowNorms sum;
+  for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+    const View row = batch.row(i).values;
+    sum.l2 += std::sqrt(dot(row, row) + constant);
+    sum.l1 += norm1(row) + constant;
+    sum.label += std::abs(batch.label(i));
+  }
+  return sum;
+}
+
+/// Reads a planned stream to its end. `count` gets each record, or all records of each person.
+Secret<Counts> counted(Stream& stream, std::size_t length,
+                       const std::function<void(const Batch&, const Batch::Range&, Counts&)>& count) {
+  Secret<Counts> counts{Counts(length)};
+  for (Round t = 0; !stream.ended(t); ++t) {
+    counts.update(
+        [&](Counts& all, const Batch& batch) {
+          for (std::size_t k = 0; k < batch.units(); ++k) {
+            const Batch::Range records = batch.by_person() ? batch.person(k) : Batch::Range{k, 1};
+            if (records.count > 0) count(batch, records, all);
+          }
+        },
+        stream.next(t));
+  }
+  return counts;
+}
+
+}  // namespace
+
+void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, RunFacts of_run,
+                    Dataset& dataset) {
+  const DataSettings& data = command.tuned_config().data;
+  const RuleFacts of_rule = command.facts_of_rule(most_records, 1);
+  command.check_before_release(learning_rule(of_rule).rounds_of_pass * data.epochs);
+  facts.uses = data.epochs;
+  facts.seed = of_run.seed;
+  facts.configuration = std::move(of_run.configuration);
+  facts.public_inputs = std::move(of_run.public_inputs);
+  facts.data = std::move(of_run.data);
+  facts.replayable = of_run.replayable;
+  facts.rounds_of_pass = most_rounds_of_pass(of_rule);
+  dataset.plan({data.person.empty() ? records_at_once : 1, 1}, most_records);  // the rounds are planned later
+  for (const auto& stream : dataset.streams) facts.records.push_back(stream->records().value_or(0));
+}
+
+Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool intercept, bool person_mean) {
+  const double constant = intercept ? 1 : 0;
+  return counted(stream, histogram.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    const RowNorms sum = sum_of_norms(batch, records, constant);
+    const double share = person_mean ? static_cast<double>(records.count) : 1;
+    histogram.count({sum.l2 / share, sum.l1 / share, sum.label / share}, counts);
+  });
+}
+
+Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
+                              const std::vector<std::size_t>& features) {
+  Vector means(features.size());
+  return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    std::ranges::fill(means, 0.0);
+    for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+      const View row = batch.row(i).values;
+      for (std::size_t j = 0; j < features.size(); ++j) means[j] += row[features[j]];
+    }
+    for (double& each : means) each /= static_cast<double>(records.count);
+    histograms.count(means, counts);
+  });
+}
+
+}  // namespace starling

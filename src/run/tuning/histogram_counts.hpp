@@ -1,0 +1,31 @@
+/// Counts of records, for the histograms that clients release before the first round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/boundary.hpp"
+#include "data/stream.hpp"
+#include "privacy/mechanism/feature_histograms.hpp"
+#include "privacy/mechanism/norm_histogram.hpp"
+#include "run/privacy/histogram_release.hpp"
+#include "tuned_command.hpp"
+
+namespace starling {
+
+/// Completes the facts that a command's releases of histograms share, and has streams begin a pass over all records.
+/// `of_run` is a run of one round. Throws what would end the run later on. Rank-local.
+void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, RunFacts of_run,
+                    Dataset& dataset);
+
+/// Reads a planned stream to its end and counts its records. The intercept's 1 belongs to a record. A person counts
+/// once, by the mean of its records' norms or, unless `person_mean`, their sum.
+[[nodiscard]] Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool intercept,
+                                         bool person_mean);
+
+/// Likewise of these features of dense records. A person counts once, by the means of its records.
+[[nodiscard]] Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
+                                            const std::vector<std::size_t>& features);
+
+}  // namespace starling

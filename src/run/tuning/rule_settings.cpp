@@ -1,0 +1,213 @@
+#include "rule_settings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "core/numerics/kernels.hpp"
+#include "privacy/mechanism/noisy_counts.hpp"
+#include "run/privacy/run_prices.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::int64_t passes_of_total = 16;
+constexpr double usual_label_size = 1;
+constexpr double signal_of_little_cost = 25;
+
+/// Four significant digits are enough for a choice, and can be typed.
+std::string short_number(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+/// ‖ℓ'‖ of a record whose own class is as likely as all others together, in the norm in which gradients are clipped:
+/// alike for all labels of a loss that classifies. With two classes the scores are 0. Of a loss that does not classify
+/// it is that of `label` at a score of 0.
+double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double label, bool in_l1) {
+  if (config.model.own) return config.model.own->slope().value_or(1);
+  Vector scores(loss.scores(), 0.0);
+  if (loss.scores() > 1) scores[1] = std::log(static_cast<double>(loss.scores() - 1));
+  Vector slope(loss.scores());
+  loss.derivative(scores, label, slope);
+  return in_l1 ? norm1(slope) : norm2(slope);
+}
+
+/// Whether nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips.
+bool may_diverge(const TunedConfig& config, const Loss& loss) {
+  return !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
+}
+
+std::string reason_of_rounds(const RuleFacts& facts, const LearningRule& rule, const std::string& steps) {
+  return fmt::format("{} records of the client with most, in {} {}{}", *facts.most_records, rule.rounds_of_pass, steps,
+                     facts.epochs > 1 ? fmt::format(" a pass of {}", facts.epochs) : "");
+}
+
+/// The score, and perhaps the label, of which the clip takes the slope.
+std::string place_of_slope(const TunedConfig& config, const RuleFacts& facts) {
+  if (facts.scores > 2) return "even odds";
+  if (facts.classifies) return "0";
+  return config.label_size ? fmt::format("0 of a label of {}", short_number(*config.label_size))
+                           : fmt::format("0 of a label of {}, since nobody said (--label-size says it),",
+                                         short_number(usual_label_size));
+}
+
+std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule) {
+  if (!rule.linear()) {
+    return fmt::format("noise moves scores as those of a linear model at records with a norm of {}",
+                       short_number(rule.noise_norm));
+  }
+  if (!facts.norm && facts.classifies) {
+    return fmt::format("for records with a norm of {}, since nobody said: --norm says it", short_number(rule.norm));
+  }
+  return fmt::format("the slope at {} times the norm of a typical record{}", place_of_slope(config, facts),
+                     facts.norm ? "" : fmt::format(", taken as {}: --norm says it", short_number(rule.norm)));
+}
+
+std::string reason_of_step(const LearningRule& rule, bool in_exponents) {
+  if (rule.step == rule.unhindered_step) return "no longer step is stable; noise would allow more";
+  return fmt::format("noise moves a typical {} by {} in a run of such steps", in_exponents ? "exponent" : "score",
+                     short_number(rule.noise_of_scores()));
+}
+
+std::string reason_of_correlation(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule) {
+  if (rule.correlation) {
+    return fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
+                       short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)));
+  }
+  if (facts.correlates) return "the domain cuts noise off, so that later rounds could not take it back";
+  if (!may_correlate(config)) return "a client whose whole data count as one pays less under independent noise";
+  return "so little signal wants few rounds of all records, of which none takes back another's noise";
+}
+
+}  // namespace
+
+bool may_correlate(const TunedConfig& config) {
+  const PrivacyOptions& privacy = config.privacy;
+  if (config.correlation == CorrelationChoice::none || !privacy.mechanism_row().gaussian()) return false;
+  if (config.correlation != CorrelationChoice::two_buffers && config.data.person_rounds.value_or(1) > 1) return false;
+  return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
+}
+
+std::string why_no_rule(const TunedConfig& config) {
+  if (config.model.own) {
+    if (!config.model.own->slope()) return "own models that do not say the slope of a loss of one linear score";
+  } else {
+    const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
+    if (!loss->bounded_below()) return fmt::format("the loss {}", config.loss);
+    if (may_diverge(config, *loss)) return fmt::format("the loss {} without noise, where nothing clips", config.loss);
+    if (config.model.kind == ModelChoice::Kind::location) return "the model location";
+    if (config.model.is_network() && !loss->classifies()) return fmt::format("networks with the loss {}", config.loss);
+    if (config.model.is_network() && !config.privacy.mechanism_row().gaussian())
+      return "networks without Gaussian noise";
+  }
+  if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
+  if (config.privacy.prices_change()) return "prices that change over the rounds";
+  const ChargeKind noise = config.privacy.mechanism_row().charge;
+  const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;
+  return known ? "" : fmt::format("--mechanism {}", *config.privacy.mechanism);
+}
+
+std::string open_defaults(const TunedConfig& config, double step) {
+  std::vector<std::string> open;
+  const auto add = [&](const char* option, auto value) {
+    if (!config.given(option)) open.push_back(fmt::format("--{} {}", option, value));
+  };
+  add("batch", config.data.batch);
+  if (config.privacy.protects()) add("clip", config.privacy.clip.value_or(1));
+  add("step", step);
+  return open.empty() ? "" : fmt::format(" ({})", fmt::join(open, ", "));
+}
+
+bool needs_label_size(const TunedConfig& config, const Loss& loss) {
+  return !config.model.own && !loss.classifies();
+}
+
+Vector over_own_batches(View records) {
+  const double most = records.empty() ? 0 : *std::ranges::max_element(records);
+  Vector factors;
+  for (const double own : records) factors.push_back(most == 0 ? 1 : own > 0 ? most / own : 0);
+  return factors;
+}
+
+RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, std::optional<std::int64_t> most_records,
+                     std::size_t parameters) {
+  RuleFacts facts;
+  facts.clients = 1 / dot(shares, shares);
+  facts.most_records = most_records;
+  facts.dimension = parameters;
+  facts.noise = config.privacy.mechanism_row().charge;
+  facts.price = config.privacy.protects() ? price_of_mean(config.privacy, shares) : 1;
+  if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
+    facts.price = PriceShare(facts.noise, share, 1).of_gradients(facts.price);
+  }
+  facts.scores = static_cast<double>(loss.scores());
+  const double label = needs_label_size(config, loss) ? config.label_size.value_or(usual_label_size) : 1;
+  facts.slope = slope_at_even_odds(config, loss, label, facts.noise == ChargeKind::laplace);
+  facts.unit = loss.unit_of_scores(label);
+  facts.classifies = !needs_label_size(config, loss);
+  facts.correlates = may_correlate(config);
+  facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
+  facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);
+  facts.epochs = config.data.epochs;
+  facts.rounds = config.rounds;
+  if (config.given("batch")) facts.batch = config.data.batch;
+  facts.clip = config.privacy.clip;
+  // Linear models of two classes have no figures of this choice (docs/methods/learning-rule.md).
+  const bool measured = facts.scores > 2 || config.model.is_network();
+  if (measured && config.correlation == CorrelationChoice::automatic && whole_passes_suffice(facts)) {
+    facts.correlates = false;
+  }
+  return facts;
+}
+
+std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule,
+                                     std::vector<TunedValue> of_command, const std::string& steps) {
+  std::vector<TunedValue> values;
+  const auto choose = [&](const char* option, std::string value, std::string reason) {
+    if (!config.given(option)) values.push_back({option, std::move(value), std::move(reason)});
+  };
+  if (config.data.epochs > 1)
+    choose("epochs", fmt::format("{}", config.data.epochs), "several passes at one total lose less to noise");
+  if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule, steps));
+  if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(config, facts, rule));
+  choose("step", short_number(rule.step), reason_of_step(rule, facts.map.in_exponents));
+  choose("step-decay", "linear", "a run ends with little noise and little disagreement");
+  for (TunedValue& each : of_command) choose(each.option.c_str(), std::move(each.value), std::move(each.reason));
+  if (config.privacy.mechanism_row().gaussian() && config.correlation == CorrelationChoice::automatic) {
+    values.push_back(
+        {"noise-correlation", rule.correlation ? "blt:2" : "none", reason_of_correlation(config, facts, rule)});
+  }
+  return values;
+}
+
+std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records) {
+  const bool adds_in_squares = config.privacy.mechanism_row().gaussian();
+  const bool is_open = config.privacy.total_epsilon && !config.given("epochs") && !config.rounds;
+  return is_open && adds_in_squares && most_records ? passes_of_total : config.data.epochs;
+}
+
+std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
+  if (rule.prefix_noise == 0 || !facts.most_records) return "";
+  const double signal = signal_to_noise(facts, rule);
+  const std::optional<double> cost = expected_cost(signal, facts.classifies);
+  std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
+  if (!rule.linear())
+    return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
+  text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points{} to noise", signal, *cost,
+                             facts.classifies ? "" : " of explained variance")
+               : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
+  if (rule.step < rule.unhindered_step) {
+    text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
+  }
+  if (signal < signal_of_little_cost) {
+    const double factor = signal_of_little_cost / signal;
+    text +=
+        fmt::format(". For 25 take {0:.3g} times the records, {0:.3g} times the price, or {1:.3g} times the clients",
+                    factor, factor * factor);
+  }
+  return text;
+}
+
+}  // namespace starling

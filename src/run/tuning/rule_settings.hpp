@@ -1,0 +1,52 @@
+/// Settings of a private run that its user left open, from public numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loss/loss.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
+#include "report/summary.hpp"
+#include "run/settings/tuned_config.hpp"
+
+namespace starling {
+
+/// Whether the rule may correlate the noise of a client over its releases.
+[[nodiscard]] bool may_correlate(const TunedConfig& config);
+
+/// Why no rule is known for this run, in any command; empty if there is one. Throws UsageError for an unknown loss or
+/// mechanism.
+[[nodiscard]] std::string why_no_rule(const TunedConfig& config);
+/// The defaults that decide most where there is no rule, of those that the user left open: " (--clip 1)"; empty
+/// without. `step` is that of --step.
+[[nodiscard]] std::string open_defaults(const TunedConfig& config, double step);
+
+/// Whether the rule asks how large labels are.
+[[nodiscard]] bool needs_label_size(const TunedConfig& config, const Loss& loss);
+
+/// The facts of the rule but for the number of rounds and the step that the user gave, and for what a domain or map
+/// adds. `shares` are the factors with which the mean model has the clients' noisy means over a batch; one at least is
+/// not 0. `most_records` is that of all clients, `parameters` the model's.
+[[nodiscard]] RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares,
+                                   std::optional<std::int64_t> most_records, std::size_t parameters);
+
+/// N_max/N_k for each client, which makes its mean over a full batch one over its own mean batch; 0 without records.
+/// All are 1 where nobody has a known number.
+[[nodiscard]] Vector over_own_batches(View records);
+
+/// The rule's values of those options that are not given, and then of those that a single command has. `steps` is the
+/// name of what makes a release of a client.
+[[nodiscard]] std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts& facts,
+                                                   const LearningRule& rule, std::vector<TunedValue> of_command,
+                                                   const std::string& steps);
+
+/// Passes over the data: sixteen where a total price is given, noise is Gaussian and records can be read again.
+[[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records);
+
+/// What the noise of a tuned run will cost and what would help, in a sentence or two.
+[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule);
+
+}  // namespace starling

@@ -1,0 +1,297 @@
+#include "settings_by_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/ranges.h>
+
+#include "core/numerics/kernels.hpp"
+#include "data/generators/synthetic.hpp"
+#include "feature_release.hpp"
+#include "files/tell_user.hpp"
+#include "histogram_counts.hpp"
+#include "model/network/noise_norm.hpp"
+#include "rule_settings.hpp"
+#include "run/learning_run.hpp"
+#include "run/start_models.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double usual_scale_share = 0.01;
+constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
+
+}  // namespace
+
+std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset) {
+  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = agreement.max(declare_public(dataset.most_records().value_or(endless)));
+  return most == endless ? std::nullopt : std::optional(most);
+}
+
+/// The values come from rank 0: processors may round differently.
+void SettingsByRule::choose() {
+  if (!config().tunes()) return;
+  if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
+    return say_that_no_rule_is_known(why_not);
+  }
+  if (may_add_intercept()) config().model.asked_intercept = true;
+  const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement_, run_.dataset_);
+  config().data.epochs = tuned_passes(config(), most_records);
+  config().privacy.passes = config().data.uses_of_unit();
+  choose_features(most_records);
+  choose_norms(most_records);
+  tell_intercept();
+  std::vector<TunedValue> values;
+  std::string cost;
+  run_.agreement_.together([&] {
+    values = values_of_rule(most_records);
+    cost = histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs,
+                            run_.layout_->clients())
+               .text(config().privacy, run_.layout_->clients());
+  });
+  cost = run_.agreement_.broadcast(declare_public(cost));
+  if (!cost.empty()) config().privacy.histogram_price = cost;
+  for (TunedValue& each : values) each.value = run_.agreement_.broadcast(declare_public(each.value));
+  run_.agreement_.together([&] {
+    take(run_.words_, values);
+    run_.dataset_.plan(config().data.batching(), most_records);
+  });
+  chosen_.insert(chosen_.end(), values.begin(), values.end());
+}
+
+void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const {
+  if (run_.first_rank()) {
+    tell_user("note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
+              open_defaults(config(), command_.first_step()));
+  }
+  config().scale_share = 0;
+  config().privacy.feature_share = 0;
+  if (may_add_intercept()) note_missing_intercept();
+}
+
+/// Tells the choices and what to expect of them.
+std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records) {
+  const TunedConfig& config = this->config();
+  const std::unique_ptr<Model> model = make_model(config.model, *run_.loss_, run_.dataset_.shape);
+  RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
+  if (config.model.is_network()) {
+    facts.start_norm = norm2(model->initial(config.data.seed).value());
+    facts.noise_norm = noise_norm(saved_model(config.model, config.loss, *run_.loss_, run_.dataset_.shape).architecture,
+                                  facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
+  }
+  const LearningRule rule = learning_rule(facts);
+  std::vector<TunedValue> values =
+      tuned_values(config, facts, rule, command_.own_choices(rule), command_.name_of_steps());
+  for (TunedValue& each : values) keep_in_range(each);
+  signal_to_noise_ = signal_to_noise(facts, rule);
+  if (run_.first_rank()) print_tuning(values, outlook(facts, rule));
+  return values;
+}
+
+/// Without an intercept scores are 0 where all features are, so that classes of unequal size cost much. Generators are
+/// as they say, and parameters of a start or in a domain have a meaning of their own. What the user gave stands.
+bool SettingsByRule::may_add_intercept() const {
+  const TunedConfig& config = this->config();
+  const bool of_a_table = !is_synthetic(config.data.source) && config.data.features == ReadSettings::Features::raw;
+  return !config.given("intercept") && config.model.kind == ModelChoice::Kind::linear && of_a_table &&
+         is_start_word(config.start) && command_.why_own_units().empty();
+}
+
+void SettingsByRule::note_missing_intercept() const {
+  run_.notes_.emplace_back(
+      "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
+}
+
+void SettingsByRule::add_intercept() {
+  if (!config().learns() || config().tune || !may_add_intercept()) return;
+  if (!command_.why_not_by_rule().empty()) return note_missing_intercept();
+  run_.agreement_.together([&] {
+    std::vector<std::string> words = run_.words_;
+    words.emplace_back("--intercept=yes");
+    command_.read_again(words);
+  });
+  run_.notes_.emplace_back("the model has an intercept: --intercept no leaves it out");
+}
+
+/// An intercept that nobody asked for is left out beside features that are far smaller than its 1: gradients would be
+/// its own almost alone. These are norms of features, which become those of records.
+void SettingsByRule::settle_intercept(TypicalNorms& norms) {
+  ModelChoice& model = config().model;
+  if (config().given("intercept") || !model.intercept() || !norms.l2) return;
+  if (*norms.l2 < least_norm_beside_intercept) {
+    model.asked_intercept = false;
+    return;
+  }
+  norms.l2 = std::hypot(*norms.l2, 1);
+  if (norms.l1) norms.l1 = *norms.l1 + 1;
+}
+
+/// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
+void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records) {
+  TunedConfig& config = this->config();
+  const double share = config.scale_share.value_or(usual_scale_share);
+  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, *run_.loss_));
+  const bool settled = known || (config.privacy.clip && config.given("step"));
+  const bool wanted = share > 0 && config.privacy.protects() && !settled && run_.dataset_.replayable &&
+                      most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
+  config.scale_share = 0;
+  if (run_.agreement_.all(declare_public(wanted))) release_norms(share, *most_records);
+}
+
+void SettingsByRule::release_norms(double share, std::int64_t most_records) {
+  const TunedConfig& config = this->config();
+  const bool labels = needs_label_size(config, *run_.loss_);
+  const ChargeKind noise = config.privacy.mechanism_row().charge;
+  HistogramFacts facts{.name = labels ? "histogram of norms and labels" : "histogram of norms",
+                       .end = end_of_norms,
+                       .form = NormHistogram::form_of(noise, labels),
+                       .share = share,
+                       .of_price = norm_share_of(config.privacy, share, config.data.epochs)};
+  std::vector<Secret<Counts>> counts;
+  run_.agreement_.together([&] {
+    complete_facts(facts, command_, most_records, run_.common_facts(1), run_.dataset_);
+    const NormHistogram histogram(noise, 1, 0, labels);
+    for (const auto& stream : run_.dataset_.streams) {
+      const bool constant = config.model.intercept() && config.given("intercept");
+      counts.push_back(count_norms(*stream, histogram, constant, config.privacy.person_mean));
+    }
+  });
+  const Vector variances = variances_of(run_.agreement_, *run_.layout_, config.privacy, facts);
+  const std::int64_t records = records_of(run_.agreement_, facts);
+  const std::string folder = run_.private_folder_before_rounds();
+  HistogramRelease release(run_.agreement_, *run_.layout_, config.privacy, std::move(facts), folder);
+  if (!release.affordable()) {
+    run_.notes_.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
+    return;
+  }
+  run_.begin_early_release();
+  const Vector sum = release.release(command_.path_of_norms(), counts);
+  const double least = run_.agreement_.broadcast(declare_public(least_count(noise, variances)));
+  const auto typical = [&](std::size_t first) {
+    return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
+  };
+  TypicalNorms norms;
+  norms.l2 = typical(0);
+  if (noise == ChargeKind::laplace) norms.l1 = typical(NormHistogram::bins);
+  if (labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
+  if (config.norm.empty() && norms.l2 && may_be_noise(View(sum).first(NormHistogram::bins), least, records)) {
+    run_.notes_.push_back(fmt::format(
+        "the norm of a typical record, {:.4g}, may be one of noise alone: its count is near the least that stands out, "
+        "and holds less than half of the records. --norm says it, and a larger --scale-share shows it",
+        *norms.l2));
+  }
+  settle_intercept(norms);
+  take_norms(share, norms);
+}
+
+void SettingsByRule::tell_intercept() {
+  const ModelChoice& model = config().model;
+  if (config().given("intercept") || !model.asked_intercept) return;
+  tell({{"intercept", model.intercept() ? "yes" : "no",
+         model.intercept() ? "classes differ in size, and labels have a mean"
+                           : "features are too small beside a constant of 1. --standardise makes them larger"}});
+}
+
+/// Prints choices that are made before the rule's own.
+void SettingsByRule::tell(const std::vector<TunedValue>& values) {
+  if (run_.first_rank()) print_tuning(values, "");
+  chosen_.insert(chosen_.end(), values.begin(), values.end());
+}
+
+/// Standardises features by histograms of them, where that is worth its price.
+void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
+  FeatureRelease features(command_, run_, config().privacy.feature_share);
+  config().privacy.feature_share = 0;
+  if (const auto chosen = features.release(most_records)) {
+    config().privacy.feature_share = features.share();
+    tell({*chosen});
+    if (chosen->value == "none") return;
+    config().data.standardise = chosen->value;
+    run_.notes_.emplace_back(
+        "features are standardised (standardise in config.ini): models are of standardised features. predict and score "
+        "take records in their own units. --feature-share 0 leaves features as they are");
+    run_.agreement_.together([&] { run_.read_again_with_other_constants(); });
+  }
+}
+
+/// All ranks have the same bits. Four digits can be typed. What the user gave stands.
+void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
+  TunedConfig& config = this->config();
+  config.scale_share = share;
+  const std::string cost = config.privacy.mechanism_row().gaussian()
+                               ? fmt::format("{:.3g} of the square of its mu", share)
+                               : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
+  std::vector<TunedValue> values;
+  const auto take = [&](const char* option, const std::string& value, const char* which) {
+    values.push_back(
+        {option, value.empty() ? "unknown" : value,
+         fmt::format("{} released histograms, which cost each {} {} once",
+                     value.empty() ? "no bin stands out of the noise in" : which, name_of(config.privacy.unit), cost)});
+  };
+  if (config.norm.empty()) {
+    std::string text;
+    if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);
+    if (norms.l2 && norms.l1) text += fmt::format(",{:.4g}", *norms.l1);
+    for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
+      if (norm && norms.l2) config.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
+    }
+    take("norm", text, "the median bin of the sum of");
+  }
+  if (needs_label_size(config, *run_.loss_) && !config.label_size) {
+    const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
+    if (!text.empty()) config.label_size = std::stod(text);
+    take("label-size", text, "the upper end of the median bin of the sum of");
+  }
+  tell(values);
+}
+
+/// Reads the command line again with these values. With `tuning = off` beside them they are what a repeated or resumed
+/// run has, even where they are defaults. A run that --resume begins now has its configuration from config.ini all the
+/// same, but for these values.
+void SettingsByRule::take(const std::vector<std::string>& given, const std::vector<TunedValue>& values) {
+  const TunedConfig& config = this->config();
+  std::vector<std::string> words = given;
+  for (const char* option : {"--resume", "--tuning", "--scale-share", "--feature-share"}) {
+    words = without_option(words, option);
+  }
+  words.insert(words.end(), {"--tuning", "off"});
+  if (!config.given("intercept") && config.model.intercept()) words.emplace_back("--intercept=yes");
+  if (config.privacy.protects()) {
+    words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
+    words.insert(words.end(), {"--feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0))});
+  }
+  if (config.privacy.histogram_price) words.insert(words.end(), {"--histogram-price", *config.privacy.histogram_price});
+  if (config.privacy.feature_share.value_or(0) > 0 && !config.data.standardise.empty()) {
+    words.insert(words.end(), {"--standardise", config.data.standardise});
+  }
+  if (config.scale_share.value_or(0) > 0) {
+    words = without_option(without_option(words, "--norm"), "--label-size");
+    if (!config.norm.empty()) words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config.norm, ","))});
+    if (config.label_size) words.insert(words.end(), {"--label-size", fmt::format("{}", *config.label_size)});
+  }
+  command_.read_again(with_choices(std::move(words), values));
+}
+
+void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
+  const TunedConfig& config = this->config();
+  facts.histograms.labels = loss != nullptr && needs_label_size(config, *loss);
+  facts.histograms.uses = config.data.epochs;
+  if (!config.privacy.protects()) return;
+  facts.histograms.features = config.privacy.feature_share.value_or(0);
+  facts.histograms.norms = config.scale_share.value_or(0);
+}
+
+void SettingsByRule::persist(Snapshot& snapshot) {
+  KeptChoices(chosen_).persist(snapshot);
+  snapshot(signal_to_noise_);
+}
+
+void SettingsByRule::describe(Summary& summary) const {
+  summary.tuned = chosen_;
+  summary.signal_to_noise = signal_to_noise_;
+}
+
+}  // namespace starling

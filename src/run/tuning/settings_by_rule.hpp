@@ -1,0 +1,70 @@
+/// `--tuning auto` of a run, from the release of norms to the settings with which it plays.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/serving/dataset.hpp"
+#include "loss/loss.hpp"
+#include "net/agreement.hpp"
+#include "report/summary.hpp"
+#include "run/privacy/run_privacy.hpp"
+#include "run/settings/tuned_settings.hpp"
+#include "tuned_command.hpp"
+
+namespace starling {
+
+class LearningRun;
+
+/// Records of the client that has most; none for a source without end. **Collective.**
+[[nodiscard]] std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset);
+
+/// The norms of a typical record of all clients; none where too few records stand out of the noise.
+struct TypicalNorms {
+  std::optional<double> l2;
+  std::optional<double> l1;     ///< under Laplace noise
+  std::optional<double> label;  ///< of typical labels, where they are counted: the upper end of the median bin
+};
+
+/// The settings of one run.
+class SettingsByRule {
+ public:
+  /// `run` is that of the command. Keeps references.
+  SettingsByRule(TunedCommand& command, LearningRun& run) : command_(command), run_(run) {}
+
+  /// Takes from the rule what the user left open in the words of the command line. **Collective.**
+  void choose();
+  /// Gives the model of a run that is not tuned, since it has no noise, the intercept that the rule would give it.
+  /// **Collective.**
+  void add_intercept();
+
+  /// What the run's privacy has to know: norms that were released.
+  void describe(RunFacts& facts, const Loss* loss) const;
+  void describe(Summary& summary) const;
+  /// Keeps what was chosen, and the outlook, in checkpoints.
+  void persist(Snapshot& snapshot);
+
+ private:
+  [[nodiscard]] TunedConfig& config() const { return command_.tuned_config(); }
+  void say_that_no_rule_is_known(const std::string& why_not) const;
+  [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records);
+  [[nodiscard]] bool may_add_intercept() const;
+  void note_missing_intercept() const;
+  void settle_intercept(TypicalNorms& norms);
+  void tell_intercept();
+  void choose_features(const std::optional<std::int64_t>& most_records);
+  void choose_norms(const std::optional<std::int64_t>& most_records);
+  void release_norms(double share, std::int64_t most_records);
+  void take_norms(double share, const TypicalNorms& norms);
+  void tell(const std::vector<TunedValue>& values);
+  void take(const std::vector<std::string>& given, const std::vector<TunedValue>& values);
+
+  TunedCommand& command_;
+  LearningRun& run_;
+  std::vector<TunedValue> chosen_;
+  double signal_to_noise_ = 0;
+};
+
+}  // namespace starling

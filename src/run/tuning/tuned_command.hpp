@@ -1,0 +1,45 @@
+/// The interface between `--tuning auto` and a command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/keys/release_path.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
+#include "run/settings/tuned_config.hpp"
+
+namespace starling {
+
+/// A command whose settings the rule may choose.
+class TunedCommand {
+ public:
+  [[nodiscard]] virtual TunedConfig& tuned_config() = 0;
+  /// Reads these words in place of the command line's, and keeps what opening the data has put into the configuration.
+  virtual void read_again(const std::vector<std::string>& words) = 0;
+  /// The default of --step, or what the user gave.
+  [[nodiscard]] virtual double first_step() const = 0;
+  /// Why the rule does not hold for this run; empty if it does.
+  [[nodiscard]] virtual std::string why_not_by_rule() const = 0;
+  /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
+  [[nodiscard]] virtual RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
+                                                std::size_t parameters) const = 0;
+  /// The options that are chosen for this command alone, beside those of the rule.
+  [[nodiscard]] virtual std::vector<TunedValue> own_choices(const LearningRule& /*rule*/) const { return {}; }
+  /// The name of what makes a release of each client, in messages.
+  [[nodiscard]] virtual std::string name_of_steps() const { return "rounds"; }
+  /// Finds what would end the run later on, before anything is released and a directory is made. `releases` are those
+  /// of a client. Rank-local.
+  virtual void check_before_release(Round releases) = 0;
+  /// The paths by which histograms of norms and of features leave a client.
+  [[nodiscard]] virtual ReleasePath path_of_norms() const = 0;
+  [[nodiscard]] virtual ReleasePath path_of_features() const = 0;
+  /// Why features must have the units that they have; empty if they may be standardised.
+  [[nodiscard]] virtual std::string why_own_units() const { return ""; }
+
+ protected:
+  ~TunedCommand() = default;
+};
+
+}  // namespace starling
