@@ -8,9 +8,8 @@ usage: tools/house.py [--check] [--json] [--build DIR]
   --json       one JSON object in place of the table
   --build DIR  the build whose ninja log and test times are read (build/release)
 
-A folder is a directory below src together with the directory of the same name below include/starling. Times are of the
-last build of each file and the last run of each test; after a clean build and a whole test run they are those of both.
-Places to touch are the existing files that the example of a page docs/how-to/add-*.md edits.
+Times are of the last build of each file and the last run of each test; after a clean build and a whole test run they are those
+of both. Places to touch are the existing files that the example of a page docs/how-to/add-*.md edits.
 """
 
 import argparse
@@ -22,7 +21,7 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TREES = {"src": ROOT / "src", "include": ROOT / "include" / "starling", "tests": ROOT / "tests"}
+TREES = {"src": ROOT / "src", "tests": ROOT / "tests"}
 CODE = {".cpp", ".hpp"}
 LONG_FUNCTION = 50
 MOST_FILES = 20
@@ -73,7 +72,7 @@ def types_twice():
     """[(name, files)] of types that several files define under one name outside of anonymous namespaces: a program that has both
     may call the constructor or destructor of the other (the one definition rule)."""
     files = collections.defaultdict(set)
-    for path in sources("include") + sources("src"):
+    for path in sources("src"):
         scope = []
         for opened, closed, name in SCOPE.findall(path.read_text(encoding="utf-8")):
             if name and "" not in scope:
@@ -102,21 +101,14 @@ def places_to_touch():
 
 
 def includes_between_folders():
-    """{folder: {folder that it includes: "file -> header", an example}} of src and include taken together."""
+    """{folder: {folder that it includes: "file -> header", an example}} of src."""
     graph = collections.defaultdict(dict)
-    for tree in ("src", "include"):
-        for path in sources(tree):
-            folder = folder_of(path, tree)
-            for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
-                if name.startswith("starling/"):
-                    target = pathlib.PurePosixPath(name.removeprefix("starling/")).parent.as_posix()
-                else:
-                    found = (path.parent / name).resolve()
-                    if not found.is_relative_to(TREES[tree]):
-                        continue
-                    target = folder_of(found, tree)
-                if target != folder:
-                    graph[folder].setdefault(target, f"{path.relative_to(ROOT)} -> {name}")
+    for path in sources("src"):
+        folder = folder_of(path, "src")
+        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            found = next((file for file in (path.parent / name, TREES["src"] / name) if file.exists()), None)
+            if found is not None and folder_of(found, "src") != folder:
+                graph[folder].setdefault(folder_of(found, "src"), f"{path.relative_to(ROOT)} -> {name}")
     return graph
 
 
@@ -228,7 +220,7 @@ def table(figures):
         yield f"  {tree:<18}{len(counts):>9}{statistics.median(counts.values()):>8g}{counts[largest]:>6}  ({largest})"
     yield f"Circles between folders: {len(figures['circles'])}"
     yield from (f"  {' <-> '.join(group)}" for group in figures["circles"])
-    yield "Lines per module          src   include     tests"
+    yield "Lines per module          src     tests"
     totals = dict.fromkeys(TREES, 0)
     for module, lines in figures["lines_per_module"].items():
         yield f"  {module:<16}" + "".join(f"{lines[tree]:>10}" for tree in TREES)

@@ -30,9 +30,9 @@ class SmallTree(unittest.TestCase):
         (self.root / "tools").mkdir()
         self.tool = shutil.copy(TOOL, self.root / "tools")
         self.write("README.md", "# Title\nFour words are here. Then there are five more.\n")
-        self.write("src/low/a.cpp", '#include "starling/low/a.hpp"\n')
-        self.write("include/starling/low/a.hpp", "void step();\n")
-        self.write("src/high/b.cpp", '#include "starling/low/a.hpp"\n\nvoid twice();\n\nvoid work(int n) {\n' + LONG_BODY + "}\n")
+        self.write("src/low/a.cpp", '#include "low/a.hpp"\n')
+        self.write("src/low/a.hpp", "void step();\n")
+        self.write("src/high/b.cpp", '#include "low/a.hpp"\n\nvoid twice();\n\nvoid work(int n) {\n' + LONG_BODY + "}\n")
 
     def write(self, name, text):
         path = self.root / name
@@ -47,20 +47,20 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(self.figures()["circles"], [])
 
     def test_a_circle_is_found_through_a_third_folder_and_named(self):
-        self.write("src/low/c.cpp", '#include "starling/middle/m.hpp"\n')
-        self.write("include/starling/middle/m.hpp", '#include "starling/high/b.hpp"\n')
-        self.write("include/starling/high/b.hpp", "\n")
+        self.write("src/low/c.cpp", '#include "middle/m.hpp"\n')
+        self.write("src/middle/m.hpp", '#include "high/b.hpp"\n')
+        self.write("src/high/b.hpp", "\n")
         result = run(self.tool, "--check")
         self.assertEqual(result.returncode, 1)
         self.assertIn("high, low, middle", result.stdout)
-        self.assertIn("src/low/c.cpp -> starling/middle/m.hpp", result.stdout)
+        self.assertIn("src/low/c.cpp -> middle/m.hpp", result.stdout)
 
     def test_a_folder_of_more_than_20_files_is_named_unless_each_is_a_case(self):
         for number in range(21):
             self.write(f"src/low/more{number}.cpp", "\n")
             self.write(f"tests/fuzz/more{number}.cpp", "\n")
         result = run(self.tool, "--check")
-        self.assertEqual((result.returncode, result.stdout), (1, "src/low has 22 files, more than 20\n"))
+        self.assertEqual((result.returncode, result.stdout), (1, "src/low has 23 files, more than 20\n"))
 
     def test_a_name_that_two_files_of_a_module_have_to_themselves_is_named(self):
         own = "namespace {{\n\nstruct {} {{}};\nconstexpr std::size_t {} = 1;\nusing Json = int;\n\n}}  // namespace\n"
@@ -74,12 +74,12 @@ class SmallTree(unittest.TestCase):
 
     def test_a_type_that_two_files_define_in_one_namespace_is_named(self):
         text = "namespace low {{\n{}\nstruct Part {{}};\n{}\nstruct Known;\nstruct Known::Own {{}};\n}}  // namespace low\n"
-        self.write("include/starling/low/part.hpp", text.format("", "class Whole {};\nusing Number = int;"))
+        self.write("src/low/part.hpp", text.format("", "class Whole {};\nusing Number = int;"))
         self.write("src/low/x.cpp", text.format("namespace {", "}  // namespace\nusing Whole = int;"))
         self.write("src/low/y.cpp", "namespace high {\nusing Number = int;\n}  // namespace high\n")
         result = run(self.tool, "--check")
         self.assertEqual((result.returncode, result.stdout), (
-            1, "several files define low::Whole: include/starling/low/part.hpp, src/low/x.cpp\n"))
+            1, "several files define low::Whole: src/low/part.hpp, src/low/x.cpp\n"))
 
     def test_places_to_touch_are_files_that_exist_and_that_a_diff_edits(self):
         self.write("tests/low/a_test.cpp", "\n")
@@ -92,8 +92,8 @@ class SmallTree(unittest.TestCase):
 
     def test_files_lines_functions_and_sentences_are_counted(self):
         figures = self.figures()
-        self.assertEqual(figures["files_per_folder"]["src"], {"high": 1, "low": 1})
-        self.assertEqual(figures["lines_per_module"]["high"], {"src": 55, "include": 0, "tests": 0})
+        self.assertEqual(figures["files_per_folder"]["src"], {"high": 1, "low": 2})
+        self.assertEqual(figures["lines_per_module"]["high"], {"src": 55, "tests": 0})
         self.assertEqual(figures["long_functions"], [[51, "src/high/b.cpp:5"]])
         self.assertEqual(figures["words_per_sentence"]["README.md"], [2, 4.5])
 
