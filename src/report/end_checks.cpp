@@ -7,6 +7,10 @@
 
 #include "core/numerics/kernels.hpp"
 #include "output/figures/divergence.hpp"
+#include "output/figures/effective_weights.hpp"
+#include "output/figures/test_metrics.hpp"
+#include "output/intervals/interval.hpp"
+#include "protocol/renewable/batch_scores.hpp"
 
 namespace starling {
 
@@ -33,24 +37,26 @@ constexpr double agreeing_under_noise = 0.5;
 Note divergence(const EndOfRun& run) {
   const Summary& summary = run.summary;
   if (!summary.learned) return std::nullopt;
-  return note_of_divergence({run.history, summary.last_loss.value_or(NetworkFigures::unknown), summary.classifies,
-                             run.round_records, run.test_records, summary.final_model, run.remedies});
+  const double last_loss = summary.get<RunScores>().last_loss.value_or(NetworkFigures::unknown);
+  return note_of_divergence({run.history, last_loss, summary.classifies, run.round_records, run.test_records,
+                             summary.get<FinalModels>().mean, run.remedies});
 }
 
 Note constant_class(const EndOfRun& run) {
-  const Summary& summary = run.summary;
-  if (!summary.learned || !summary.test || !summary.larger_class) return std::nullopt;
-  const auto records = static_cast<double>(summary.test->records);
-  if (static_cast<double>(summary.test->correct) > *summary.larger_class * records) return std::nullopt;
+  const RunScores& scores = run.summary.get<RunScores>();
+  if (!run.summary.learned || !scores.test || !scores.larger_class) return std::nullopt;
+  const auto records = static_cast<double>(scores.test->records);
+  if (static_cast<double>(scores.test->correct) > *scores.larger_class * records) return std::nullopt;
   return fmt::format(
       "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a larger "
       "price or fewer features",
-      100 * *summary.larger_class);
+      100 * *scores.larger_class);
 }
 
 Note constant_number(const EndOfRun& run) {
-  const std::optional<TestMetrics>& metrics = run.summary.test_metrics;
-  if (!run.summary.learned || !metrics || !metrics->regression || !(metrics->regression->r2 <= 0)) return std::nullopt;
+  const auto* const metrics = run.summary.find<TestMetrics>();
+  if (!run.summary.learned || metrics == nullptr || !metrics->regression || !(metrics->regression->r2 <= 0))
+    return std::nullopt;
   return fmt::format(
       "the model is no better on --test than a constant answer, the mean of its labels (R2 = {:.3g} %): {}take more "
       "records, more passes, a larger price or fewer features",
@@ -62,7 +68,8 @@ Note constant_number(const EndOfRun& run) {
 /// shows that.
 Note unseen_number(const EndOfRun& run) {
   const Summary& summary = run.summary;
-  const bool seen = summary.progressive || summary.test || summary.test_metrics;
+  const RunScores& scores = summary.get<RunScores>();
+  const bool seen = scores.progressive || scores.test || summary.find<TestMetrics>() != nullptr;
   if (!summary.learned || summary.classifies || seen || !run.protects || run.scaled || !run.predicts)
     return std::nullopt;
   return "nothing shows whether the model is better than a constant answer: features and labels have units of their "
@@ -72,7 +79,7 @@ Note unseen_number(const EndOfRun& run) {
 }
 
 Note out_of_range(const EndOfRun& run) {
-  const std::optional<Score>& progressive = run.summary.progressive;
+  const std::optional<Score>& progressive = run.summary.get<RunScores>().progressive;
   if (!progressive || progressive->out_of_range == 0) return std::nullopt;
   return fmt::format(
       "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
@@ -81,13 +88,13 @@ Note out_of_range(const EndOfRun& run) {
 }
 
 Note weights(const EndOfRun& run) {
-  const std::optional<EffectiveWeights>& weights = run.summary.weights;
-  return weights && weights->named > 0 ? Note(note_on_weights(*weights)) : std::nullopt;
+  const auto* const weights = run.summary.find<EffectiveWeights>();
+  return weights != nullptr && weights->named > 0 ? Note(note_on_weights(*weights)) : std::nullopt;
 }
 
 /// Of the graph alone.
 Note mixing(const EndOfRun& run) {
-  const std::optional<double> left = run.summary.disagreement_left;
+  const std::optional<double> left = run.summary.get<Consensus>().left;
   if (!left || *left <= mixed) return std::nullopt;
   return fmt::format(
       "the graph is slow for so few rounds: at its rate of mixing the run's exchanges leave {:.3g} % of a disagreement "
@@ -100,7 +107,7 @@ Note mixing(const EndOfRun& run) {
 Note averages(const EndOfRun& run) {
   const auto first = std::ranges::find(run.history, Round{0}, &NetworkFigures::done);
   if (run.summary.learned || first == run.history.end() || !(first->consensus_error > 0)) return std::nullopt;
-  const double left = std::sqrt(run.summary.consensus_error / first->consensus_error);
+  const double left = std::sqrt(run.summary.get<Consensus>().error / first->consensus_error);
   if (left <= averaged) return std::nullopt;
   return fmt::format(
       "not averaged: clients' numbers still lie {:.3g} % as far from their mean as at the start. Play more --rounds, "
@@ -112,8 +119,9 @@ Note averages(const EndOfRun& run) {
 Note agreement(const EndOfRun& run) {
   const Summary& summary = run.summary;
   if (!summary.learned || summary.aggregated || summary.clients == 1) return std::nullopt;
-  const double apart = std::sqrt(summary.consensus_error) / norm2(summary.final_model);
-  const bool rounding = summary.consensus_error < 1e-12;
+  const double error = summary.get<Consensus>().error;
+  const double apart = std::sqrt(error) / norm2(summary.get<FinalModels>().mean);
+  const bool rounding = error < 1e-12;
   if (rounding || !(apart > (run.protects ? agreeing_under_noise : agreeing))) return std::nullopt;
   return fmt::format(
       "clients do not agree: the root mean square distance of their models to the mean model is {:.3g} times its norm. "
@@ -123,19 +131,20 @@ Note agreement(const EndOfRun& run) {
 
 /// Of the messages as rank 0 receives them.
 Note quantiser(const EndOfRun& run) {
-  const std::optional<VerticalFigures>& figures = run.summary.vertical;
-  if (!figures || figures->one_level <= rarely) return std::nullopt;
+  const auto* const bits = run.summary.find<MessageBits>();
+  if (bits == nullptr || bits->one_level <= rarely) return std::nullopt;
   return fmt::format(
       "the quantiser hides the embeddings: in {:.3g} % of the parties' messages 15 of 16 numbers have one level, as if "
       "a "
       "few far out had widened the range. Scale the columns (--standardise, --ranges), or send more bits (--quantiser)",
-      100 * figures->one_level);
+      100 * bits->one_level);
 }
 
 /// Of a rare class: steps of little information are off by more than intervals know.
 Note information(const EndOfRun& run) {
-  const std::optional<BatchScores>& batches = run.summary.batches;
-  if (!batches || run.summary.intervals.empty() || !(batches->information < telling)) return std::nullopt;
+  const auto* const batches = run.summary.find<BatchScores>();
+  if (batches == nullptr || run.summary.get<RunIntervals>().intervals.empty() || !(batches->information < telling))
+    return std::nullopt;
   return fmt::format(
       "the intervals may be off: a class is rare, and a batch tells {:.2g} of its intercept (sum of p (1 - p) over its "
       "records) where {:g} are wanted. Take larger batches (--batch)",
@@ -144,8 +153,8 @@ Note information(const EndOfRun& run) {
 
 /// Scores of later batches at the models before them have mean zero, unless records are in some order.
 Note scores(const EndOfRun& run) {
-  const std::optional<BatchScores>& batches = run.summary.batches;
-  if (!batches || !(batches->drift > usual_drift)) return std::nullopt;
+  const auto* const batches = run.summary.find<BatchScores>();
+  if (batches == nullptr || !(batches->drift > usual_drift)) return std::nullopt;
   return fmt::format(
       "the estimate has not settled: over the second half of the batches the scores of an intercept add up to {:.3g} "
       "standard errors of 0, and not {:g} at most. Give records in random order, or larger batches (--batch)",
@@ -153,7 +162,7 @@ Note scores(const EndOfRun& run) {
 }
 
 Note settling(const EndOfRun& run) {
-  return note_of_settling(run.summary.settling, run.scaled);
+  return note_of_settling(run.summary.get<RunIntervals>().settling, run.scaled);
 }
 
 }  // namespace

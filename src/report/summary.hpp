@@ -1,25 +1,21 @@
 /// The results of a run: gathered after the last round, written as summary.json, shown as a table.
 #pragma once
 
+#include <any>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "core/membership.hpp"
 #include "core/snapshot.hpp"
 #include "net/traffic.hpp"
-#include "output/figures/constraint_figures.hpp"
-#include "output/figures/effective_weights.hpp"
-#include "output/figures/test_metrics.hpp"
-#include "output/figures/vertical_record.hpp"
-#include "output/intervals/interval.hpp"
-#include "output/intervals/study.hpp"
-#include "privacy/statement/statement.hpp"
-#include "protocol/decentralized/mixer.hpp"
-#include "protocol/renewable/batch_scores.hpp"
-#include "regret/regret.hpp"
+#include "output/directory/history.hpp"
+#include "protocol/observer.hpp"
+#include "protocol/time_shares.hpp"
 #include "report/view/json.hpp"
 
 namespace starling {
@@ -28,6 +24,8 @@ class Agreement;
 class MetricsPolicy;
 class RunDirectory;
 class SummaryView;
+struct Panel;
+struct StudyCell;
 
 /// The rounds that a run left out when it was resumed: `from` up to, but without, `at`. It may have played these rounds
 /// before, on records of pipes that are gone, or with clients that are lost.
@@ -38,18 +36,8 @@ struct LeftOut {
   void persist(Snapshot& snapshot) { snapshot(from, at, charged); }
 };
 
-/// A value that a rule has chosen for an option that was left open.
-struct TunedValue {
-  std::string option;  ///< without dashes
-  std::string value;
-  std::string reason;
-};
-
-/// A chosen value for people: the beginning of a long one.
-[[nodiscard]] std::string shown_value(const std::string& value);
-
-/// The content of summary.json, whose keys docs/reference/summary.md describes.
-struct Summary {
+/// The facts of a run that all parts of its summary know.
+struct SummaryFacts {
   std::string command;
   std::string command_line;
   Client clients = 0;
@@ -62,52 +50,134 @@ struct Summary {
   std::string client_weights;
   std::string average = "none";  ///< name of the Averaging of the final models
   bool classifies = false;
-  bool learned = false;                     ///< false under --loss none
-  std::optional<Score> progressive;         ///< sum over all clients and rounds; none where withheld
-  std::optional<double> last_loss;          ///< mean progressive loss of the last tenth of the recorded history
-  std::optional<Score> test;                ///< sum over clients' final models on --test
-  std::optional<double> larger_class;       ///< accuracy on --test of always answering its most frequent class
-  std::optional<TestMetrics> test_metrics;  ///< of the run's model on --test
-  std::vector<Interval> intervals;          ///< of coefficients; client by client where each has its own
-  std::vector<Interval> own_units;          ///< the same in the source's own units, if records are standardised
-  RunSettling settling;                     ///< of the paths behind the intervals
-  std::optional<double> interval_records;   ///< records behind the intervals, over all clients
-  std::optional<JointTest> joint;           ///< joint test of the coefficients (--joint)
-  std::optional<BatchScores> batches;       ///< of renewable estimation, variant online, by a likelihood
-  std::vector<StudyCell> study;             ///< cells of a study of replications
-  std::optional<double> objective;          ///< penalised sum of losses at a model that minimises it
+  bool learned = false;     ///< false under --loss none
   bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass
-  double consensus_error = 0;
-  double mass = 0;
-  double in_flight = 0;                     ///< mass in messages that have not arrived
-  std::optional<double> deadline;           ///< longest wait of a round in seconds; none where rounds are in step
-  Round least_rounds = 0;                   ///< fewest rounds that a rank played
-  Round most_rounds = 0;                    ///< most rounds that a rank played
-  double largest_debt = 0;                  ///< largest step debt of a client at the end, in steps of the first round
-  std::optional<double> step_cap;           ///< κ, of clients that mix with their neighbours and learn
-  std::vector<TunedValue> tuned;            ///< of --tuning auto
-  double signal_to_noise = 0;               ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
-  std::optional<EffectiveWeights> weights;  ///< of clients that mix with their neighbours and learn
-  /// Share of a disagreement between clients that the exchanges of the run leave by its graph's rate of mixing; none
-  /// where that is not known.
-  std::optional<double> disagreement_left;
-  std::vector<std::function<void(Json&)>> figures;  ///< writers of the recorded figures' keys (report/figures)
-  std::optional<Regret> regret;                     ///< of --regret
-  std::vector<ConstraintFigures> constraints;       ///< of --constraint
-  std::optional<VerticalFigures> vertical;          ///< of vertical learning
-  PrivacyReport privacy;
-  std::vector<EdgeTraffic> edges;
-  WireTraffic wire;
-  std::int64_t evaluation_bytes = 0;
-  double wall = 0;                ///< seconds in rounds
-  TimeShares shares;              ///< seconds, summed over ranks
-  Vector final_model;             ///< mean over clients
-  Vector model_by_mass;           ///< mean over clients by their masses: the model of model.h5
-  std::optional<Columns> models;  ///< of all clients (--json-models)
   std::string run_directory;
   std::vector<LeftOut> left_out;      ///< rounds that a resumed run left out
   std::vector<std::string> withheld;  ///< keys that are null because their values are private
   std::vector<std::string> notes;
+};
+
+/// The content of summary.json, whose keys docs/reference/summary.md describes: facts and an open set of parts, at most
+/// one of a type. Any copyable type may be a part. Its keys, its rows of the table and its panels are a row of
+/// src/report/parts. Parts without a row are figures for the checks at the end (end_checks.hpp).
+class Summary : public SummaryFacts {
+ public:
+  /// Adds a part, or replaces the one of its type.
+  template <class Part>
+  Part& add(Part part) {
+    return *std::any_cast<Part>(&(parts_[typeid(Part)] = std::move(part)));
+  }
+  /// The part, added empty if it was missing.
+  template <class Part>
+  [[nodiscard]] Part& part() {
+    Part* const found = std::any_cast<Part>(&parts_[typeid(Part)]);
+    return found != nullptr ? *found : add(Part());
+  }
+  /// Null if it is missing.
+  template <class Part>
+  [[nodiscard]] const Part* find() const {
+    const auto found = parts_.find(typeid(Part));
+    return found == parts_.end() ? nullptr : std::any_cast<Part>(&found->second);
+  }
+  /// The part, or an empty one if it is missing.
+  template <class Part>
+  [[nodiscard]] const Part& get() const {
+    static const Part empty{};
+    const Part* const found = find<Part>();
+    return found != nullptr ? *found : empty;
+  }
+
+ private:
+  std::map<std::type_index, std::any> parts_;
+};
+
+// Parts. Others are the types of the modules that make them: TestMetrics, RunIntervals, std::vector<StudyCell>,
+// EffectiveWeights, BatchScores, Regret, std::vector<ConstraintFigures>, PrivacyReport.
+
+/// Losses, accuracies and areas under the ROC curve.
+struct RunScores {
+  std::optional<Score> progressive;    ///< sum over all clients and rounds; none where withheld
+  std::optional<double> last_loss;     ///< mean progressive loss of the last tenth of the recorded history
+  std::optional<Score> test;           ///< sum over clients' final models on --test
+  std::optional<double> larger_class;  ///< accuracy on --test of always answering its most frequent class
+  std::optional<double> objective;     ///< penalised sum of losses at a model that minimises it
+  std::optional<double> mse;           ///< progressive mean squared error, where that is the loss
+  std::optional<double> auc;           ///< progressive, of two classes
+};
+
+/// How far clients agree, and the mass of push-sum.
+struct Consensus {
+  double error = 0;  ///< mean squared distance of a client's model to the mean model
+  double mass = 0;
+  double in_flight = 0;  ///< mass in messages that have not arrived
+  /// Share of a disagreement between clients that the exchanges of the run leave by its graph's rate of mixing; none
+  /// where that is not known.
+  std::optional<double> left;
+};
+
+/// How many rounds the ranks played.
+struct Pace {
+  std::optional<double> deadline;  ///< longest wait of a round in seconds; none where rounds are in step
+  Round least_rounds = 0;          ///< fewest rounds that a rank played
+  Round most_rounds = 0;
+};
+
+/// A value that a rule has chosen for an option that was left open.
+struct TunedValue {
+  std::string option;  ///< without dashes
+  std::string value;
+  std::string reason;
+};
+
+/// The choices of --tuning auto.
+struct Tuning {
+  std::vector<TunedValue> chosen;
+  double signal_to_noise = 0;  ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
+};
+
+/// A chosen value for people: the beginning of a long one.
+[[nodiscard]] std::string shown_value(const std::string& value);
+
+/// Steps of clients.
+struct Steps {
+  double largest_debt = 0;    ///< largest step debt of a client at the end, in steps of the first round
+  std::optional<double> cap;  ///< κ, of clients that mix with their neighbours and learn
+};
+
+/// Regret of vertical learning against networks that were found after the rounds.
+struct HindsightRegret {
+  double hindsight = 0;  ///< Σ_t F_t of the best fixed networks found
+  double played = 0;     ///< Σ_t F_t of the played networks
+  std::string method;
+};
+
+/// Counted bits of the messages of vertical learning, of all rounds.
+struct MessageBits {
+  double up = 0;
+  double down = 0;
+  bool broadcast = true;  ///< the downlink is one message for all parties; false: a message to each
+  double one_level = 0;   ///< share of the parties' messages in which nearly all numbers have one level
+};
+
+/// Messages and bytes.
+struct RunTraffic {
+  std::vector<EdgeTraffic> edges;
+  WireTraffic wire;
+  std::int64_t evaluation_bytes = 0;
+};
+
+/// Wall time.
+struct RunTimes {
+  double wall = 0;    ///< seconds in rounds
+  TimeShares shares;  ///< seconds, summed over ranks
+};
+
+/// The models at the end.
+struct FinalModels {
+  Vector mean;                        ///< over clients
+  Vector by_mass;                     ///< mean over clients by their masses: the model of model.h5
+  std::optional<Columns> of_clients;  ///< of all clients (--json-models)
 };
 
 /// One rank's share of the results, after its last round.
@@ -156,11 +226,19 @@ struct ResultTexts {
 constexpr std::size_t most_shown_edges = 12;
 /// The table of results, made from summary.json.
 [[nodiscard]] std::string table_of(const SummaryView& summary, bool whole = false);
+/// Panels of figures.svg.
+[[nodiscard]] std::vector<Panel> panels_of(const SummaryView& summary);
 /// Rows for loss, accuracy, consensus error and mass, as far as they are known.
 [[nodiscard]] std::string progress_rows(const SummaryView& summary);
 /// The table of a study: a row for each method and level, a column for each number of records (at most five, spread
 /// evenly, the last among them). Cells: coverage in per cent with its standard error, and mean length × 100.
 [[nodiscard]] std::string study_table(const std::vector<StudyCell>& cells);
+
+/// Mean progressive loss over the last tenth of the rounds, from a run's history; none where it is unknown.
+[[nodiscard]] std::optional<double> last_loss(const std::vector<NetworkFigures>& history, Round rounds);
+
+/// Adds /traffic (edges × from, to, messages, bytes) and /privacy (attributes) to run.h5. Throws FailureError.
+void finish_run_file(const RunDirectory& directory, const Summary& summary);
 
 /// Writes summary.json and, where records were used, privacy.txt, each whole or not at all. Throws FailureError.
 void write_summary(const RunDirectory& directory, const Summary& summary);

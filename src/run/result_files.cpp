@@ -5,9 +5,8 @@
 
 #include "console/print.hpp"
 #include "core/per_client.hpp"
-#include "report/figures/figure.hpp"
+#include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
-#include "report/run_file.hpp"
 #include "report/view/summary_view.hpp"
 
 namespace starling {
@@ -32,7 +31,7 @@ PublicConstants common_part(const PublicConstants& constants, bool own) {
 }  // namespace
 
 SavedModel completed(SavedModel model, const Summary& summary, const DataSettings& settings, const Dataset& records) {
-  model.parameters = summary.model_by_mass;
+  model.parameters = summary.get<FinalModels>().by_mass;
   model.own_constants = std::ranges::any_of(constants_files(settings), is_per_client);
   model.constants = common_part(records.constants.value_or(PublicConstants()), model.own_constants);
   if (model.constants.features == 0 || records.shape.sparse) model.constants.features = records.shape.features;
@@ -44,8 +43,9 @@ void write_result_files(const RunDirectory& directory, const Summary& summary, c
   finish_run_file(directory, summary);
   write_summary(directory, summary);
   if (model) write_model(fmt::format("{}/{}", directory.path(), model_file_name), *model);
-  if (!summary.intervals.empty()) write_coefficients(directory, summary.intervals);
-  if (summary.regret) write_regret_curve(directory.path(), summary.regret->curve);
+  const std::vector<Interval>& intervals = summary.get<RunIntervals>().intervals;
+  if (!intervals.empty()) write_coefficients(directory, intervals);
+  if (const auto* const regret = summary.find<Regret>()) write_regret_curve(directory.path(), regret->curve);
   if (own.write) own.write();
 }
 
@@ -53,11 +53,12 @@ void draw_results(const RunDirectory& directory, Summary& summary, const OwnResu
                   const std::vector<NetworkFigures>& history) {
   const std::string& folder = directory.path();
   const RecordedModels models = read_models(folder);
-  const bool compared = summary.regret && summary.regret->fixed;
-  RunCurves curves{history, convergence_to(models, summary.final_model, own.model)};
-  curves.components = components_of(folder, models, compared ? View(summary.regret->fixed->comparator.x) : View());
-  if (summary.regret) curves.regret = summary.regret->curve;
-  curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
+  const auto* const regret = summary.find<Regret>();
+  const bool compared = regret != nullptr && regret->fixed;
+  RunCurves curves{history, convergence_to(models, summary.get<FinalModels>().mean, own.model)};
+  curves.components = components_of(folder, models, compared ? View(regret->fixed->comparator.x) : View());
+  if (regret != nullptr) curves.regret = regret->curve;
+  curves.figures = panels_of(SummaryView(json_of(summary), "summary.json"));
   write_convergence(folder, curves.convergence);
   std::vector<std::string> problems;
   if (own.draw) problems = own.draw();

@@ -50,8 +50,7 @@ class RunRecords {
   /// Closes the files of a run that has completed `done` rounds and ends with `models` (d × models of this rank).
   void finish(const RoundView& view, Round done, const Released<Columns>& models);
   /// The results of the recorded figures, on rank 0; appends their notes to `notes`. **Collective.**
-  [[nodiscard]] std::vector<std::function<void(Json&)>> gather_figures(Agreement& agreement,
-                                                                       std::vector<std::string>& notes) const {
+  [[nodiscard]] FigureWriters gather_figures(Agreement& agreement, std::vector<std::string>& notes) const {
     return figures_.gather(agreement, notes);
   }
   /// Rank 0's history of the network's figures.

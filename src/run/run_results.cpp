@@ -10,7 +10,7 @@
 #include "output/model_file/scorer.hpp"
 #include "privacy/statement/statement.hpp"
 #include "report/end_checks.hpp"
-#include "report/run_file.hpp"
+#include "report/summary.hpp"
 #include "result_files.hpp"
 #include "run/privacy/noise_keys.hpp"
 
@@ -169,7 +169,7 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
 
 Summary LearningRun::begin_summary(Round planned, double wall) {
   Summary summary;
-  if (records_) summary.figures = records_->gather_figures(agreement_, notes_);
+  if (records_) summary.add(records_->gather_figures(agreement_, notes_));
   summary.command = command_;
   summary.command_line = command_line_;
   if (world_.size() > 1) {
@@ -181,21 +181,22 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
   summary.ranks = world_.size();
   summary.rounds_planned = planned;
   summary.dimension = dimension_;
-  summary.wall = wall;
+  summary.part<RunTimes>().wall = wall;
   summary.run_directory = directory_->path();
   return summary;
 }
 
 void LearningRun::set_one_model(Summary& summary, View theta) {
   summary.aggregated = true;
-  summary.final_model.assign(theta.begin(), theta.end());
-  summary.model_by_mass = summary.final_model;
-  summary.consensus_error = 0;
+  FinalModels& models = summary.part<FinalModels>();
+  models.mean.assign(theta.begin(), theta.end());
+  models.by_mass = models.mean;
+  summary.part<Consensus>().error = 0;
 }
 
 /// Adds the privacy report, metrics on --test and all notes. **Collective.**
 void LearningRun::finish_summary(Summary& summary, bool stopped) {
-  summary.last_loss = last_loss(records_->history(), summary.rounds);
+  summary.part<RunScores>().last_loss = last_loss(records_->history(), summary.rounds);
   if (privacy_) add_privacy(summary, stopped);
   if (first_rank()) {
     add_test_metrics(summary);
@@ -216,39 +217,40 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
 
 /// **Collective.**
 void LearningRun::add_privacy(Summary& summary, bool stopped) {
-  summary.privacy = privacy_->finish(stopped);
-  summary.privacy.batch = common().data.batch;
-  summary.privacy.joins = members_.changes(Membership::Change::Kind::join);
-  if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
+  PrivacyReport& report = summary.add(privacy_->finish(stopped));
+  report.batch = common().data.batch;
+  report.joins = members_.changes(Membership::Change::Kind::join);
+  if (std::optional<BudgetReport>& budget = report.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= releases_of_round();
   }
-  summary.privacy.own_model = own_model() != nullptr;
-  summary.privacy.dealt_by = dealt_by(dataset_, common().data.partition);
-  if (summary.privacy.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {
-    summary.privacy.ledger.path = common().private_place + "/<rank>/ledger";
+  report.own_model = own_model() != nullptr;
+  report.dealt_by = dealt_by(dataset_, common().data.partition);
+  if (report.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {
+    report.ledger.path = common().private_place + "/<rank>/ledger";
   }
   name_metrics(summary);
-  for (std::string& line : weaknesses_of(summary.privacy)) notes_.push_back(std::move(line));
+  for (std::string& line : weaknesses_of(report)) notes_.push_back(std::move(line));
 }
 
 /// Scores the common model on --test. Rank 0's.
 void LearningRun::add_test_metrics(Summary& summary) const {
   if (!test_) return;
-  if (summary.test && summary.classifies && test_->size() > 0) summary.larger_class = share_of_larger_class(*test_);
+  RunScores& scores = summary.part<RunScores>();
+  if (scores.test && summary.classifies && test_->size() > 0) scores.larger_class = share_of_larger_class(*test_);
   const std::optional<SavedModel> model = model_of(summary);
-  if (model && prediction_form(*model)) summary.test_metrics = metrics_of(*model, *test_);
+  if (model && prediction_form(*model)) summary.add(metrics_of(*model, *test_));
 }
 
 /// Names the metrics of private records that the run makes known, and those that it withholds. **Collective.**
 void LearningRun::name_metrics(Summary& summary) {
   SharedFigures shared;
   for (const std::string& of_rank : agreement_.all_gather(declare_public(shared_figures_.text()))) shared.add(of_rank);
-  summary.privacy.shared_metrics = shared.words();
+  summary.part<PrivacyReport>().shared_metrics = shared.words();
   if (metrics_policy().shared()) return;
   summary.withheld = {"loss.mean", "loss.last"};
   if (!summary.classifies) return;
   summary.withheld.emplace_back("metrics.progressive_accuracy");
-  if (!summary.test) summary.withheld.emplace_back("accuracy");
+  if (!summary.get<RunScores>().test) summary.withheld.emplace_back("accuracy");
 }
 
 /// The model of model.h5, without its origin; none where the command has none. Rank 0's.
@@ -267,7 +269,7 @@ std::vector<std::pair<std::string, std::string>> LearningRun::origin_of_model(co
                                                           {"data_digest", dataset_.digest},
                                                           {"clients", std::to_string(summary.clients)},
                                                           {"rounds", std::to_string(summary.rounds)}};
-  if (privacy_) origin.emplace_back("privacy", statement(summary.privacy));
+  if (privacy_) origin.emplace_back("privacy", statement(summary.get<PrivacyReport>()));
   return origin;
 }
 

@@ -19,7 +19,7 @@ OUT_OF_SIGHT = {
     "models neither add noise nor open secrets": ("model", '"starling/privacy/mechanism.hpp"', '"starling/model/model.hpp"'),
     "privacy cannot send anything": ("privacy", '"starling/net/world.hpp"', '"starling/privacy/mechanism.hpp"'),
     "protocols communicate through the doors of net alone": ("protocol", "<mpi.h>", '"starling/net/neighbours/neighbours.hpp"'),
-    "who uses run files does not see HDF5": ("report", "<hdf5.h>", '"starling/report/run_file.hpp"'),
+    "who uses run files does not see HDF5": ("report", "<hdf5.h>", '"starling/report/summary.hpp"'),
 }
 
 

@@ -1,7 +1,7 @@
 /// Which rounds are recorded, and what the last figure of a history is.
 #include "output/rounds.hpp"
 
-#include "report/run_file.hpp"
+#include "report/summary.hpp"
 #include "support/testing.hpp"
 
 namespace starling::rounds_test {

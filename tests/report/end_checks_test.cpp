@@ -23,17 +23,17 @@ Summary good_run(const std::string& command) {
   summary.learned = true;
   summary.classifies = true;
   summary.aggregated = command != "omd" && command != "infer";
-  summary.final_model = {3, 4};
-  summary.consensus_error = 0.01;
-  summary.disagreement_left = 1e-6;
-  summary.progressive = Score{60, 80, 100, 0};
-  summary.test = Score{30, 90, 100};
-  summary.larger_class = 0.6;
-  summary.weights.emplace();
-  summary.batches = BatchScores{25, 1};
-  summary.intervals = {{"intercept", 1, 0.1, 0.8, 1.2, 0.95, "wald"}};
-  summary.settling.paths = {{std::nullopt, true, 100, 34, "a", 1, 4.9, "b"}};
-  summary.vertical.emplace();
+  summary.part<FinalModels>().mean = {3, 4};
+  summary.part<Consensus>().error = 0.01;
+  summary.part<Consensus>().left = 1e-6;
+  summary.part<RunScores>().progressive = Score{60, 80, 100, 0};
+  summary.part<RunScores>().test = Score{30, 90, 100};
+  summary.part<RunScores>().larger_class = 0.6;
+  summary.add(EffectiveWeights());
+  summary.add(BatchScores{25, 1});
+  summary.part<RunIntervals>().intervals = {{"intercept", 1, 0.1, 0.8, 1.2, 0.95, "wald"}};
+  summary.part<RunIntervals>().settling.paths = {{std::nullopt, true, 100, 34, "a", 1, 4.9, "b"}};
+  summary.add(MessageBits());
   return summary;
 }
 
@@ -60,54 +60,58 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all{
       {"divergence", "fedavg",
        [](Summary& s) {
-         s.final_model = {3e9, 4e9};
+         s.part<FinalModels>().mean = {3e9, 4e9};
        },
        "a norm of 5e+09"},
-      {"constant class", "omd", [](Summary& s) { s.test->correct = 60; }, "than a constant answer (60.00 %)"},
-      {"constant class", "vertical", [](Summary& s) { s.test->correct = 50; }, "than a constant answer (60.00 %)"},
+      {"constant class", "omd", [](Summary& s) { s.part<RunScores>().test->correct = 60; },
+       "than a constant answer (60.00 %)"},
+      {"constant class", "vertical", [](Summary& s) { s.part<RunScores>().test->correct = 50; },
+       "than a constant answer (60.00 %)"},
       {"constant number", "omd",
        [](Summary& s) {
          s.classifies = false;
-         s.larger_class.reset();
-         s.test_metrics = TestMetrics{100, std::nullopt, RegressionMetrics{-15.53, 4, 3}};
+         s.part<RunScores>().larger_class.reset();
+         s.add(TestMetrics{100, std::nullopt, RegressionMetrics{-15.53, 4, 3}});
        },
        "the mean of its labels (R2 = -1.55e+03 %)"},
       {"unseen number", "fedavg",
        [](Summary& s) {
          s.classifies = false;
-         s.progressive.reset();
-         s.test.reset();
-         s.larger_class.reset();
+         s.part<RunScores>().progressive.reset();
+         s.part<RunScores>().test.reset();
+         s.part<RunScores>().larger_class.reset();
        },
        "nothing shows whether the model is better", true},
-      {"records out of range", "renewable", [](Summary& s) { s.progressive->out_of_range = 3; }, "3 times a record"},
+      {"records out of range", "renewable", [](Summary& s) { s.part<RunScores>().progressive->out_of_range = 3; },
+       "3 times a record"},
       {"weights", "infer",
        [](Summary& s) {
-         s.weights->named = 1;
-         s.weights->lowest = {{2, 0.5}};
+         s.part<EffectiveWeights>().named = 1;
+         s.part<EffectiveWeights>().lowest = {{2, 0.5}};
        },
        "client 2 counted for 0.5"},
-      {"mixing time", "omd", [](Summary& s) { s.disagreement_left = 0.98; }, "leave 98 % of a disagreement"},
-      {"mixing time", "infer", [](Summary& s) { s.disagreement_left = 0.06; }, "leave 6 % of a disagreement"},
+      {"mixing time", "omd", [](Summary& s) { s.part<Consensus>().left = 0.98; }, "leave 98 % of a disagreement"},
+      {"mixing time", "infer", [](Summary& s) { s.part<Consensus>().left = 0.06; }, "leave 6 % of a disagreement"},
       {"averages", "omd",
        [](Summary& s) {
          s.learned = false;
-         s.consensus_error = 99;
+         s.part<Consensus>().error = 99;
        },
        "still lie 99.5 % as far from their mean"},
-      {"agreement", "omd", [](Summary& s) { s.consensus_error = 4; }, "mean model is 0.4 times its norm"},
-      {"agreement", "omd", [](Summary& s) { s.consensus_error = 36; }, "Noise is part of that", true},
-      {"settling", "infer", [](Summary& s) { s.settling.knows_scales = false; },
+      {"agreement", "omd", [](Summary& s) { s.part<Consensus>().error = 4; }, "mean model is 0.4 times its norm"},
+      {"agreement", "omd", [](Summary& s) { s.part<Consensus>().error = 36; }, "Noise is part of that", true},
+      {"settling", "infer", [](Summary& s) { s.part<RunIntervals>().settling.knows_scales = false; },
        "the scales of the features are unknown"},
       {"settling", "infer",
        [](Summary& s) {
-         s.settling.paths = {{std::nullopt, false, 10, 34, "a", 1, 4.9, "b"}};
+         s.part<RunIntervals>().settling.paths = {{std::nullopt, false, 10, 34, "a", 1, 4.9, "b"}};
        },
        "mostly 'a'"},
-      {"quantiser", "vertical", [](Summary& s) { s.vertical->one_level = 0.4; }, "in 40 % of the parties' messages"},
-      {"information", "renewable", [](Summary& s) { s.batches->information = 1.3; },
+      {"quantiser", "vertical", [](Summary& s) { s.part<MessageBits>().one_level = 0.4; },
+       "in 40 % of the parties' messages"},
+      {"information", "renewable", [](Summary& s) { s.part<BatchScores>().information = 1.3; },
        "a batch tells 1.3 of its intercept"},
-      {"scores", "renewable", [](Summary& s) { s.batches->drift = 40; }, "add up to 40 standard errors"}};
+      {"scores", "renewable", [](Summary& s) { s.part<BatchScores>().drift = 40; }, "add up to 40 standard errors"}};
   return all;
 }
 
@@ -134,21 +138,21 @@ TEST(EndChecks, HaveACaseEach) {
 
 TEST(EndChecks, LookAtTheRunsOfTheirCommandsAlone) {
   Summary summary = good_run("fedavg");
-  summary.batches->drift = 40;
-  summary.disagreement_left = 1;
+  summary.part<BatchScores>().drift = 40;
+  summary.part<Consensus>().left = 1;
   EXPECT_THAT(notes_of(summary), IsEmpty());
 }
 
 /// Noise moves clients apart by itself: a run may disagree more under it.
 TEST(EndChecks, ExpectMoreDisagreementUnderNoise) {
   Summary summary = good_run("omd");
-  summary.consensus_error = 4;
+  summary.part<Consensus>().error = 4;
   EXPECT_THAT(notes_of(summary, true), IsEmpty());
 }
 
 TEST(EndChecks, NameScalesWhereTheyAreOpen) {
   Summary summary = good_run("infer");
-  summary.settling.knows_scales = false;
+  summary.part<RunIntervals>().settling.knows_scales = false;
   EXPECT_THAT(notes_of(summary, true, false), ElementsAre(HasSubstr("--ranges")));
   EXPECT_THAT(notes_of(summary, true, true), ElementsAre(Not(HasSubstr("--ranges"))));
 }
@@ -156,11 +160,11 @@ TEST(EndChecks, NameScalesWhereTheyAreOpen) {
 /// What a run withholds is not there to be looked at.
 TEST(EndChecks, SayNothingOfWhatIsWithheld) {
   Summary summary = good_run("omd");
-  summary.progressive.reset();
-  summary.test.reset();
-  summary.larger_class.reset();
-  summary.disagreement_left.reset();
-  summary.weights.reset();
+  summary.part<RunScores>().progressive.reset();
+  summary.part<RunScores>().test.reset();
+  summary.part<RunScores>().larger_class.reset();
+  summary.part<Consensus>().left.reset();
+  summary.add(EffectiveWeights());
   EXPECT_THAT(notes_of(summary), IsEmpty());
 }
 

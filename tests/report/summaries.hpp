@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "output/figures/test_metrics.hpp"
+#include "output/intervals/interval.hpp"
+#include "privacy/statement/statement.hpp"
 #include "report/summary.hpp"
 
 namespace starling::testing_support {
@@ -17,23 +20,24 @@ inline Summary stopped_run(Client clients) {
   summary.rounds_planned = 50;
   summary.classifies = true;
   summary.learned = true;
-  summary.consensus_error = 1e-4;
-  summary.mass = clients;
-  summary.wire = {50, 1400};
-  summary.shares = {1, 0.5, 0.25, 0.25};
+  summary.part<Consensus>().error = 1e-4;
+  summary.part<Consensus>().mass = clients;
+  summary.part<RunTraffic>().wire = {50, 1400};
+  summary.part<RunTimes>().shares = {1, 0.5, 0.25, 0.25};
   summary.run_directory = "runs/7";
   summary.notes = {"stopped by a signal after round 40"};
-  summary.privacy.mechanism = "laplace";
-  summary.privacy.description = "Discrete Laplace noise is added.";
-  summary.privacy.neighbours = "one record is replaced";
-  summary.privacy.release.epsilon = 0.5;
-  summary.privacy.losses.participations = 4;
-  summary.privacy.losses.record.epsilon = summary.privacy.losses.component.epsilon = 2;
-  summary.privacy.losses.one_per_batch.epsilon = 20;
-  summary.privacy.losses.client.epsilon = 60;
-  summary.privacy.losses.releases = 40;
-  summary.privacy.clients = clients;
-  summary.privacy.run_id = "run-7";
+  PrivacyReport& privacy = summary.part<PrivacyReport>();
+  privacy.mechanism = "laplace";
+  privacy.description = "Discrete Laplace noise is added.";
+  privacy.neighbours = "one record is replaced";
+  privacy.release.epsilon = 0.5;
+  privacy.losses.participations = 4;
+  privacy.losses.record.epsilon = privacy.losses.component.epsilon = 2;
+  privacy.losses.one_per_batch.epsilon = 20;
+  privacy.losses.client.epsilon = 60;
+  privacy.losses.releases = 40;
+  privacy.clients = clients;
+  privacy.run_id = "run-7";
   return summary;
 }
 
@@ -48,11 +52,12 @@ inline TestMetrics metrics_of_margins(const std::vector<std::pair<double, double
 inline Summary aggregated(Summary summary, const std::vector<EdgeTraffic>& edges) {
   summary.command = "renewable";
   summary.aggregated = true;
-  summary.test = Score{10, 40, 50};
-  summary.test_metrics = metrics_of_margins({{1, 1}, {1, 1}, {1, -1}, {-1, 1}, {-1, -1}});
-  summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
-                       {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
-  summary.edges = edges;
+  summary.part<RunScores>().test = Score{10, 40, 50};
+  summary.add(metrics_of_margins({{1, 1}, {1, 1}, {1, -1}, {-1, 1}, {-1, -1}}));
+  summary.part<RunIntervals>().intervals = {
+      {"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
+      {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
+  summary.part<RunTraffic>().edges = edges;
   return summary;
 }
 

@@ -19,15 +19,15 @@ Summary example() {
   Summary summary = stopped_run(3);
   summary.ranks = 2;
   summary.dimension = 2;
-  summary.progressive = Score{60, 90, 120};
-  summary.last_loss = 0.25;
-  summary.edges = {{0, 1, 40, 960}, {1, 2, 40, 960}, {2, 0, 39, 936}};
-  summary.evaluation_bytes = 512;
-  summary.wall = 2;
-  summary.final_model = {0.5, -0.25};
-  summary.privacy.batch = 3;
-  summary.privacy.dimension = 2;
-  summary.privacy.clip = 1;
+  summary.part<RunScores>().progressive = Score{60, 90, 120};
+  summary.part<RunScores>().last_loss = 0.25;
+  summary.part<RunTraffic>().edges = {{0, 1, 40, 960}, {1, 2, 40, 960}, {2, 0, 39, 936}};
+  summary.part<RunTraffic>().evaluation_bytes = 512;
+  summary.part<RunTimes>().wall = 2;
+  summary.part<FinalModels>().mean = {0.5, -0.25};
+  summary.part<PrivacyReport>().batch = 3;
+  summary.part<PrivacyReport>().dimension = 2;
+  summary.part<PrivacyReport>().clip = 1;
   return summary;
 }
 
@@ -84,7 +84,7 @@ TEST(SummaryJson, HoldsTheFigures) {
   EXPECT_EQ(at(json, "time/rounds_per_second"), 20);
   EXPECT_EQ(at(json, "time/shares/learning"), 0.5);
   EXPECT_EQ(at(json, "final_model"), (Vector{0.5, -0.25}));
-  EXPECT_EQ(at(json, "privacy/statement"), statement(example().privacy));
+  EXPECT_EQ(at(json, "privacy/statement"), statement(example().part<PrivacyReport>()));
   EXPECT_FALSE(json.contains("models"));
 }
 
@@ -100,12 +100,12 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   regret.comparator.certificate = 1e-10;
   regret.comparator.tolerance = 1e-9;
   regret.comparator.evaluations = 17;
-  summary.regret.emplace();
-  summary.regret->played = 70;
-  summary.regret->client_rounds = 120;
-  summary.regret->fixed = regret;
-  summary.regret->per_client = {{60, 40, 8, 0.5}, {60, 30, 2, 0.25}};
-  summary.regret->curve.fixed_growth = GrowthFit{0.5, 0.02, 1, 10, 9};
+  summary.add(Regret());
+  summary.part<Regret>().played = 70;
+  summary.part<Regret>().client_rounds = 120;
+  summary.part<Regret>().fixed = regret;
+  summary.part<Regret>().per_client = {{60, 40, 8, 0.5}, {60, 30, 2, 0.25}};
+  summary.part<Regret>().curve.fixed_growth = GrowthFit{0.5, 0.02, 1, 10, 9};
   const nlohmann::json json = parsed(summary);
   EXPECT_EQ(at(json, "regret/static"), 10);
   EXPECT_EQ(at(json, "regret/static_per_client_round"), 10.0 / 120);
@@ -122,17 +122,17 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   EXPECT_TRUE(at(json, "regret/dynamic").is_null());
   EXPECT_EQ(remark_on(regret), "");
 
-  summary.regret->fixed->comparator.ending = Minimum::Ending::unbounded;
+  summary.part<Regret>().fixed->comparator.ending = Minimum::Ending::unbounded;
   EXPECT_TRUE(at(parsed(summary), "regret/static").is_null());
   EXPECT_THAT(to_table(summary), HasSubstr("none: no model is best"));
-  summary.regret->fixed->comparator.ending = Minimum::Ending::gave_up;
-  EXPECT_THAT(remark_on(*summary.regret->fixed), HasSubstr("by up to 1.2e-08"));
+  summary.part<Regret>().fixed->comparator.ending = Minimum::Ending::gave_up;
+  EXPECT_THAT(remark_on(*summary.part<Regret>().fixed), HasSubstr("by up to 1.2e-08"));
 }
 
 TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
   Summary summary = example();
-  summary.regret.emplace();
-  summary.regret->client_rounds = 120;
+  summary.add(Regret());
+  summary.part<Regret>().client_rounds = 120;
   DynamicRegret regret;
   regret.played = 70;
   regret.best = 10;
@@ -142,7 +142,7 @@ TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
   regret.worst.certificate = 2e-12;
   regret.worst.tolerance = 1e-11;
   regret.evaluations = 900;
-  summary.regret->moving = regret;
+  summary.part<Regret>().moving = regret;
   const nlohmann::json json = parsed(summary);
   EXPECT_EQ(at(json, "regret/dynamic"), 60);
   EXPECT_EQ(at(json, "regret/dynamic_per_client_round"), 0.5);
@@ -153,7 +153,7 @@ TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
   EXPECT_THAT(table, HasSubstr("60, 0.5 per client-round (120 of them)"));
   EXPECT_THAT(table, HasSubstr("4 over 40 rounds, 0.1 per round"));
   EXPECT_THAT(table, Not(HasSubstr("static regret")));
-  summary.regret->moving->unbounded = 3;
+  summary.part<Regret>().moving->unbounded = 3;
   EXPECT_TRUE(at(parsed(summary), "regret/dynamic").is_null());
   EXPECT_THAT(to_table(summary), HasSubstr("none: see the note"));
 }
@@ -161,9 +161,10 @@ TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
 // JSON has no infinity.
 TEST(SummaryJson, WritesInfiniteLossesAsNull) {
   Summary summary = example();
-  summary.privacy.mechanism = "none";
-  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
-  summary.privacy.losses.one_per_batch.epsilon = summary.privacy.clip = inf;
+  summary.part<PrivacyReport>().mechanism = "none";
+  summary.part<PrivacyReport>().release.epsilon = summary.part<PrivacyReport>().losses.record.epsilon =
+      summary.part<PrivacyReport>().losses.client.epsilon = inf;
+  summary.part<PrivacyReport>().losses.one_per_batch.epsilon = summary.part<PrivacyReport>().clip = inf;
   const nlohmann::json json = parsed(summary);
   for (const char* key : {"privacy/epsilon_per_release", "privacy/epsilon", "privacy/client_epsilon",
                           "privacy/one_per_batch_epsilon", "privacy/clip"}) {
@@ -173,8 +174,8 @@ TEST(SummaryJson, WritesInfiniteLossesAsNull) {
 
 TEST(SummaryJson, WithheldFiguresAreNullAndListed) {
   Summary summary = example();
-  summary.progressive = std::nullopt;
-  summary.last_loss = std::nullopt;
+  summary.part<RunScores>().progressive = std::nullopt;
+  summary.part<RunScores>().last_loss = std::nullopt;
   summary.withheld = {"loss", "accuracy", "metrics.progressive_accuracy"};
   const nlohmann::json json = parsed(summary);
   for (const char* key : {"loss/mean", "loss/last", "accuracy"}) EXPECT_TRUE(at(json, key).is_null()) << key;
@@ -184,7 +185,7 @@ TEST(SummaryJson, WithheldFiguresAreNullAndListed) {
 
 TEST(SummaryJson, AccuracyIsThatOfTheTestSetIfThereIsOne) {
   Summary summary = example();
-  summary.test = Score{10, 40, 50};
+  summary.part<RunScores>().test = Score{10, 40, 50};
   const nlohmann::json json = parsed(summary);
   EXPECT_EQ(at(json, "accuracy"), 0.8);
   EXPECT_EQ(at(json, "metrics/test_loss"), 0.2);
@@ -211,7 +212,7 @@ TEST(SummaryJson, HoldsFiguresByClass) {
   EXPECT_EQ(at(json, "metrics/confusion"),
             nlohmann::json::parse(R"({"classes": [-1, 1], "counts": [[1, 1], [1, 2]]})"));
   Summary never = aggregated_example();
-  never.test_metrics = metrics_of_margins({{1, -1}});
+  never.add(metrics_of_margins({{1, -1}}));
   EXPECT_EQ(at(parsed(never), "metrics/precision"), 0) << "a class that is never predicted counts";
   EXPECT_FALSE(parsed(example()).contains("intervals"));
   EXPECT_FALSE(at(parsed(example()), "metrics").contains("precision"));
@@ -237,7 +238,7 @@ TEST(SummaryJson, CountsWhatPassesTheAggregatorPerRound) {
   EXPECT_FALSE(at(parsed(example()), "traffic").contains("uplink_bytes_per_round"));
   Summary alone = aggregated_example();
   alone.clients = 1;
-  alone.edges = {};
+  alone.part<RunTraffic>().edges = {};
   EXPECT_EQ(at(parsed(alone), "traffic/downlink_bytes_per_round"), 0);
   alone.rounds = 0;
   EXPECT_TRUE(at(parsed(alone), "traffic/downlink_bytes_per_round").is_null());
@@ -245,9 +246,9 @@ TEST(SummaryJson, CountsWhatPassesTheAggregatorPerRound) {
 
 TEST(SummaryJson, ListsAThousandEdgesAndNoMore) {
   Summary summary = example();
-  summary.edges.assign(1000, {0, 1, 2, 3});
+  summary.part<RunTraffic>().edges.assign(1000, {0, 1, 2, 3});
   EXPECT_EQ(at(parsed(summary), "traffic/edges").size(), 1000U);
-  summary.edges.push_back({0, 1, 2, 3});
+  summary.part<RunTraffic>().edges.push_back({0, 1, 2, 3});
   EXPECT_EQ(at(parsed(summary), "traffic/edges").size(), 0U);
   EXPECT_EQ(at(parsed(summary), "traffic/messages"), 2002);
 }
@@ -256,7 +257,7 @@ TEST(SummaryJson, HoldsAllModelsIfAsked) {
   Summary summary = example();
   Columns models(2, 3);
   for (std::size_t u = 0; u < 3; ++u) models[u][1] = static_cast<double>(u);
-  summary.models = models;
+  summary.part<FinalModels>().of_clients = models;
   EXPECT_EQ(at(parsed(summary), "models"), nlohmann::json::parse("[[0,0],[0,1],[0,2]]"));
 }
 
@@ -264,9 +265,9 @@ TEST(SummaryJson, HoldsAllModelsIfAsked) {
 TEST(SummaryJson, IsValidForARunOfNoRounds) {
   Summary summary = example();
   summary.rounds = 0;
-  summary.progressive = Score{};
-  summary.wall = 0;
-  summary.shares = {};
+  summary.part<RunScores>().progressive = Score{};
+  summary.part<RunTimes>().wall = 0;
+  summary.part<RunTimes>().shares = {};
   const nlohmann::json json = parsed(summary);
   for (const char* key : {"loss/mean", "accuracy", "time/rounds_per_second", "time/shares/mixing"}) {
     EXPECT_TRUE(at(json, key).is_null()) << key;
@@ -285,10 +286,10 @@ TEST(SummaryJson, ClaimsNoLossWhereNoRecordWasUsed) {
 
 TEST(SummaryJson, RoundTripsNumbers) {
   Summary summary = example();
-  summary.final_model = {1.0 / 3, 5e-324};
-  summary.consensus_error = 0.1 + 0.2;
-  EXPECT_EQ(at(parsed(summary), "final_model"), summary.final_model);
-  EXPECT_EQ(at(parsed(summary), "consensus_error"), summary.consensus_error);
+  summary.part<FinalModels>().mean = {1.0 / 3, 5e-324};
+  summary.part<Consensus>().error = 0.1 + 0.2;
+  EXPECT_EQ(at(parsed(summary), "final_model"), summary.part<FinalModels>().mean);
+  EXPECT_EQ(at(parsed(summary), "consensus_error"), summary.part<Consensus>().error);
 }
 
 /// The text with all white space as single spaces: where lines are wrapped does not matter.
@@ -323,27 +324,27 @@ TEST(SummaryTable, SaysWhatAPersonNeeds) {
                                      "119 over 3 edges",
                                      "20 rounds/s",
                                      "stopped by a signal",
-                                     in_short(example().privacy)[0],
-                                     in_short(example().privacy)[3],
+                                     in_short(example().part<PrivacyReport>())[0],
+                                     in_short(example().part<PrivacyReport>())[3],
                                      "runs/7",
                                      "starling omd --source a.csv"});
 }
 
 TEST(SummaryTable, NamesTheUnitOfWhichOneIsInEveryBatch) {
   Summary summary = example();
-  summary.privacy.unit = PrivacyUnit::component;
+  summary.part<PrivacyReport>().unit = PrivacyUnit::component;
   expect_parts(to_table(summary), {"60  (all records of a client; 20 for one component in every batch)"});
 }
 
 TEST(SummaryTable, HasTheWholeStatementWhereItIsWanted) {
-  const std::string whole = "Privacy. " + statement(example().privacy);
-  expect_parts(to_table(example(), true), {in_short(example().privacy)[0], whole});
+  const std::string whole = "Privacy. " + statement(example().part<PrivacyReport>());
+  expect_parts(to_table(example(), true), {in_short(example().part<PrivacyReport>())[0], whole});
   EXPECT_THAT(to_table(example()), Not(HasSubstr(whole)));
 }
 
 TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
   Summary summary = example();
-  summary.progressive = std::nullopt;
+  summary.part<RunScores>().progressive = std::nullopt;
   summary.withheld = {"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"};
   const std::string text = to_table(summary);
   expect_parts(text, {"withheld: in private/, for each owner", "withheld: in private/ (name a public --test set"});
@@ -352,9 +353,10 @@ TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
 
 TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
   Summary summary = example();
-  summary.privacy.mechanism = "none";
-  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
-  summary.privacy.losses.one_per_batch.epsilon = inf;
+  summary.part<PrivacyReport>().mechanism = "none";
+  summary.part<PrivacyReport>().release.epsilon = summary.part<PrivacyReport>().losses.record.epsilon =
+      summary.part<PrivacyReport>().losses.client.epsilon = inf;
+  summary.part<PrivacyReport>().losses.one_per_batch.epsilon = inf;
   expect_parts(to_table(summary), {"unbounded  (4 x unbounded per release"});
 }
 
@@ -362,14 +364,14 @@ TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
 TEST(SummaryTable, WarnsOfAPublicNoiseKey) {
   Summary summary = example();
   EXPECT_THAT(to_table(summary), Not(HasSubstr("but see below")));
-  summary.privacy.noise_key = NoiseKeyPolicy::seed;
+  summary.part<PrivacyReport>().noise_key = NoiseKeyPolicy::seed;
   expect_parts(to_table(summary), {"2, but see below"});
 }
 
 TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
   Summary summary = example();
   EXPECT_THAT(to_table(summary), Not(HasSubstr("step debt")));
-  summary.largest_debt = 1.5;
+  summary.part<Steps>().largest_debt = 1.5;
   expect_parts(to_table(summary), {"step debt", "1.5 of the first round's steps not yet repaid"});
 }
 
@@ -382,13 +384,13 @@ TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
                       "messages 160 to and from the aggregator, client 0",
                       "per round 80 bytes up from all other clients, 20 bytes down in one broadcast"});
   for (const char* part : {"consensus", "mass"}) EXPECT_THAT(text, Not(HasSubstr(part))) << part;
-  summary.intervals.assign(14, summary.intervals[0]);
+  summary.part<RunIntervals>().intervals.assign(14, summary.part<RunIntervals>().intervals[0]);
   expect_parts(to_table(summary), {"... 2 more, in summary.json and coefficients.csv"});
 }
 
 TEST(SummaryTable, CutsLongListsOfEdges) {
   Summary summary = example();
-  summary.edges.assign(15, {7, 8, 1, 2});
+  summary.part<RunTraffic>().edges.assign(15, {7, 8, 1, 2});
   expect_parts(to_table(summary, true), {"per edge", "7 -> 8", "... 3 more edges"});
   EXPECT_THAT(to_table(summary), Not(HasSubstr("7 -> 8")));
 }

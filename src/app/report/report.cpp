@@ -13,9 +13,8 @@
 #include "core/limits.hpp"
 #include "curve_table.hpp"
 #include "files/text_files.hpp"
-#include "report/figures/figure.hpp"
+#include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
-#include "report/run_file.hpp"
 #include "report/view/table_text.hpp"
 
 namespace starling {
@@ -364,7 +363,7 @@ std::string RunReport::draw(const std::string& folder, PictureFormats formats) c
     curves.convergence = convergence_to(models, view.numbers("final_model"), "the final mean model");
     curves.components = components_of(path_, models, view.numbers("regret.comparator"));
     curves.regret = read_regret_curve(path_);
-    curves.figures = figure_panels(view);
+    curves.figures = panels_of(view);
   } else if (!history_.empty()) {
     const RecordedModels models = if_readable(read_models, path_);
     curves.convergence = convergence_so_far(models);

@@ -3,6 +3,7 @@
 
 #include "infer_run.hpp"
 #include "methods/methods.hpp"
+#include "output/figures/effective_weights.hpp"
 #include "report/pictures/pictures.hpp"
 
 namespace starling {
@@ -50,7 +51,7 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   summary.average = "all";
   summary.client_weights = name_of(ClientWeights::records);
   summary.learned = true;
-  summary.tuned = tuned_;
+  summary.add(Tuning{tuned_});
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
   LocalResults local = local_results(std::move(models), model_.get());
@@ -60,10 +61,11 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
   if (schedule_) add_weights(summary);
   if (contraction_) {
-    summary.disagreement_left = std::pow(*contraction_, static_cast<double>(end.done * config_.mixing.gossip_steps));
+    summary.part<Consensus>().left =
+        std::pow(*contraction_, static_cast<double>(end.done * config_.mixing.gossip_steps));
   }
   if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
-  intervals_->summarise(summary, notes_);
+  summary.add(intervals_->summarise(notes_));
   on_first_rank([&] {
     const std::string note =
         columns_->write_proposal(directory_->path(), dataset_.constants ? dataset_.constants->label : "");
@@ -73,8 +75,8 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
 
 /// **Collective.**
 void InferRun::add_weights(Summary& summary) {
-  summary.step_cap = config_.step_cap;
-  summary.weights = gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt);
+  summary.part<Steps>().cap = config_.step_cap;
+  summary.add(gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt));
 }
 
 std::optional<SavedModel> InferRun::model_of_results() const {
@@ -87,12 +89,12 @@ std::optional<SavedModel> InferRun::model_of_results() const {
 }
 
 OwnResults InferRun::own_results(const Summary& summary) {
-  const std::vector<IntervalsAt> path = intervals_->path_to(summary.intervals);
+  const std::vector<IntervalsAt> path = intervals_->path_to(summary.get<RunIntervals>().intervals);
   OwnResults own;
   own.model = "the estimate";
   if (path.empty() || path.back().intervals.empty()) return own;
   const std::string& folder = directory_->path();
-  own.write = [folder, path, in_own_units = summary.own_units, this] {
+  own.write = [folder, path, in_own_units = summary.get<RunIntervals>().own_units, this] {
     write_interval_path(folder, path);
     if (!in_own_units.empty()) write_coefficients(*directory_, in_own_units, "coefficients-own-units.csv");
   };

@@ -111,8 +111,8 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
   Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.rounds = config_.sgd.steps;
   summary.aggregated = !schedule_;
-  summary.tuned = tuned_;
-  summary.study = study.cells();
+  summary.add(Tuning{tuned_});
+  const auto& cells = summary.add(study.cells());
   const PriceRange price = privacy_->prices().range();
   if (replications > 0)
     notes_.push_back(fmt::format(
@@ -122,7 +122,7 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
   note_hidden();
   summary.notes = notes_;
   write_summary(*directory_, summary);
-  write_study(directory_->path(), summary.study);
+  write_study(directory_->path(), cells);
   print_summary(summary, config_);
 }
 

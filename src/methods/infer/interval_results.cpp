@@ -135,14 +135,16 @@ Released<Columns> IntervalResults::estimates() {
   return declare_public(Columns(all[0], models.size()));
 }
 
-void IntervalResults::summarise(Summary& summary, std::vector<std::string>& notes) {
-  summary.intervals = intervals(notes);
+RunIntervals IntervalResults::summarise(std::vector<std::string>& notes) {
+  RunIntervals all;
+  all.intervals = intervals(notes);
   if (plug_in_path_) plug_in_spreads_ = plug_in_path_->spreads(config_.data.batch);
-  summary.own_units = intervals_in_own_units();
-  if (config_.intervals_text != "none") summary.settling = settling(summary.intervals);
+  all.own_units = intervals_in_own_units();
+  if (config_.intervals_text != "none") all.settling = settling(all.intervals);
   if (config_.intervals_text != "none") note_short_paths(notes);
-  if (engine_.paths() > 0) summary.interval_records = records_after(steps_taken());
-  if (config_.joint && first_rank()) summary.joint = joint_test();
+  if (engine_.paths() > 0) all.records = records_after(steps_taken());
+  if (config_.joint && first_rank()) all.joint = joint_test();
+  return all;
 }
 
 /// As path_to(), with the last step's as any other.

@@ -88,9 +88,9 @@ class IntervalResults {
   /// Models that the rounds end with, d × local clients: means of the paths, less their bias if that is asked for.
   /// **Collective.**
   [[nodiscard]] Released<Columns> estimates();
-  /// Adds intervals, tests and whether the paths have settled, on rank 0; appends their notes to `notes`.
+  /// Intervals, tests and whether the paths have settled, on rank 0; appends their notes to `notes`.
   /// **Collective.**
-  void summarise(Summary& summary, std::vector<std::string>& notes);
+  [[nodiscard]] RunIntervals summarise(std::vector<std::string>& notes);
   /// The spread of an aggregated regression's estimate, on rank 0; none where its path has not settled.
   [[nodiscard]] std::optional<ParameterSpread> spread_of_parameters() const;
   /// Intervals along the way of the aggregator, or of client 0, on rank 0. The aggregator's end is `last`, as

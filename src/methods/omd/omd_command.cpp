@@ -5,6 +5,7 @@
 #include "core/memory/heap.hpp"
 #include "methods/methods.hpp"
 #include "omd_run.hpp"
+#include "output/figures/effective_weights.hpp"
 #include "report/pictures/pictures.hpp"
 #include "report/view/run_reading.hpp"
 
@@ -114,7 +115,7 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   if (config_.learns()) summary.client_weights = name_of(config_.weights);
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
-  summary.deadline = config_.mixing.deadline;
+  summary.part<Pace>().deadline = config_.mixing.deadline;
   settings_.describe(summary);
   LocalResults local = local_results(std::move(models), model_.get());
   local.debts = omd_->debts_in_first_steps();
@@ -123,9 +124,10 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   if (hosts_clients()) local.played_rounds = omd_->played_rounds();
   add_regret(summary, end.stopped);
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
-  if (violation_) summary.constraints = violation_->constraints;
+  if (violation_) summary.add(violation_->constraints);
   if (const std::optional<double> contraction = graph_->contraction()) {
-    summary.disagreement_left = std::pow(*contraction, static_cast<double>(end.done * config_.mixing.gossip_steps));
+    summary.part<Consensus>().left =
+        std::pow(*contraction, static_cast<double>(end.done * config_.mixing.gossip_steps));
   }
   if (config_.learns()) add_weights(summary);
 }
@@ -133,11 +135,11 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
 /// **Collective.**
 void OmdRun::add_weights(Summary& summary) {
   const bool out_of_step = config_.mixing.deadline.has_value();
-  summary.step_cap = config_.omd.step_cap;
+  summary.part<Steps>().cap = config_.omd.step_cap;
   std::optional<double> contraction;
   if (!out_of_step) contraction = path_->contraction(agreement_);
-  summary.weights = gather_weights(agreement_, recorded_, local_steps(*omd_, first_client(), contraction),
-                                   out_of_step ? tolerated_debt_out_of_step : tolerated_debt);
+  summary.add(gather_weights(agreement_, recorded_, local_steps(*omd_, first_client(), contraction),
+                             out_of_step ? tolerated_debt_out_of_step : tolerated_debt));
   if (out_of_step) note_late_clients();
 }
 
@@ -176,8 +178,7 @@ void OmdRun::add_regret(Summary& summary, bool stopped) {
   } else if (!any_has_played()) {
     notes_.emplace_back("regret: there is none, since no client took a step");
   } else {
-    summary.regret = find_regret_of_run();
-    for (const std::string& remark : remarks_on(*summary.regret)) notes_.push_back(remark);
+    for (const std::string& remark : remarks_on(summary.add(find_regret_of_run()))) notes_.push_back(remark);
   }
 }
 
@@ -205,9 +206,10 @@ Regret OmdRun::find_regret_of_run() {
 void OmdRun::complete_summary(Summary& summary) {
   if (!config_.learns()) return;
   if (canaries_) {
-    summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
+    summary.part<PrivacyReport>().audit =
+        canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
   }
-  for (const ConstraintFigures& each : summary.constraints) {
+  for (const ConstraintFigures& each : summary.get<std::vector<ConstraintFigures>>()) {
     if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
   }
 }
@@ -222,7 +224,8 @@ OwnResults OmdRun::own_results(const Summary& /*summary*/) {
 }
 
 ExitCode OmdRun::exit_code(const Summary& summary, const RoundsEnd& end) {
-  const bool refuted = summary.privacy.audit && summary.privacy.audit->refuted;
+  const auto& audit = summary.get<PrivacyReport>().audit;
+  const bool refuted = audit && audit->refuted;
   return agreement_.broadcast(declare_public(refuted)) ? ExitCode::refuted : LearningRun::exit_code(summary, end);
 }
 

@@ -112,10 +112,10 @@ void RenewableRun::add_notes() {
 void RenewableRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   add_notes();
   AggregatedRun::summarise(summary, std::move(models), end);
-  summary.batches = batch_scores();
+  if (auto batches = batch_scores()) summary.add(*batches);
   try {
-    summary.intervals = intervals();
-    if (!summary.intervals.empty() && config_.settings.l2 > 0) {
+    const RunIntervals& all = summary.add(RunIntervals{intervals()});
+    if (!all.intervals.empty() && config_.settings.l2 > 0) {
       notes_.push_back(
           fmt::format("the intervals are of the coefficients under the penalty, which --l2 {} shrinks towards 0: they "
                       "hold those of a model without penalty less often than in {:.6g} % of runs",
@@ -125,7 +125,7 @@ void RenewableRun::summarise(Summary& summary, Released<Columns> models, const R
     notes_.emplace_back(error.what());
   }
   if (const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get())) {
-    summary.objective = offline->objective();
+    summary.part<RunScores>().objective = offline->objective();
   }
 }
 
@@ -141,8 +141,9 @@ std::optional<SavedModel> RenewableRun::model_of_results() const {
 
 void RenewableRun::complete_summary(Summary& summary) {
   if (mask_keys_.empty()) return;
-  summary.privacy.trust.key_list = fingerprint(mask_keys_);
-  for (const MaskKey::Bytes& key : mask_keys_) summary.privacy.trust.keys.push_back(fingerprint(key));
+  Trust& trust = summary.part<PrivacyReport>().trust;
+  trust.key_list = fingerprint(mask_keys_);
+  for (const MaskKey::Bytes& key : mask_keys_) trust.keys.push_back(fingerprint(key));
 }
 
 Command renewable_command() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "output/intervals/interval.hpp"
 #include "protocol/person_model.hpp"
 #include "protocol/renewable/offline_renewable.hpp"
 #include "protocol/renewable/online_renewable.hpp"

@@ -71,7 +71,7 @@ void VerticalRun::summarise(Summary& summary, Released<Columns> models, const Ro
   gather_results(agreement_, local, policy, false, summary);
   if (first_rank()) {
     set_one_model(summary, local.models.value()[0]);
-    summary.vertical = figures();
+    add_figures(summary);
   }
   if (config_.static_regret && !end.stopped) add_regret(summary);
   count_evaluation(summary);
@@ -87,10 +87,9 @@ Score VerticalRun::score_held_out(Summary& summary) {
     tally.add(Vector{own_units(outputs[0])}, own_units(targets[0]));
   });
   if (!first_rank()) return score;
-  summary.test_metrics = tally.metrics();
-  if (const std::optional<Classification>& classes = summary.test_metrics->classification) {
+  if (const auto& classes = summary.add(tally.metrics()).classification) {
     const auto most = std::ranges::max(classes->classes, {}, &ClassMetrics::records).records;
-    summary.larger_class = static_cast<double>(most) / static_cast<double>(tally.records());
+    summary.part<RunScores>().larger_class = static_cast<double>(most) / static_cast<double>(tally.records());
   }
   return score.of_all();
 }
@@ -98,25 +97,23 @@ Score VerticalRun::score_held_out(Summary& summary) {
 void VerticalRun::count_evaluation(Summary& summary) {
   std::int64_t own = 0;
   for (const EdgeTraffic& edge : evaluation_->edge_traffic()) own += edge.bytes;
-  summary.evaluation_bytes += agreement_.sum(declare_public(own));
+  summary.part<RunTraffic>().evaluation_bytes += agreement_.sum(declare_public(own));
 }
 
-VerticalFigures VerticalRun::figures() const {
-  VerticalFigures figures;
-  figures.rounds = static_cast<double>(protocol_->done());
-  figures.bits = protocol_->total_bits();
-  figures.one_level = protocol_->share_of_one_level();
-  figures.broadcast = config_.plan.labels == LabelHolders::all;
+void VerticalRun::add_figures(Summary& summary) const {
+  const RoundBits bits = protocol_->total_bits();
+  summary.add(
+      MessageBits{bits.up, bits.down, config_.plan.labels == LabelHolders::all, protocol_->share_of_one_level()});
+  RunScores& scores = summary.part<RunScores>();
   const MetricsPolicy policy = metrics_policy();
   if (const auto score = policy.share(protocol_->tallies()[0], SharedFigure::scores_of_vertical);
       score && loss_of_outputs_->is_mean_squared_error()) {
-    figures.mse = score->value().loss / static_cast<double>(score->value().records);
+    scores.mse = score->value().loss / static_cast<double>(score->value().records);
   }
   if (config_.plan.keeps_predictions) {
     const auto predictions = policy.share(protocol_->predictions(), SharedFigure::predictions);
-    if (predictions) figures.auc = area_under_roc(predictions->value()).area;
+    if (predictions) scores.auc = area_under_roc(predictions->value()).area;
   }
-  return figures;
 }
 
 void VerticalRun::add_regret(Summary& summary) {
@@ -137,9 +134,8 @@ void VerticalRun::add_regret(Summary& summary) {
                      {summary.rounds, config_.plan.batch, config_.regret_passes.value_or(default_passes),
                       [this] { return world_.go_on_waiting(); }});
   if (!first_rank()) return;
-  summary.vertical->hindsight = found.loss;
-  summary.vertical->hindsight_method = found.method;
-  summary.vertical->played = metrics_policy().share(protocol_->played()[0], SharedFigure::scores_of_vertical)->value();
+  const auto played = metrics_policy().share(protocol_->played()[0], SharedFigure::scores_of_vertical);
+  summary.add(HindsightRegret{found.loss, played->value(), found.method});
 }
 
 /// Splits all networks' parameters, one after the other from the head on, into one block for each network.

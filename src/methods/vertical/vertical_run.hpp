@@ -109,7 +109,8 @@ class VerticalRun final : public LearningRun {
   /// Regret against the best fixed networks in hindsight. **Collective.**
   void add_regret(Summary& summary);
   [[nodiscard]] std::vector<Vector> blocks_of(View all) const;
-  [[nodiscard]] VerticalFigures figures() const;
+  /// Adds scores and counted bits. Rank 0's.
+  void add_figures(Summary& summary) const;
 
   VerticalConfig config_;
   bool starts_from_parts_ = false;  ///< that are not in one file

@@ -15,19 +15,6 @@
 
 namespace starling {
 
-/// The figures of a vertical run.
-struct VerticalFigures {
-  double rounds = 0;
-  RoundBits bits;                   ///< of all rounds
-  bool broadcast = true;            ///< the downlink is one message for all parties; false: a message to each
-  std::optional<double> mse;        ///< progressive mean squared error, where that is the loss
-  std::optional<double> auc;        ///< progressive, of two classes; none where withheld
-  double one_level = 0;             ///< share of the parties' messages in which nearly all numbers have one level
-  std::optional<double> hindsight;  ///< Σ_t F_t of the best fixed networks found
-  std::optional<double> played;     ///< Σ_t F_t of the played networks
-  std::string hindsight_method = {};
-};
-
 /// The recorder of rounds.csv on rank 0: round, loss, accuracy, test_loss, test_accuracy, uplink_bits, downlink_bits,
 /// out_of_range. A line has the means over the round's records in range (before the step; of test records after the
 /// step), the bits of its messages, and the number of records out of range. Private metrics go to private/0/rounds.csv.

@@ -85,6 +85,15 @@ struct RunSettling {
   [[nodiscard]] const PathSettling& worst() const;
 };
 
+/// The intervals of a run: a part of its summary.
+struct RunIntervals {
+  std::vector<Interval> intervals = {};  ///< of coefficients; client by client where each has its own
+  std::vector<Interval> own_units = {};  ///< the same in the source's own units, if records are standardised
+  RunSettling settling = {};             ///< of the paths behind them
+  std::optional<double> records = {};    ///< records behind them, over all clients
+  std::optional<JointTest> joint = {};   ///< joint test of the coefficients (--joint)
+};
+
 /// Why paths have not settled, and what helps; none of those that have. `scaled`: public constants scale the features.
 [[nodiscard]] std::optional<std::string> note_of_settling(const RunSettling& settling, bool scaled);
 

@@ -43,9 +43,8 @@ void FigureRecorder::keep_in(KeptParts& parts) const {
   for (const auto& [name, observer] : observers_) parts.add(name, *observer);
 }
 
-std::vector<std::function<void(Json&)>> FigureRecorder::gather(Agreement& agreement,
-                                                               std::vector<std::string>& notes) const {
-  std::vector<std::function<void(Json&)>> writers;
+FigureWriters FigureRecorder::gather(Agreement& agreement, std::vector<std::string>& notes) const {
+  FigureWriters writers;
   for (const auto& [name, observer] : observers_) {
     FigureResult result = observer->gather(agreement);
     notes.insert(notes.end(), result.notes.begin(), result.notes.end());

@@ -54,6 +54,9 @@ struct RecordedFigure {
 };
 using FigureTable = std::vector<RecordedFigure>;
 
+/// Writers of the keys of recorded figures: a part of a Summary.
+using FigureWriters = std::vector<std::function<void(Json& summary)>>;
+
 /// All figures that runs record, in the order of their keys.
 [[nodiscard]] const FigureTable& figure_table();
 
@@ -70,8 +73,7 @@ class FigureRecorder {
   /// Adds the observers to a checkpoint. `parts` keeps references.
   void keep_in(KeptParts& parts) const;
   /// **Collective.** The results, on rank 0; appends their notes to `notes`.
-  [[nodiscard]] std::vector<std::function<void(Json&)>> gather(Agreement& agreement,
-                                                               std::vector<std::string>& notes) const;
+  [[nodiscard]] FigureWriters gather(Agreement& agreement, std::vector<std::string>& notes) const;
 
  private:
   std::vector<std::pair<std::string, std::unique_ptr<FigureObserver>>> observers_;

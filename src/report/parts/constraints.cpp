@@ -1,4 +1,5 @@
 // Violations of long-term constraints.
+#include "output/figures/constraint_figures.hpp"
 #include "parts.hpp"
 
 namespace starling {
@@ -17,11 +18,9 @@ std::string row_of_constraint(const SummaryView& constraint) {
                      shown(constraint.number("dual_final.max"), "{:.4g}"));
 }
 
-}  // namespace
-
-void add_constraint_keys(const Summary& summary, Json& json) {
+void add_constraints(const Summary& summary, Json& json) {
   Json list = Json::array();
-  for (const ConstraintFigures& each : summary.constraints) {
+  for (const ConstraintFigures& each : summary.get<std::vector<ConstraintFigures>>()) {
     list.push_back(
         {{"name", each.name},
          {"private", each.on_data},
@@ -36,6 +35,12 @@ void add_constraint_keys(const Summary& summary, Json& json) {
 std::string constraint_rows(const SummaryView& summary) {
   return listed_rows("violation", summary.list("constraints"), most_listed_constraints, " constraints, in summary.json",
                      row_of_constraint);
+}
+
+}  // namespace
+
+SummaryPart constraint_part() {
+  return {add_constraints, constraint_rows};
 }
 
 }  // namespace starling

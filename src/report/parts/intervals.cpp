@@ -89,32 +89,21 @@ Json settling_json(const RunSettling& settling) {
   return json;
 }
 
-}  // namespace
-
-void add_interval_keys(const Summary& summary, Json& json) {
-  if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = json_list(summary.intervals, interval_json);
-  if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
-  if (summary.command == "infer" && !summary.intervals.empty()) {
-    json["settled"] = summary.settling.settled();
-    json["settling"] = settling_json(summary.settling);
+void add_intervals(const Summary& summary, Json& json) {
+  const RunIntervals& all = summary.get<RunIntervals>();
+  if (summary.aggregated || !all.intervals.empty()) json["intervals"] = json_list(all.intervals, interval_json);
+  if (all.records) json["interval_records"] = number_json(*all.records);
+  if (summary.command == "infer" && !all.intervals.empty()) {
+    json["settled"] = all.settling.settled();
+    json["settling"] = settling_json(all.settling);
   }
-  if (!summary.own_units.empty()) json["own_units"] = json_list(summary.own_units, interval_json);
-  if (Json own = per_client_json(summary.intervals, summary.settling); !own.empty())
-    json["per_client"] = std::move(own);
-  if (!summary.joint) return;
-  json["joint"] = {{"names", summary.joint->names},
-                   {"statistic", number_json(summary.joint->statistic)},
-                   {"critical", number_json(summary.joint->critical)},
-                   {"level", number_json(summary.joint->level)}};
-}
-
-std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key) {
-  std::vector<Interval> intervals;
-  for (const SummaryView& each : summary.list(key)) {
-    intervals.push_back({each.text("name"), each.number("estimate"), each.number("standard_error"), each.number("low"),
-                         each.number("high"), each.number("level"), each.text("method"), client_of(each)});
-  }
-  return intervals;
+  if (!all.own_units.empty()) json["own_units"] = json_list(all.own_units, interval_json);
+  if (Json own = per_client_json(all.intervals, all.settling); !own.empty()) json["per_client"] = std::move(own);
+  if (!all.joint) return;
+  json["joint"] = {{"names", all.joint->names},
+                   {"statistic", number_json(all.joint->statistic)},
+                   {"critical", number_json(all.joint->critical)},
+                   {"level", number_json(all.joint->level)}};
 }
 
 std::string interval_rows(const SummaryView& summary) {
@@ -125,6 +114,21 @@ std::string interval_rows(const SummaryView& summary) {
   for (std::size_t j = 0; j < listed; ++j) width = std::max(width, all[j].name.size());
   return listed_rows("coefficients", all, most_shown, ", in summary.json and coefficients.csv",
                      [width](const Interval& each) { return interval_text(each, width); });
+}
+
+}  // namespace
+
+SummaryPart interval_part() {
+  return {add_intervals, interval_rows};
+}
+
+std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key) {
+  std::vector<Interval> intervals;
+  for (const SummaryView& each : summary.list(key)) {
+    intervals.push_back({each.text("name"), each.number("estimate"), each.number("standard_error"), each.number("low"),
+                         each.number("high"), each.number("level"), each.text("method"), client_of(each)});
+  }
+  return intervals;
 }
 
 }  // namespace starling

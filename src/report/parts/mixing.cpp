@@ -1,20 +1,22 @@
 // Consensus, mass, pace and steps of clients that mix with their neighbours.
 #include <algorithm>
 
+#include "output/figures/effective_weights.hpp"
 #include "parts.hpp"
 
 namespace starling {
 
 namespace {
 
-Json pace_json(const Summary& summary) {
-  return {{"mode", !summary.deadline       ? "synchronous"
-                   : *summary.deadline > 0 ? "deadline"
-                                           : "asynchronous"},
-          {"deadline", number_json(summary.deadline)},
-          {"reproducible", !summary.deadline.has_value()},
-          {"least_rounds", summary.least_rounds},
-          {"most_rounds", summary.most_rounds}};
+void add_pace(const Summary& summary, Json& json) {
+  const Pace& pace = summary.get<Pace>();
+  json["pace"] = {{"mode", !pace.deadline       ? "synchronous"
+                           : *pace.deadline > 0 ? "deadline"
+                                                : "asynchronous"},
+                  {"deadline", number_json(pace.deadline)},
+                  {"reproducible", !pace.deadline.has_value()},
+                  {"least_rounds", pace.least_rounds},
+                  {"most_rounds", pace.most_rounds}};
 }
 
 void add_weights(const EffectiveWeights& weights, Json& json) {
@@ -43,16 +45,15 @@ std::string low_weights_text(const SummaryView& summary) {
   return describe_lowest(weights);
 }
 
-}  // namespace
-
-void add_mass_keys(const Summary& summary, Json& json) {
+void add_consensus(const Summary& summary, Json& json) {
+  const Consensus& consensus = summary.get<Consensus>();
   json["aggregated"] = summary.aggregated;
-  json["consensus_error"] = summary.aggregated ? Json(nullptr) : number_json(summary.consensus_error);
-  json["mass"] = summary.aggregated ? Json(nullptr) : number_json(summary.mass);
-  json["mass_in_flight"] = number_json(summary.in_flight);
+  json["consensus_error"] = summary.aggregated ? Json(nullptr) : number_json(consensus.error);
+  json["mass"] = summary.aggregated ? Json(nullptr) : number_json(consensus.mass);
+  json["mass_in_flight"] = number_json(consensus.in_flight);
 }
 
-std::string mass_rows(const SummaryView& summary) {
+std::string consensus_rows(const SummaryView& summary) {
   if (summary.flag("aggregated")) return "";
   const std::string text =
       table_row("consensus error", fmt::format("{}  (mean squared distance of a client to the mean model)",
@@ -64,10 +65,6 @@ std::string mass_rows(const SummaryView& summary) {
                                               summary.count("clients") - clients_lost(summary)));
 }
 
-void add_pace_keys(const Summary& summary, Json& json) {
-  json["pace"] = pace_json(summary);
-}
-
 std::string pace_rows(const SummaryView& summary) {
   if (!summary.has("pace.deadline") || !std::isfinite(summary.number("pace.deadline"))) return "";
   return table_row(
@@ -75,10 +72,11 @@ std::string pace_rows(const SummaryView& summary) {
                           summary.count("pace.least_rounds"), summary.count("pace.most_rounds")));
 }
 
-void add_step_keys(const Summary& summary, Json& json) {
-  json["step_debt"] = number_json(summary.largest_debt);
-  if (summary.step_cap) json["step_cap"] = number_json(*summary.step_cap);
-  if (summary.weights) add_weights(*summary.weights, json);
+void add_steps(const Summary& summary, Json& json) {
+  const Steps& steps = summary.get<Steps>();
+  json["step_debt"] = number_json(steps.largest_debt);
+  if (steps.cap) json["step_cap"] = number_json(*steps.cap);
+  if (const auto* const weights = summary.find<EffectiveWeights>()) add_weights(*weights, json);
 }
 
 std::string step_rows(const SummaryView& summary) {
@@ -100,6 +98,20 @@ std::string step_rows(const SummaryView& summary) {
     text += table_row("effective weight", low + " (1 is fair)");
   }
   return text;
+}
+
+}  // namespace
+
+SummaryPart consensus_part() {
+  return {add_consensus, consensus_rows};
+}
+
+SummaryPart pace_part() {
+  return {add_pace, pace_rows};
+}
+
+SummaryPart step_part() {
+  return {add_steps, step_rows};
 }
 
 }  // namespace starling

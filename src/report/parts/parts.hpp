@@ -9,56 +9,41 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "output/intervals/interval.hpp"
 #include "report/summary.hpp"
+#include "report/view/panel.hpp"
 #include "report/view/summary_view.hpp"
 #include "report/view/table_text.hpp"
 
 namespace starling {
 
-/// One part. A null pointer stands for a part without keys, or without rows.
+/// One part. A null pointer stands for a part without keys, rows or panels.
 struct SummaryPart {
-  void (*keys)(const Summary& summary, Json& json);  ///< adds its keys
-  std::string (*rows)(const SummaryView& summary);   ///< rows of the table; empty where the part is missing
+  void (*keys)(const Summary& summary, Json& json);            ///< adds its keys
+  std::string (*rows)(const SummaryView& summary) = nullptr;   ///< of the table; empty where the part is missing
+  std::vector<Panel> (*panels)(const SummaryView&) = nullptr;  ///< of figures.svg
 };
 
-void add_score_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string score_rows(const SummaryView& summary);
+SummaryPart score_part();
+SummaryPart interval_part();
+SummaryPart study_part();
+SummaryPart consensus_part();
+SummaryPart pace_part();
+SummaryPart tuning_part();
+SummaryPart step_part();
+SummaryPart regret_part();
+SummaryPart constraint_part();
+SummaryPart privacy_part();
+SummaryPart traffic_part();
 
-void add_interval_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string interval_rows(const SummaryView& summary);
 /// The intervals of a summary under this key; empty where it has none.
 [[nodiscard]] std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key = "intervals");
 /// The table of coefficients and the joint test of `starling infer`; empty for other commands.
 [[nodiscard]] std::string coefficient_table(const SummaryView& summary);
-
-void add_study_keys(const Summary& summary, Json& json);
 /// The cells of a study; empty for other runs.
 [[nodiscard]] std::vector<StudyCell> study_of(const SummaryView& summary);
-
 /// The number of clients that are gone for good.
 [[nodiscard]] std::int64_t clients_lost(const SummaryView& summary);
-
-void add_mass_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string mass_rows(const SummaryView& summary);
-void add_pace_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string pace_rows(const SummaryView& summary);
-void add_step_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string step_rows(const SummaryView& summary);
-
-void add_tuning_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string tuning_rows(const SummaryView& summary);
-
-void add_regret_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string regret_rows(const SummaryView& summary);
-
-void add_constraint_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string constraint_rows(const SummaryView& summary);
-
-void add_privacy_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string privacy_rows(const SummaryView& summary);
-
-void add_traffic_keys(const Summary& summary, Json& json);
-[[nodiscard]] std::string traffic_rows(const SummaryView& summary);
 /// The traffic of the first edges.
 [[nodiscard]] std::string edge_rows(const SummaryView& summary);
 /// Number of edges; null where there are more than were counted individually.

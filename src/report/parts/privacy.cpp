@@ -1,5 +1,6 @@
 // Privacy figures.
 #include "parts.hpp"
+#include "privacy/statement/statement.hpp"
 
 namespace starling {
 
@@ -70,7 +71,7 @@ Json histograms_json(const std::optional<HistogramReport>& released) {
 }
 
 Json privacy_json(const Summary& summary) {
-  const PrivacyReport& privacy = summary.privacy;
+  const PrivacyReport& privacy = summary.get<PrivacyReport>();
   if (!summary.learned) {
     return {{"mechanism", "none"},
             {"participations", 0},
@@ -134,9 +135,7 @@ std::string beside_epsilon(const SummaryView& summary, const std::string& delta,
   return text;
 }
 
-}  // namespace
-
-void add_privacy_keys(const Summary& summary, Json& json) {
+void add_privacy(const Summary& summary, Json& json) {
   json["privacy"] = privacy_json(summary);
 }
 
@@ -166,6 +165,12 @@ std::string privacy_rows(const SummaryView& summary) {
                           fmt::format("{}  (all records of a client; {} for one {} in every batch)",
                                       epsilon_text(summary.number("privacy.client_epsilon")),
                                       epsilon_text(summary.number("privacy.one_per_batch_epsilon")), unit));
+}
+
+}  // namespace
+
+SummaryPart privacy_part() {
+  return {add_privacy, privacy_rows};
 }
 
 }  // namespace starling

@@ -1,4 +1,6 @@
 // Regret.
+#include "regret/regret.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -136,38 +138,43 @@ std::string dynamic_rows(const SummaryView& summary) {
   return text + table_row("comparators", "worst " + certificate_text(summary, "regret.dynamic_certificate", " in all"));
 }
 
-Json regret_json(const std::optional<Regret>& regret) {
-  if (!regret) return nullptr;
+Json regret_json(const Regret& regret) {
   Json json = {{"static", nullptr}, {"dynamic", nullptr}, {"path_length", nullptr}};
-  if (regret->fixed) add_static(*regret->fixed, json);
-  if (regret->moving) add_dynamic(*regret->moving, json);
-  json["client_rounds"] = regret->client_rounds;
-  json["played"] = number_json(regret->played);
-  json["exponent"] = {{"static", growth_json(regret->curve.fixed_growth)},
-                      {"dynamic", growth_json(regret->curve.moving_growth)}};
-  json["constrained"] = constrained_json(regret->constrained);
-  json["per_client"] = clients_json(regret->per_client);
+  if (regret.fixed) add_static(*regret.fixed, json);
+  if (regret.moving) add_dynamic(*regret.moving, json);
+  json["client_rounds"] = regret.client_rounds;
+  json["played"] = number_json(regret.played);
+  json["exponent"] = {{"static", growth_json(regret.curve.fixed_growth)},
+                      {"dynamic", growth_json(regret.curve.moving_growth)}};
+  json["constrained"] = constrained_json(regret.constrained);
+  json["per_client"] = clients_json(regret.per_client);
   return json;
 }
 
-Json vertical_regret_json(const VerticalFigures& figures) {
-  if (!figures.hindsight) return nullptr;
-  const double regret = *figures.played - *figures.hindsight;
+Json regret_json(const HindsightRegret& figures, Round rounds) {
+  const double regret = figures.played - figures.hindsight;
   return {{"static", number_json(regret)},
-          {"per_round", number_json(regret / figures.rounds)},
-          {"played", number_json(*figures.played)},
-          {"hindsight", number_json(*figures.hindsight)},
-          {"method", figures.hindsight_method}};
+          {"per_round", number_json(regret / static_cast<double>(rounds))},
+          {"played", number_json(figures.played)},
+          {"hindsight", number_json(figures.hindsight)},
+          {"method", figures.method}};
 }
 
-}  // namespace
-
-void add_regret_keys(const Summary& summary, Json& json) {
-  json["regret"] = summary.vertical ? vertical_regret_json(*summary.vertical) : regret_json(summary.regret);
+void add_regret(const Summary& summary, Json& json) {
+  json["regret"] = nullptr;
+  if (const auto* const regret = summary.find<Regret>()) json["regret"] = regret_json(*regret);
+  if (const auto* const of_networks = summary.find<HindsightRegret>()) {
+    json["regret"] = regret_json(*of_networks, summary.rounds);
+  }
 }
 
 std::string regret_rows(const SummaryView& summary) {
   std::string text;
+  if (summary.has("regret.hindsight")) {
+    text += table_row("static regret",
+                      fmt::format("{} ({} a round), against {}", shown(summary.number("regret.static"), "{:.6g}"),
+                                  shown(summary.number("regret.per_round"), "{:.6g}"), summary.text("regret.method")));
+  }
   if (summary.has("regret.comparator")) {
     text += regret_row(summary, "static", "none: no model is best");
     text += range_row("", summary.array("regret.per_client"), "static");
@@ -176,6 +183,12 @@ std::string regret_rows(const SummaryView& summary) {
   }
   if (summary.has("regret.dynamic_certificate")) text += dynamic_rows(summary);
   return text;
+}
+
+}  // namespace
+
+SummaryPart regret_part() {
+  return {add_regret, regret_rows};
 }
 
 }  // namespace starling

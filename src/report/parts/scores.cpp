@@ -16,46 +16,31 @@ void add_test_metrics(const TestMetrics& test, Json& metrics) {
   }
 }
 
-void add_vertical_metrics(const VerticalFigures& figures, Json& metrics) {
-  if (figures.mse) metrics["mse"] = number_json(*figures.mse);
-  if (figures.auc) metrics["auc"] = number_json(*figures.auc);
-}
-
-std::string vertical_metric_rows(const SummaryView& summary) {
-  std::string text;
-  if (summary.has("metrics.auc") && !summary.withholds("metrics.auc")) {
-    text += table_row("progressive AUC", shown(summary.number("metrics.auc"), "{:.4f}"));
-  }
-  if (summary.has("regret.hindsight")) {
-    text += table_row("static regret",
-                      fmt::format("{} ({} a round), against {}", shown(summary.number("regret.static"), "{:.6g}"),
-                                  shown(summary.number("regret.per_round"), "{:.6g}"), summary.text("regret.method")));
-  }
-  return text;
-}
-
 /// On --test if there is one, else progressive, else unknown.
 double accuracy_of(const Summary& summary) {
   if (!summary.classifies) return std::nan("");
-  const auto& score = summary.test ? summary.test : summary.progressive;
+  const RunScores& scores = summary.get<RunScores>();
+  const auto& score = scores.test ? scores.test : scores.progressive;
   return score ? mean(static_cast<double>(score->correct), score->records) : std::nan("");
 }
 
 Json metrics_json(const Summary& summary) {
+  const RunScores& scores = summary.get<RunScores>();
   Json metrics = Json::object();
-  if (summary.test) {
-    metrics["test_loss"] = number_json(mean(summary.test->loss, summary.test->records));
+  if (scores.test) {
+    metrics["test_loss"] = number_json(mean(scores.test->loss, scores.test->records));
     if (summary.classifies) {
-      if (summary.larger_class) metrics["larger_class"] = number_json(*summary.larger_class);
-      metrics["test_accuracy"] = number_json(mean(static_cast<double>(summary.test->correct), summary.test->records));
+      if (scores.larger_class) metrics["larger_class"] = number_json(*scores.larger_class);
+      metrics["test_accuracy"] = number_json(mean(static_cast<double>(scores.test->correct), scores.test->records));
     }
   }
-  if (summary.test_metrics) add_test_metrics(*summary.test_metrics, metrics);
-  if (summary.progressive && summary.classifies) {
+  if (const auto* const test = summary.find<TestMetrics>()) add_test_metrics(*test, metrics);
+  if (scores.progressive && summary.classifies) {
     metrics["progressive_accuracy"] =
-        number_json(mean(static_cast<double>(summary.progressive->correct), summary.progressive->records));
+        number_json(mean(static_cast<double>(scores.progressive->correct), scores.progressive->records));
   }
-  if (summary.vertical) add_vertical_metrics(*summary.vertical, metrics);
+  if (scores.mse) metrics["mse"] = number_json(*scores.mse);
+  if (scores.auc) metrics["auc"] = number_json(*scores.auc);
   const std::string here = "metrics.";
   for (const std::string& name : summary.withheld) {
     if (name.starts_with(here)) metrics[name.substr(here.size())] = nullptr;
@@ -82,19 +67,17 @@ std::string accuracy_rows(const SummaryView& summary, bool tested) {
   return text + table_row("", fmt::format("{:.2f} % by answering the larger class always", 100 * constant));
 }
 
-}  // namespace
-
-void add_score_keys(const Summary& summary, Json& json) {
-  json["loss"] = {
-      {"mean", summary.progressive ? number_json(mean(summary.progressive->loss, summary.progressive->records))
-                                   : Json(nullptr)},
-      {"last", number_json(summary.last_loss)}};
-  if (summary.objective) json["objective"] = number_json(*summary.objective);
+void add_keys(const Summary& summary, Json& json) {
+  const RunScores& scores = summary.get<RunScores>();
+  const auto& progressive = scores.progressive;
+  json["loss"] = {{"mean", progressive ? number_json(mean(progressive->loss, progressive->records)) : Json(nullptr)},
+                  {"last", number_json(scores.last_loss)}};
+  if (scores.objective) json["objective"] = number_json(*scores.objective);
   json["accuracy"] = number_json(accuracy_of(summary));
   json["metrics"] = metrics_json(summary);
 }
 
-std::string score_rows(const SummaryView& summary) {
+std::string rows_of(const SummaryView& summary) {
   if (!summary.learned()) return "";
   const std::string loss =
       summary.withholds("loss.mean")
@@ -109,8 +92,16 @@ std::string score_rows(const SummaryView& summary) {
         table_row("test loss", std::isfinite(test) ? fmt::format("{:.6f}", test)
                                                    : "not finite: some losses or predictions on --test are no numbers");
   }
-  text += vertical_metric_rows(summary);
+  if (summary.has("metrics.auc") && !summary.withholds("metrics.auc")) {
+    text += table_row("progressive AUC", shown(summary.number("metrics.auc"), "{:.4f}"));
+  }
   return text + accuracy_rows(summary, tested) + metric_rows(summary, "metrics.test");
+}
+
+}  // namespace
+
+SummaryPart score_part() {
+  return {add_keys, rows_of};
 }
 
 }  // namespace starling

@@ -1,4 +1,6 @@
 // Studies of replications.
+#include "output/intervals/study.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -45,7 +47,38 @@ MeanFigure figure_of(const SummaryView& view, const std::string& name) {
   return {view.number(name), view.number(name + "_error")};
 }
 
+void add_study(const Summary& summary, Json& all) {
+  const auto& cells = summary.get<std::vector<StudyCell>>();
+  if (cells.empty()) return;
+  Json list = Json::array();
+  for (const StudyCell& cell : cells) {
+    Json json = {{"method", cell.method},
+                 {"level", number_json(cell.level)},
+                 {"steps", cell.steps},
+                 {"records", number_json(cell.records)},
+                 {"replications", cell.replications},
+                 {"unknown", cell.unknown},
+                 {"not_settled", cell.not_settled}};
+    add_figure(json, "coverage", cell.coverage);
+    add_figure(json, "length", cell.length);
+    json["coefficients"] = Json::array();
+    for (const CoefficientFigures& one : cell.coefficients) {
+      Json own = {{"name", one.name}};
+      add_figure(own, "coverage", one.coverage);
+      add_figure(own, "length", one.length);
+      add_figure(own, "bias", one.bias);
+      json["coefficients"].push_back(std::move(own));
+    }
+    list.push_back(std::move(json));
+  }
+  all["study"] = std::move(list);
+}
+
 }  // namespace
+
+SummaryPart study_part() {
+  return {add_study};
+}
 
 std::string study_table(const std::vector<StudyCell>& cells) {
   if (cells.empty()) return "";
@@ -91,32 +124,6 @@ std::string study_table(const std::vector<StudyCell>& cells) {
     text += indented_line(fmt::format("{} of {} paths had not settled: their intervals may be off", not_settled, most));
   }
   return text + indented_line("Single coefficients, and all moments, are in study.csv.");
-}
-
-void add_study_keys(const Summary& summary, Json& all) {
-  if (summary.study.empty()) return;
-  Json list = Json::array();
-  for (const StudyCell& cell : summary.study) {
-    Json json = {{"method", cell.method},
-                 {"level", number_json(cell.level)},
-                 {"steps", cell.steps},
-                 {"records", number_json(cell.records)},
-                 {"replications", cell.replications},
-                 {"unknown", cell.unknown},
-                 {"not_settled", cell.not_settled}};
-    add_figure(json, "coverage", cell.coverage);
-    add_figure(json, "length", cell.length);
-    json["coefficients"] = Json::array();
-    for (const CoefficientFigures& one : cell.coefficients) {
-      Json own = {{"name", one.name}};
-      add_figure(own, "coverage", one.coverage);
-      add_figure(own, "length", one.length);
-      add_figure(own, "bias", one.bias);
-      json["coefficients"].push_back(std::move(own));
-    }
-    list.push_back(std::move(json));
-  }
-  all["study"] = std::move(list);
 }
 
 std::vector<StudyCell> study_of(const SummaryView& summary) {

@@ -1,13 +1,16 @@
-#include <array>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "files/text_files.hpp"
 #include "output/directory/run_directory.hpp"
+#include "output/intervals/study.hpp"
 #include "output/scores.hpp"
 #include "parts.hpp"
+#include "privacy/statement/statement.hpp"
 #include "report/figures/figure.hpp"
 
 namespace starling {
@@ -68,18 +71,14 @@ std::string heading(const SummaryView& summary) {
 }
 
 void add_figure_keys(const Summary& summary, Json& json) {
-  for (const auto& write : summary.figures) write(json);
-}
-
-std::string all_figure_rows(const SummaryView& summary) {
-  return figure_rows(summary);
+  for (const auto& write : summary.get<FigureWriters>()) write(json);
 }
 
 void add_time_keys(const Summary& summary, Json& json) {
-  const TimeShares& shares = summary.shares;
+  const auto& [wall, shares] = summary.get<RunTimes>();
   const double busy = shares.learning + shares.exchange + shares.mixing + shares.observing;
-  json["time"] = {{"wall", summary.wall},
-                  {"rounds_per_second", number_json(static_cast<double>(summary.rounds) / summary.wall)},
+  json["time"] = {{"wall", wall},
+                  {"rounds_per_second", number_json(static_cast<double>(summary.rounds) / wall)},
                   {"shares",
                    {{"learning", number_json(shares.learning / busy)},
                     {"exchange", number_json(shares.exchange / busy)},
@@ -93,14 +92,14 @@ std::string time_rows(const SummaryView& summary) {
 }
 
 void add_model_keys(const Summary& summary, Json& json) {
-  json["final_model"] = summary.final_model;
-  if (!summary.models) return;
-  Json models = Json::array();
-  for (std::size_t u = 0; u < summary.models->size(); ++u) {
-    const View x = (*summary.models)[u];
-    models.push_back(Vector(x.begin(), x.end()));
+  const FinalModels& models = summary.get<FinalModels>();
+  json["final_model"] = models.mean;
+  if (!models.of_clients) return;
+  Json& all = json["models"] = Json::array();
+  for (std::size_t u = 0; u < models.of_clients->size(); ++u) {
+    const View x = (*models.of_clients)[u];
+    all.push_back(Vector(x.begin(), x.end()));
   }
-  json["models"] = std::move(models);
 }
 
 void add_last_keys(const Summary& summary, Json& json) {
@@ -143,26 +142,28 @@ std::string last_rows(const SummaryView& summary, bool whole) {
          fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
 }
 
-/// The order of keys in summary.json is that of the left column; the order of rows in the table of results is that of
-/// the right column.
-constexpr std::array<SummaryPart, 18> parts{{{add_run_keys, nullptr},
-                                             {add_score_keys, score_rows},
-                                             {add_interval_keys, nullptr},
-                                             {add_study_keys, nullptr},
-                                             {add_mass_keys, mass_rows},
-                                             {add_pace_keys, nullptr},
-                                             {add_tuning_keys, tuning_rows},
-                                             {add_step_keys, step_rows},
-                                             {add_figure_keys, all_figure_rows},
-                                             {nullptr, pace_rows},
-                                             {nullptr, interval_rows},
-                                             {add_regret_keys, regret_rows},
-                                             {add_constraint_keys, constraint_rows},
-                                             {add_privacy_keys, privacy_rows},
-                                             {add_traffic_keys, traffic_rows},
-                                             {add_time_keys, time_rows},
-                                             {add_model_keys, nullptr},
-                                             {add_last_keys, nullptr}}};
+/// All parts, in the order of their keys in summary.json and of their rows in the table of results.
+const std::vector<SummaryPart>& all_parts() {
+  static const std::vector<SummaryPart> parts{
+      {add_run_keys},
+      score_part(),
+      interval_part(),
+      study_part(),
+      consensus_part(),
+      pace_part(),
+      tuning_part(),
+      step_part(),
+      {add_figure_keys, [](const SummaryView& summary) { return figure_rows(summary); },
+       [](const SummaryView& summary) { return figure_panels(summary); }},
+      regret_part(),
+      constraint_part(),
+      privacy_part(),
+      traffic_part(),
+      {add_time_keys, time_rows},
+      {add_model_keys},
+      {add_last_keys}};
+  return parts;
+}
 
 }  // namespace
 
@@ -171,13 +172,13 @@ std::int64_t clients_lost(const SummaryView& summary) {
 }
 
 std::string progress_rows(const SummaryView& summary) {
-  return score_rows(summary) + mass_rows(summary);
+  return score_part().rows(summary) + consensus_part().rows(summary);
 }
 
 Json json_of(const Summary& summary) {
   Json json;
-  for (const SummaryPart& part : parts) {
-    if (part.keys != nullptr) part.keys(summary, json);
+  for (const SummaryPart& part : all_parts()) {
+    part.keys(summary, json);
   }
   return json;
 }
@@ -188,10 +189,18 @@ ResultTexts texts_of(const SummaryView& summary) {
             table_row("time", shown(summary.number("time.wall"), "{:.3f} s"))};
   }
   ResultTexts texts{heading(summary), coefficient_table(summary), ""};
-  for (const SummaryPart& part : parts) {
+  for (const SummaryPart& part : all_parts()) {
     if (part.rows != nullptr) texts.rows += part.rows(summary);
   }
   return texts;
+}
+
+std::vector<Panel> panels_of(const SummaryView& summary) {
+  std::vector<Panel> panels;
+  for (const SummaryPart& part : all_parts()) {
+    if (part.panels != nullptr) std::ranges::move(part.panels(summary), std::back_inserter(panels));
+  }
+  return panels;
 }
 
 std::string table_of(const SummaryView& summary, bool whole) {
@@ -218,16 +227,17 @@ std::string to_json(const Summary& summary) {
 // Made from the JSON: summary.json alone suffices to show the table again.
 std::string to_table(const Summary& summary, bool whole) {
   SummaryView view(json_of(summary), "summary.json");
-  if (!edge_count(summary).is_null()) view.use_edges(summary.edges);
+  if (!edge_count(summary).is_null()) view.use_edges(summary.get<RunTraffic>().edges);
   return table_of(view, whole);
 }
 
 void write_summary(const RunDirectory& directory, const Summary& summary) {
   write_text(directory.summary_file(), to_json(summary) + "\n");
   if (!summary.learned) return;
+  const PrivacyReport& privacy = summary.get<PrivacyReport>();
   std::string text;
-  for (const std::string& line : in_short(summary.privacy)) text += wrapped(line, 110) + "\n";
-  write_text(directory.path() + "/privacy.txt", text + "\n" + wrapped(statement(summary.privacy), 110) + "\n");
+  for (const std::string& line : in_short(privacy)) text += wrapped(line, 110) + "\n";
+  write_text(directory.path() + "/privacy.txt", text + "\n" + wrapped(statement(privacy), 110) + "\n");
 }
 
 }  // namespace starling

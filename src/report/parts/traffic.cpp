@@ -10,56 +10,61 @@ namespace {
 
 constexpr std::size_t most_listed_edges = 1000;
 
-std::int64_t total_messages(const Summary& summary) {
-  std::int64_t total = 0;
-  for (const EdgeTraffic& edge : summary.edges) total += edge.messages;
-  return total;
-}
-std::int64_t total_bytes(const Summary& summary) {
-  std::int64_t total = 0;
-  for (const EdgeTraffic& edge : summary.edges) total += edge.bytes;
-  return total;
+std::int64_t total(const std::vector<EdgeTraffic>& edges, std::int64_t EdgeTraffic::*figure) {
+  std::int64_t sum = 0;
+  for (const EdgeTraffic& edge : edges) sum += edge.*figure;
+  return sum;
 }
 
-/// Bits of the messages of vertical learning; messages for scores of test records do not count.
-void add_vertical_traffic(const VerticalFigures& figures, Json& traffic) {
-  traffic["uplink_bits_per_round"] = number_json(figures.bits.up / figures.rounds);
-  traffic["downlink_bits_per_round"] = number_json(figures.bits.down / figures.rounds);
-  traffic["downlink"] = figures.broadcast ? "one broadcast" : "a message to each party";
-  traffic["uplink_bits"] = number_json(figures.bits.up);
-  traffic["downlink_bits"] = number_json(figures.bits.down);
+/// Bits of vertical learning; messages for scores of test records do not count.
+void add_bits(const MessageBits& bits, double rounds, Json& traffic) {
+  traffic["uplink_bits_per_round"] = number_json(bits.up / rounds);
+  traffic["downlink_bits_per_round"] = number_json(bits.down / rounds);
+  traffic["downlink"] = bits.broadcast ? "one broadcast" : "a message to each party";
+  traffic["uplink_bits"] = number_json(bits.up);
+  traffic["downlink_bits"] = number_json(bits.down);
 }
 
 /// From all other clients to the aggregator, which is client 0, and one broadcast back, in bytes per round.
-void add_aggregator_traffic(const Summary& summary, Json& traffic) {
+void add_bytes_per_round(const Summary& summary, Json& traffic) {
   double up = 0;
   double down = 0;
-  for (const EdgeTraffic& edge : summary.edges) (edge.to == 0 ? up : down) += static_cast<double>(edge.bytes);
-  if (summary.vertical) return add_vertical_traffic(*summary.vertical, traffic);
+  for (const EdgeTraffic& edge : summary.get<RunTraffic>().edges) {
+    (edge.to == 0 ? up : down) += static_cast<double>(edge.bytes);
+  }
   const double listeners = std::max(1.0, static_cast<double>(summary.clients) - 1);
   const auto rounds = static_cast<double>(summary.rounds);
   traffic["uplink_bytes_per_round"] = number_json(up / rounds);
   traffic["downlink_bytes_per_round"] = number_json(down / listeners / rounds);
 }
 
-Json traffic_json(const Summary& summary) {
-  Json edges = Json::array();
-  if (summary.edges.size() <= most_listed_edges && !edge_count(summary).is_null()) {
-    for (const EdgeTraffic& edge : summary.edges) edges.push_back({edge.from, edge.to, edge.messages, edge.bytes});
+void add_traffic(const Summary& summary, Json& json) {
+  const RunTraffic& traffic = summary.get<RunTraffic>();
+  const Json count = edge_count(summary);
+  Json listed = Json::array();
+  if (traffic.edges.size() <= most_listed_edges && !count.is_null()) {
+    for (const EdgeTraffic& edge : traffic.edges) listed.push_back({edge.from, edge.to, edge.messages, edge.bytes});
   }
-  Json json = {{"messages", total_messages(summary)},         {"bytes", total_bytes(summary)},
-               {"edge_count", edge_count(summary)},           {"edges", edges},
-               {"rank_messages", summary.wire.messages},      {"rank_bytes", summary.wire.bytes},
-               {"evaluation_bytes", summary.evaluation_bytes}};
-  if (summary.aggregated) add_aggregator_traffic(summary, json);
-  return json;
+  Json& all = json["traffic"];
+  all = {{"messages", total(traffic.edges, &EdgeTraffic::messages)},
+         {"bytes", total(traffic.edges, &EdgeTraffic::bytes)},
+         {"edge_count", count},
+         {"edges", listed},
+         {"rank_messages", traffic.wire.messages},
+         {"rank_bytes", traffic.wire.bytes},
+         {"evaluation_bytes", traffic.evaluation_bytes}};
+  if (const auto* const bits = summary.find<MessageBits>()) {
+    add_bits(*bits, static_cast<double>(summary.rounds), all);
+  } else if (summary.aggregated) {
+    add_bytes_per_round(summary, all);
+  }
 }
 
 std::string megabytes(std::int64_t bytes) {
   return fmt::format("{:.4g} MB", static_cast<double>(bytes) / 1e6);
 }
 
-std::string vertical_traffic_rows(const SummaryView& summary) {
+std::string bit_rows(const SummaryView& summary) {
   if (!summary.has("traffic.uplink_bits_per_round")) return "";
   return table_row("per round", fmt::format("{} bits up from all parties, {} bits down ({})",
                                             shown(summary.number("traffic.uplink_bits_per_round"), "{:.10g}"),
@@ -72,19 +77,6 @@ std::optional<std::size_t> edges_of(const SummaryView& summary) {
   const std::size_t listed = summary.edges().size();
   if (const auto counted = summary.integer("traffic.edge_count")) return static_cast<std::size_t>(*counted);
   return listed > 0 ? std::optional(listed) : std::nullopt;
-}
-
-}  // namespace
-
-Json edge_count(const Summary& summary) {
-  for (const EdgeTraffic& edge : summary.edges) {
-    if (edge.from < 0) return nullptr;
-  }
-  return summary.edges.size();
-}
-
-void add_traffic_keys(const Summary& summary, Json& json) {
-  json["traffic"] = traffic_json(summary);
 }
 
 std::string traffic_rows(const SummaryView& summary) {
@@ -101,7 +93,19 @@ std::string traffic_rows(const SummaryView& summary) {
                                                shown(summary.number("traffic.uplink_bytes_per_round"), "{:.8g}"),
                                                shown(summary.number("traffic.downlink_bytes_per_round"), "{:.8g}")));
   }
-  return text + vertical_traffic_rows(summary);
+  return text + bit_rows(summary);
+}
+
+}  // namespace
+
+SummaryPart traffic_part() {
+  return {add_traffic, traffic_rows};
+}
+
+Json edge_count(const Summary& summary) {
+  const std::vector<EdgeTraffic>& edges = summary.get<RunTraffic>().edges;
+  const bool counted = std::ranges::none_of(edges, [](const EdgeTraffic& edge) { return edge.from < 0; });
+  return counted ? Json(edges.size()) : Json(nullptr);
 }
 
 std::string edge_rows(const SummaryView& summary) {

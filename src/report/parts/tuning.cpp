@@ -3,18 +3,16 @@
 
 namespace starling {
 
-std::string shown_value(const std::string& value) {
-  constexpr std::size_t most = 40;
-  return value.size() <= most ? value : value.substr(0, most - 3) + "...";
-}
+namespace {
 
-void add_tuning_keys(const Summary& summary, Json& json) {
-  if (summary.tuned.empty()) return;
+void add_tuning(const Summary& summary, Json& json) {
+  const auto* const tuning = summary.find<Tuning>();
+  if (tuning == nullptr || tuning->chosen.empty()) return;
   const auto chosen = [](const TunedValue& each) {
     return Json{{"option", each.option}, {"value", each.value}, {"reason", each.reason}};
   };
-  json["tuning"] = {{"chosen", json_list(summary.tuned, chosen)},
-                    {"signal_to_noise", number_json(summary.signal_to_noise)}};
+  json["tuning"] = {{"chosen", json_list(tuning->chosen, chosen)},
+                    {"signal_to_noise", number_json(tuning->signal_to_noise)}};
 }
 
 std::string tuning_rows(const SummaryView& summary) {
@@ -23,6 +21,17 @@ std::string tuning_rows(const SummaryView& summary) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"), shown_value(each.text("value")));
   }
   return text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
+}
+
+}  // namespace
+
+std::string shown_value(const std::string& value) {
+  constexpr std::size_t most = 40;
+  return value.size() <= most ? value : value.substr(0, most - 3) + "...";
+}
+
+SummaryPart tuning_part() {
+  return {add_tuning, tuning_rows};
 }
 
 }  // namespace starling

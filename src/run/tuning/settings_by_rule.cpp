@@ -290,8 +290,7 @@ void SettingsByRule::persist(Snapshot& snapshot) {
 }
 
 void SettingsByRule::describe(Summary& summary) const {
-  summary.tuned = chosen_;
-  summary.signal_to_noise = signal_to_noise_;
+  summary.add(Tuning{chosen_, signal_to_noise_});
 }
 
 }  // namespace starling

@@ -31,12 +31,12 @@ Summary example() {
   Summary summary = stopped_run(2);
   summary.ranks = 1;
   summary.dimension = 3;
-  summary.progressive = Score{1.0 / 3, 90, 120};
-  summary.last_loss = 0.1 + 0.2;
-  summary.largest_debt = 0.5;
-  summary.edges = {{0, 1, 40, 960}, {1, 0, 39, 936}};
-  summary.wall = 0.7;
-  summary.final_model = {0.5, -0.25, 1.0 / 7};
+  summary.part<RunScores>().progressive = Score{1.0 / 3, 90, 120};
+  summary.part<RunScores>().last_loss = 0.1 + 0.2;
+  summary.part<Steps>().largest_debt = 0.5;
+  summary.part<RunTraffic>().edges = {{0, 1, 40, 960}, {1, 0, 39, 936}};
+  summary.part<RunTimes>().wall = 0.7;
+  summary.part<FinalModels>().mean = {0.5, -0.25, 1.0 / 7};
   return summary;
 }
 
@@ -48,12 +48,12 @@ Summary aggregated_example() {
 Summary inferred_example(Client clients) {
   Summary summary = example();
   summary.command = "infer";
-  summary.interval_records = 80;
-  summary.intervals.clear();
+  summary.part<RunIntervals>().records = 80;
+  summary.part<RunIntervals>().intervals.clear();
   for (Client u = 0; u < clients; ++u) {
     for (const char* method : {"random-scaling", "plug-in"}) {
-      summary.intervals.push_back({"age", 1.5, 1.0 / 3, 1, 2 + 0.1 * u, 0.95, method, u});
-      summary.intervals.push_back({"intercept", 0.1, std::nan(""), -1, 1, 0.95, method, u});
+      summary.part<RunIntervals>().intervals.push_back({"age", 1.5, 1.0 / 3, 1, 2 + 0.1 * u, 0.95, method, u});
+      summary.part<RunIntervals>().intervals.push_back({"intercept", 0.1, std::nan(""), -1, 1, 0.95, method, u});
     }
   }
   return summary;
@@ -64,13 +64,13 @@ Summary studied_example() {
   for (const double truth : {1.5, 3.0, 1.25}) {
     study.add({40, 80, {{"age", 1.5, std::nan(""), 1, 2, 0.95, "random-scaling"}}}, {truth});
   }
-  summary.study = study.cells();
+  summary.add(study.cells());
   return summary;
 }
 
 void withhold(Summary& summary) {
-  summary.progressive = std::nullopt;
-  summary.last_loss = std::nullopt;
+  summary.part<RunScores>().progressive = std::nullopt;
+  summary.part<RunScores>().last_loss = std::nullopt;
   summary.withheld = {"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"};
 }
 
@@ -87,7 +87,7 @@ class SomeRun {
     write("config.ini", "mechanism = laplace\nepsilon = 1/2\n");
   }
   explicit SomeRun(const Summary& summary) : SomeRun() {
-    write_records(summary.edges);
+    write_records(summary.part<RunTraffic>().edges);
     write("history.csv", history_text);
     write("summary.json", to_json(summary));
   }
@@ -142,38 +142,38 @@ std::vector<std::pair<const char*, Summary>> summaries() {
     change(rows.back().second);
   };
   add("withheld", withhold);
-  add("tested", [](Summary& summary) { summary.test = Score{10.0 / 3, 41, 50}; });
+  add("tested", [](Summary& summary) { summary.part<RunScores>().test = Score{10.0 / 3, 41, 50}; });
   add("tested and withheld", [](Summary& summary) {
     withhold(summary);
     summary.withheld.pop_back();
-    summary.test = Score{10.0 / 3, 41, 50};
+    summary.part<RunScores>().test = Score{10.0 / 3, 41, 50};
   });
   add("regression", [](Summary& summary) { summary.classifies = false; });
   add("averaging", [](Summary& summary) {
     summary.learned = summary.classifies = false;
-    summary.progressive = std::nullopt;
+    summary.part<RunScores>().progressive = std::nullopt;
   });
   add("no noise", [](Summary& summary) {
-    summary.privacy.mechanism = "none";
-    summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon =
-        inf;
-    summary.privacy.losses.one_per_batch.epsilon = summary.privacy.clip = inf;
+    summary.part<PrivacyReport>().mechanism = "none";
+    summary.part<PrivacyReport>().release.epsilon = summary.part<PrivacyReport>().losses.record.epsilon =
+        summary.part<PrivacyReport>().losses.client.epsilon = inf;
+    summary.part<PrivacyReport>().losses.one_per_batch.epsilon = summary.part<PrivacyReport>().clip = inf;
   });
-  add("a public key", [](Summary& summary) { summary.privacy.noise_key = NoiseKeyPolicy::seed; });
-  add("by component", [](Summary& summary) { summary.privacy.unit = PrivacyUnit::component; });
+  add("a public key", [](Summary& summary) { summary.part<PrivacyReport>().noise_key = NoiseKeyPolicy::seed; });
+  add("by component", [](Summary& summary) { summary.part<PrivacyReport>().unit = PrivacyUnit::component; });
   add("no rounds", [](Summary& summary) {
     summary.rounds = 0;
-    summary.progressive = Score{};
-    summary.wall = 0;
-    summary.shares = {};
+    summary.part<RunScores>().progressive = Score{};
+    summary.part<RunTimes>().wall = 0;
+    summary.part<RunTimes>().shares = {};
   });
   add("diverged", [](Summary& summary) {
-    summary.consensus_error = inf;
-    summary.mass = std::numeric_limits<double>::quiet_NaN();
+    summary.part<Consensus>().error = inf;
+    summary.part<Consensus>().mass = std::numeric_limits<double>::quiet_NaN();
   });
-  add("fifteen edges", [](Summary& summary) { summary.edges.assign(15, {7, 8, 1, 2}); });
+  add("fifteen edges", [](Summary& summary) { summary.part<RunTraffic>().edges.assign(15, {7, 8, 1, 2}); });
   add("more edges than the file lists", [](Summary& summary) {
-    for (Client u = 0; u < 1200; ++u) summary.edges.push_back({u, u + 1, 2, 3});
+    for (Client u = 0; u < 1200; ++u) summary.part<RunTraffic>().edges.push_back({u, u + 1, 2, 3});
   });
   rows.emplace_back("aggregated", aggregated_example());
   rows.emplace_back("inferred", inferred_example(2));
@@ -368,8 +368,9 @@ TEST(Comparison, ShowsSettingsThatDifferAndFiguresSideBySide) {
 
 TEST(Comparison, CallsInfiniteLossesUnbounded) {
   Summary summary = example();
-  summary.privacy.mechanism = "none";
-  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
+  summary.part<PrivacyReport>().mechanism = "none";
+  summary.part<PrivacyReport>().release.epsilon = summary.part<PrivacyReport>().losses.record.epsilon =
+      summary.part<PrivacyReport>().losses.client.epsilon = inf;
   const SomeRun run(summary);
   const std::string text = Comparison({RunReport(run.path()), RunReport(run.path())}, {}).text();
   EXPECT_THAT(text, HasSubstr("unbounded"));
@@ -378,7 +379,7 @@ TEST(Comparison, CallsInfiniteLossesUnbounded) {
 TEST(Comparison, MakesOneLineOfRunsThatDifferBySeedsAlone) {
   const auto run_of = [](double loss, const std::string& configuration) {
     Summary summary = example();
-    summary.progressive = Score{loss * 120, 90, 120};
+    summary.part<RunScores>().progressive = Score{loss * 120, 90, 120};
     auto run = std::make_unique<SomeRun>(summary);
     run->write("config.ini", configuration);
     return run;
@@ -503,7 +504,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, WrongSummary,
 TEST(WrongSummary, MayHaveAnotherDimension) {
   const SomeRun run(example());
   Summary summary = example();
-  summary.final_model.pop_back();
+  summary.part<FinalModels>().mean.pop_back();
   run.write("summary.json", to_json(summary));
   EXPECT_ERROR(DataError, "dimension", RunReport{run.path()});
 }

@@ -135,7 +135,7 @@ Summary played(const FigureTable& table, std::optional<Mixing> mixing) {
   }
   Agreement agreement(world());
   Summary summary;
-  summary.figures = recorder->gather(agreement, summary.notes);
+  summary.add(recorder->gather(agreement, summary.notes));
   return summary;
 }
 

@@ -37,12 +37,12 @@ Summary regression(const std::vector<Interval>& intervals) {
   summary.rounds = 2000;
   summary.aggregated = true;
   summary.learned = true;
-  summary.interval_records = 20000;
-  summary.intervals = intervals;
-  summary.privacy.mechanism = "gaussian";
-  summary.privacy.losses.record.epsilon = 4.375;
-  summary.privacy.losses.record.delta = 1e-5;
-  summary.privacy.losses.record.mu = 1;
+  summary.part<RunIntervals>().records = 20000;
+  summary.part<RunIntervals>().intervals = intervals;
+  summary.part<PrivacyReport>().mechanism = "gaussian";
+  summary.part<PrivacyReport>().losses.record.epsilon = 4.375;
+  summary.part<PrivacyReport>().losses.record.delta = 1e-5;
+  summary.part<PrivacyReport>().losses.record.mu = 1;
   return summary;
 }
 
@@ -169,14 +169,14 @@ TEST(RegressionTable, ShowsAnyNumbers) {
 
 TEST(RegressionTable, SaysWhereThereIsNoPrivacy) {
   Summary summary = regression(of_two("random-scaling", 0.95));
-  summary.privacy.losses.record.epsilon = std::numeric_limits<double>::infinity();
-  summary.interval_records = std::nullopt;
+  summary.part<PrivacyReport>().losses.record.epsilon = std::numeric_limits<double>::infinity();
+  summary.part<RunIntervals>().records = std::nullopt;
   EXPECT_EQ(lines_with("Coefficients", summary), Lines{"Coefficients, 2000 steps; no privacy"});
 }
 
 TEST(RegressionTable, SaysWhereFiguresProtectNobody) {
   Summary summary = regression(of_two("random-scaling", 0.95));
-  summary.privacy.noise_key = NoiseKeyPolicy::seed;
+  summary.part<PrivacyReport>().noise_key = NoiseKeyPolicy::seed;
   EXPECT_EQ(lines_with("Coefficients", summary),
             Lines{"Coefficients from 20000 records, 2000 steps; privacy per record: mu = 1, epsilon = 4.375 at delta = "
                   "1e-05, but see below"});
@@ -189,10 +189,10 @@ PathSettling path_with(bool settled, std::optional<Client> client = std::nullopt
 
 TEST(RegressionTable, HasNoStarsWhereThePathHasNotSettled) {
   Summary summary = regression(of_two("random-scaling", 0.95));
-  summary.settling.paths = {path_with(false)};
+  summary.part<RunIntervals>().settling.paths = {path_with(false)};
   EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 not settled"});
   EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 -0.500 0.500 not settled"});
-  summary.settling.paths = {path_with(true)};
+  summary.part<RunIntervals>().settling.paths = {path_with(true)};
   EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 * yes"});
 }
 
@@ -200,13 +200,13 @@ TEST(RegressionTable, HasNoStarsForTheClientsWhosePathsHaveNotSettled) {
   std::vector<Interval> intervals;
   for (Client u = 0; u < 2; ++u) append(intervals, of_two("random-scaling", 0.95, u));
   Summary summary = regression(intervals);
-  summary.settling.paths = {path_with(true, 0), path_with(false, 1)};
+  summary.part<RunIntervals>().settling.paths = {path_with(true, 0), path_with(false, 1)};
   EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 1.250 1.125 1.375 not settled"}));
 }
 
 TEST(RegressionTable, HasTheDataSOwnUnitsBelow) {
   Summary summary = regression(of_two("random-scaling", 0.95));
-  summary.own_units = of_two("random-scaling", 0.95, std::nullopt, 10);
+  summary.part<RunIntervals>().own_units = of_two("random-scaling", 0.95, std::nullopt, 10);
   EXPECT_EQ(lines_with("own units", summary), Lines{"In the data's own units:"});
   EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 11.250 11.125 11.375 * yes"}));
 }
@@ -214,7 +214,7 @@ TEST(RegressionTable, HasTheDataSOwnUnitsBelow) {
 TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
   const auto json_with = [](const std::vector<PathSettling>& paths) {
     Summary summary = regression(of_two("random-scaling", 0.95));
-    summary.settling.paths = paths;
+    summary.part<RunIntervals>().settling.paths = paths;
     return nlohmann::json::parse(to_json(summary));
   };
   EXPECT_EQ(json_with({})["settled"], nullptr);
@@ -237,8 +237,8 @@ TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
 TEST(RegressionTable, HasNoStarsWhereScalesAreUnknown) {
   Summary summary = regression(of_two("random-scaling", 0.95));
   for (const std::vector<PathSettling>& paths : {std::vector<PathSettling>(), {path_with(true)}}) {
-    summary.settling.paths = paths;
-    summary.settling.knows_scales = false;
+    summary.part<RunIntervals>().settling.paths = paths;
+    summary.part<RunIntervals>().settling.knows_scales = false;
     const auto json = nlohmann::json::parse(to_json(summary));
     EXPECT_EQ(json["settled"], false);
     EXPECT_EQ(json["settling"]["knows_scales"], false);
@@ -252,14 +252,14 @@ TEST(SummaryJson, SaysHowFarClientsDisagree) {
   for (Client u = 0; u < 2; ++u) append(intervals, of_two("random-scaling", 0.95, u, 0.25 * u));
   append(intervals, of_two("batch-means", 0.95, 0, 1000));
   Summary summary = regression(intervals);
-  summary.settling = {{path_with(true, 0), path_with(true, 1)}, disagreement_of(intervals)};
+  summary.part<RunIntervals>().settling = {{path_with(true, 0), path_with(true, 1)}, disagreement_of(intervals)};
   const auto json = nlohmann::json::parse(to_json(summary));
   EXPECT_EQ(json["settled"], false);
   EXPECT_DOUBLE_EQ(json["settling"]["disagreement"], 1);
   EXPECT_EQ(json["settling"]["disagreeing"], "age");
   EXPECT_EQ(json["per_client"][0]["settled"], false);
   EXPECT_EQ(lines_with("income", summary)[0], "income 0.000 -0.500 0.500 not settled");
-  summary.settling.disagreement->size = 0.5;
+  summary.part<RunIntervals>().settling.disagreement->size = 0.5;
   EXPECT_EQ(nlohmann::json::parse(to_json(summary))["settled"], true);
   EXPECT_FALSE(disagreement_of(of_two("random-scaling", 0.95)));
 }

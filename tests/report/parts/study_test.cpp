@@ -182,13 +182,13 @@ TEST(StudyFile, HasALineForEachCellAndCoefficient) {
 TEST(SummaryJson, HoldsTheStudy) {
   Summary summary;
   summary.command = "infer";
-  summary.study = four().cells();
+  const auto& cells = summary.add(four().cells());
   const auto json = nlohmann::json::parse(to_json(summary));
   ASSERT_EQ(json["study"].size(), 1U);
   EXPECT_EQ(json["study"][0]["replications"], 4);
   EXPECT_EQ(json["study"][0]["coverage"], 0.5);
   EXPECT_EQ(json["study"][0]["coefficients"][1]["coverage"], 0.25);
-  EXPECT_THAT(to_table(summary), HasSubstr(study_table(summary.study)));
+  EXPECT_THAT(to_table(summary), HasSubstr(study_table(cells)));
 }
 
 }  // namespace starling::study_test
