@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "evaluation.hpp"
+#include "evaluated.hpp"
 
 namespace starling::constrained_regret_test {
 

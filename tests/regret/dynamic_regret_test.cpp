@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
-#include "evaluation.hpp"
+#include "evaluated.hpp"
 #include "regret/regret.hpp"
 
 namespace starling::dynamic_regret_test {

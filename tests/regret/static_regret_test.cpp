@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
-#include "evaluation.hpp"
+#include "evaluated.hpp"
 
 namespace starling::static_regret_test {
 

@@ -8,6 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "output/figures/effective_weights.hpp"
+#include "output/figures/test_metrics.hpp"
+#include "output/intervals/interval.hpp"
+#include "protocol/renewable/batch_scores.hpp"
+
 namespace starling::end_checks_test {
 
 using testing::ElementsAre;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "regret/regret.hpp"
 #include "summaries.hpp"
 #include "support/testing.hpp"
 
@@ -42,6 +43,26 @@ nlohmann::json parsed(const Summary& summary) {
 /// Paths are written "privacy/epsilon".
 nlohmann::json at(const nlohmann::json& json, const std::string& path) {
   return json.at(nlohmann::json::json_pointer("/" + path));
+}
+
+/// A part that nobody but this test knows.
+struct OwnPart {
+  int value = 7;
+};
+
+TEST(Summary, HoldsPartsOfAnyTypeOneOfEach) {
+  Summary summary;
+  EXPECT_EQ(summary.find<OwnPart>(), nullptr);
+  EXPECT_EQ(summary.get<OwnPart>().value, 7);
+  EXPECT_EQ(summary.find<OwnPart>(), nullptr);
+  OwnPart& part = summary.add(OwnPart{1});
+  summary.part<RunScores>().objective = 2;
+  EXPECT_EQ(&summary.part<OwnPart>(), &part);
+  EXPECT_EQ(summary.add(OwnPart{3}).value, 3);
+  const Summary copy = summary;
+  summary.part<OwnPart>().value = 4;
+  EXPECT_EQ(copy.get<OwnPart>().value, 3);
+  EXPECT_EQ(copy.get<RunScores>().objective, 2);
 }
 
 class SummaryKey : public testing::TestWithParam<const char*> {};

@@ -14,6 +14,7 @@
 #include "files/durable_file.hpp"
 #include "hdf5/file.hpp"
 #include "output/intervals/interval.hpp"
+#include "output/intervals/study.hpp"
 #include "report/pictures/picture.hpp"
 #include "report/summaries.hpp"
 #include "report/summary.hpp"
@@ -87,7 +88,7 @@ class SomeRun {
     write("config.ini", "mechanism = laplace\nepsilon = 1/2\n");
   }
   explicit SomeRun(const Summary& summary) : SomeRun() {
-    write_records(summary.part<RunTraffic>().edges);
+    write_records(summary.get<RunTraffic>().edges);
     write("history.csv", history_text);
     write("summary.json", to_json(summary));
   }

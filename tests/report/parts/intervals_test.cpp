@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "files/durable_file.hpp"
 #include "output/intervals/interval.hpp"
+#include "privacy/statement/statement.hpp"
 #include "report/summary.hpp"
 #include "support/testing.hpp"
 
