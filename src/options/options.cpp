@@ -326,6 +326,17 @@ void Options::parse(const std::vector<std::string>& words, const std::string& of
     given_.merge(read_file(text_lines(of_run, "config.ini"), "config.ini", ""));
   }
   read_values();
+  check_relations();
+}
+
+void Options::choose(const std::string& name, const std::string& text) {
+  const auto entry = std::ranges::find_if(entries_, [&](const Entry& each) { return each.option.name == name; });
+  check<FailureError>(entry != entries_.end(), "{} has no option --{}", command_, name);
+  given_[name] = Given{{text}, "--" + name};
+  read_value(*entry);
+}
+
+void Options::check_relations() const {
   for (const Entry& entry : entries_) {
     for (const Relation& relation : entry.option.relations) check_relation(entry.option, relation);
   }
@@ -345,20 +356,23 @@ std::optional<std::string> Options::aside(const std::string& name) const {
 }
 
 void Options::read_values() const {
-  for (const auto& [option, read] : entries_) {
-    const auto value = given_.find(option.name);
-    if (value == given_.end()) {
-      if (!option.initial.empty()) read(option.initial);
-      continue;
-    }
-    const auto& [texts, where] = value->second;
-    check(!texts.front().empty(), "{} has no value{}. Give one, or leave it out.", where,
-          option.initial.empty() ? "" : fmt::format(" (the default is '{}')", option.initial));
-    try {
-      for (const std::string& text : texts) read(text);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", where, error.what()));
-    }
+  for (const Entry& entry : entries_) read_value(entry);
+}
+
+void Options::read_value(const Entry& entry) const {
+  const auto& [option, read] = entry;
+  const auto value = given_.find(option.name);
+  if (value == given_.end()) {
+    if (!option.initial.empty()) read(option.initial);
+    return;
+  }
+  const auto& [texts, where] = value->second;
+  check(!texts.front().empty(), "{} has no value{}. Give one, or leave it out.", where,
+        option.initial.empty() ? "" : fmt::format(" (the default is '{}')", option.initial));
+  try {
+    for (const std::string& text : texts) read(text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", where, error.what()));
   }
 }
 

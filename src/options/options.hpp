@@ -57,6 +57,12 @@ class Options {
   /// empty the file is read here. Without --resume `of_run` is read as a file for --config.
   void parse(const std::vector<std::string>& words, const std::string& of_run = "");
 
+  /// Gives an option this value in place of the one that it has, as if the user had given it. Throws UsageError for a
+  /// bad value.
+  void choose(const std::string& name, const std::string& text);
+  /// Throws UsageError for options that exclude or lack each other.
+  void check_relations() const;
+
   /// All options that have a value, as a file for --config, but for those `left_out`. File names that the user gave are
   /// absolute, so that the file may lie anywhere.
   enum class Names { absolute, as_given };
@@ -92,6 +98,7 @@ class Options {
   [[nodiscard]] bool is_there(const Option& option) const;
   void check_relation(const Option& option, const Relation& relation) const;
   void read_values() const;
+  void read_value(const Entry& entry) const;
   void set_aside();
 
   std::string command_;

@@ -44,8 +44,18 @@ std::string fresh_name(const std::string& command) {
 
 }  // namespace
 
-ExitCode LearningRun::run(const std::vector<std::string>& words) {
-  configure(words);
+std::string read_configuration(World& world, Configuration& configuration, const std::vector<std::string>& words) {
+  world.note_signals();
+  Agreement agreement(world);
+  const std::string here = world.rank() == 0 ? configuration_of_run(words) : "";
+  std::string of_run = agreement.broadcast(declare_public(here));
+  agreement.together([&] { configuration.read(words, of_run); });
+  agreement.same("configuration", declare_public(configuration.common().as_given));
+  return of_run;
+}
+
+ExitCode LearningRun::run() {
+  configure();
   if (resumption_ && resumption_->is_finished(common())) return show_finished();
   choose_members();
   try {
@@ -108,12 +118,7 @@ ExitCode LearningRun::play() {
 }
 
 /// **Collective.**
-void LearningRun::configure(const std::vector<std::string>& words) {
-  world_.note_signals();
-  words_ = words;
-  of_run_ = agreement_.broadcast(declare_public(first_rank() ? configuration_of_run(words) : std::string()));
-  agreement_.together([&] { read_configuration(words); });
-  agreement_.same("configuration", declare_public(common().as_given));
+void LearningRun::configure() {
   choose_configuration();
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
@@ -134,7 +139,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   agreement_.together([&] {
     resumption_.emplace(agreement_, *directory_, of_run_, notes_);
     run_id_ = resumption_->run();
-    resumption_->require_rounds(common(), why_no_more_rounds());
+    resumption_->require_rounds(common(), common().why_not.more_rounds);
   });
   world_.explain_early_stop(early_stop());
 }
@@ -142,7 +147,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
 /// Names of files are absolute, unless ranks were started in different folders and mean different files by them.
 /// **Collective.**
 void LearningRun::choose_configuration() {
-  configuration_ = agreement_.alike(declare_public(common().text)) ? common().text : common().as_given;
+  effective_ = agreement_.alike(declare_public(common().text)) ? common().text : common().as_given;
 }
 
 ExitCode LearningRun::show_finished() const {
@@ -156,7 +161,7 @@ ExitCode LearningRun::show_finished() const {
 /// Finds out with which clients the run goes on. Changes no file. **Collective.**
 void LearningRun::choose_members() {
   if (!resumption_) return;
-  if (common().lost || common().join) resumption_->choose_members(common(), why_same_clients());
+  if (common().lost || common().join) resumption_->choose_members(common(), common().why_not.other_clients);
   members_ = resumption_->members();
   rewired_ = resumption_->rewired();
 }
@@ -215,7 +220,7 @@ void LearningRun::choose_checkpoint() {
   // Ledgers compare inputs only where a run can be repeated.
   if (*reads_pipes_) on_first_rank([&] { require_same_inputs(); });
   if (common().lost || common().join) world_.explain_early_stop(early_stop(ClientChange::under_way));
-  resumption_->choose_checkpoint(*layout_, plays(world_.rank()), rewired_, why_as_many_ranks());
+  resumption_->choose_checkpoint(*layout_, plays(world_.rank()), rewired_, common().why_not.other_ranks);
   world_.explain_early_stop(early_stop());
 }
 
@@ -254,7 +259,7 @@ void LearningRun::make_directory() {
   if (!directory_) {
     make_new_directory();
   } else if (!resumption_) {
-    on_first_rank([&] { directory_->replace_configuration(configuration_); });
+    on_first_rank([&] { directory_->replace_configuration(effective_); });
   }
 }
 
@@ -297,8 +302,8 @@ void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
   }
   checkpoints_.emplace(world_, agreement_,
                        CheckpointTerms{checkpoint_folder(*directory_, run_id_, *layout_, world_.rank()), playing,
-                                       common().checkpoint, dimension_, rounds, releases_of_round(), *reads_pipes_,
-                                       resumption_ ? resumption_->from() : std::nullopt},
+                                       common().checkpoint, dimension_, rounds, common().releases_of_round,
+                                       *reads_pipes_, resumption_ ? resumption_->from() : std::nullopt},
                        std::move(parts));
   if (const std::optional<std::size_t> first = checkpoints_->first_unknown_change(members_)) {
     begin_after_changes(*first);
@@ -308,7 +313,7 @@ void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
   }
   on_first_rank([&] {
     if (!resumption_) return;
-    directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
+    directory_->set_configuration(effective_, {"rounds", "checkpoint-every"});
     directory_->forget_results();
   });
 }
@@ -325,9 +330,9 @@ std::string LearningRun::private_folder_before_rounds() {
   if (!directory_) {
     // config.ini states no default of what the rule is to choose: if the run is begun again, it is chosen again.
     const bool alike = agreement_.alike(declare_public(common().to_tune));
-    std::string effective = std::exchange(configuration_, alike ? common().to_tune : configuration_);
+    std::string effective = std::exchange(effective_, alike ? common().to_tune : effective_);
     make_directory();
-    configuration_ = std::move(effective);
+    effective_ = std::move(effective);
   }
   return directory_->private_folder(world_.rank());
 }
@@ -345,9 +350,9 @@ void LearningRun::make_new_directory() {
   if (path.empty()) path = fresh_name(command_);
   path = agreement_.broadcast(declare_public(path));
   if (common().resume) {
-    directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, common().private_place));
+    directory_.emplace(RunDirectory::afresh(path, effective_, agreement_, common().private_place));
   } else {
-    directory_.emplace(path, configuration_, agreement_, common().private_place);
+    directory_.emplace(path, effective_, agreement_, common().private_place);
   }
   agreement_.together([&] {
     if (!common().save_partition || !first_rank()) return;

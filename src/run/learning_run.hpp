@@ -21,7 +21,7 @@
 #include "run/privacy/run_privacy.hpp"
 #include "run/resumption/resumption.hpp"
 #include "run/resumption/run_checkpoints.hpp"
-#include "run/settings/learning_config.hpp"
+#include "run/settings/configuration.hpp"
 #include "run_records.hpp"
 #include "run_steps.hpp"
 
@@ -45,51 +45,45 @@ class RoundClock {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// A run on one rank, from configuration to results. A command derives from this class and implements RunSteps.
+/// The command line of a run, and config.ini of the run that --resume names.
+struct RunStart {
+  std::string command_line;
+  std::string of_run;
+};
+
+/// A run on one rank, from inputs to results. A command derives from this class and implements RunSteps.
 /// Steps that can fail on some ranks only are wrapped in Agreement::together, so that all ranks leave together.
 class LearningRun : public RunSteps {
  public:
-  LearningRun(World& world, std::string command, std::string command_line)
-      : world_(world), agreement_(world), command_(std::move(command)), command_line_(std::move(command_line)) {}
+  /// `of_run` is config.ini of the run that --resume names. Keeps a reference to the configuration, which is that of
+  /// the command.
+  LearningRun(World& world, std::string command, Configuration& configuration, RunStart start)
+      : world_(world),
+        agreement_(world),
+        command_(std::move(command)),
+        command_line_(std::move(start.command_line)),
+        of_run_(std::move(start.of_run)),
+        configured_(configuration) {}
 
   /// Calls f with the run's folder, once it has one.
   void note_directory(std::function<void(const std::string&)> f) { note_directory_ = std::move(f); }
-  /// The whole life cycle: configuration, data, privacy, protocol, rounds, results. **Collective.**
-  ExitCode run(const std::vector<std::string>& words);
+  /// The whole life cycle: data, privacy, protocol, rounds, results. **Collective.**
+  ExitCode run();
 
  protected:
   static constexpr Round rounds_of_endless_streams = 1000;
 
+  [[nodiscard]] const LearningConfig& common() const { return configured_.common(); }
+
   // Properties of a command.
 
-  [[nodiscard]] virtual const LearningConfig& common() const = 0;
-  /// The reason why the run cannot go on from a checkpoint; empty if it can.
-  [[nodiscard]] virtual std::string why_not_resumable() const;
-  /// The reason why the run cannot go on with other records, leaving out rounds; empty if it can.
-  [[nodiscard]] virtual std::string why_no_round_is_left_out() const {
-    return "its records come through a pipe, and are gone";
-  }
-  /// The reason why a resumed run must have as many ranks as before; empty if it need not.
-  [[nodiscard]] virtual std::string why_as_many_ranks() const { return ""; }
-  /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
-  [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
   /// The own model that the run learns; null for a model of starling.
   [[nodiscard]] virtual std::shared_ptr<OwnModel> own_model() const { return nullptr; }
   /// SHA-256 of the values from which an own model starts; empty for other models.
   [[nodiscard]] virtual std::string own_start() const { return ""; }
-  /// Releases of a client in a round of the run.
-  [[nodiscard]] virtual Round releases_of_round() const { return 1; }
-  /// The reason why the run cannot go on without some of its clients, or with more; empty if it can.
-  [[nodiscard]] virtual std::string why_same_clients() const {
-    return "only runs of omd go on without clients or with more (others need what all clients have sent)";
-  }
   /// Adapts the state of a checkpoint to the present clients. The checkpoint lacks change number `first` of the members
   /// and all later ones. **Collective.**
   virtual void begin_after_changes(std::size_t /*first*/) {}
-  /// A sentence with options of the command that help where models diverge. It has no full stop.
-  [[nodiscard]] virtual std::string remedies_of_divergence() const {
-    return "Lower --step, scale the features (--scale, --standardise), or, under noise, take larger batches";
-  }
   /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
   [[nodiscard]] virtual std::string digest_of_inputs() const;
   /// Whether a rank plays rounds. By default a rank that hosts clients does.
@@ -147,6 +141,8 @@ class LearningRun : public RunSteps {
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
 
+  /// Why the run cannot go on from a checkpoint; empty if it can.
+  [[nodiscard]] std::string why_not_resumable() const;
   [[nodiscard]] bool is_resumable() const { return why_not_resumable().empty(); }
   /// The number of rounds with which a resumed run began; `now` for other runs.
   [[nodiscard]] Round first_rounds(Round now) const;
@@ -189,7 +185,8 @@ class LearningRun : public RunSteps {
   mutable SharedFigures shared_figures_;  ///< figures that the run's policies have shared
   std::string command_;
   std::string command_line_;
-  std::vector<std::string> words_;  ///< of the command line, after the command's name
+  std::string of_run_;         ///< config.ini of the run that --resume names
+  Configuration& configured_;  ///< of the command
   std::vector<std::string> notes_;
   std::optional<Layout> layout_;
   std::unique_ptr<Loss> loss_;
@@ -204,13 +201,12 @@ class LearningRun : public RunSteps {
   std::optional<RunRecords> records_;
   Membership members_;   ///< of a run that goes on: its clients, and those that are lost or have joined
   std::string rewired_;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
-  std::string of_run_;   ///< config.ini of the run that --resume names, as rank 0 has read it at the start
 
  private:
   friend class FeatureRelease;  // these choose settings while inputs are opened
   friend class SettingsByRule;
 
-  void configure(const std::vector<std::string>& words);
+  void configure();
   void choose_configuration();
   void open_inputs();
   void agree_on_own_model();
@@ -261,7 +257,7 @@ class LearningRun : public RunSteps {
   void write_results(Summary summary, bool stopped);
 
   std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
-  std::string configuration_;                   ///< effective, as the run directory has it
+  std::string effective_;                       ///< configuration, as the run directory has it
   Secret<std::string> for_owner_;               ///< lines that wait for the run's directory
   std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
   bool released_early_ = false;                 ///< something was released before the first round
@@ -273,34 +269,37 @@ class LearningRun : public RunSteps {
   std::optional<RunCheckpoints> checkpoints_;
 };
 
-/// Runs a learning command on all ranks of the launch; returns the exit code.
-template <class Run>
-[[nodiscard]] int run_learning(const Call& call) {
-  const auto job = [&](World& world) {
-    Run run(world, call.command_line);
-    run.note_directory(call.note_directory);
-    return run.run(call.words);
-  };
-  return run_on_all_ranks(job, call.errors);
-}
+/// Reads the configuration of a run, which is the same on all ranks. **Collective.** Returns the text of config.ini of
+/// the run that --resume names. Throws UsageError.
+[[nodiscard]] std::string read_configuration(World& world, Configuration& configuration,
+                                             const std::vector<std::string>& words);
 
-/// The row of a learning command. `options_into` declares its options, and `parse` reads them from words.
-template <class Run, class Config, Options (*options_into)(Config&),
-          Config (*parse)(const std::vector<std::string>& words, const std::string& of_run)>
+/// The row of a learning command. `declare` declares its options, and `complete` completes what they say.
+template <class Run, class Config, Options (*declare)(Config&), void (*complete)(Config&, const Options&)>
 [[nodiscard]] Command learning_command(std::string name, std::string purpose, Manual (*manual)()) {
   using Words = std::vector<std::string>;
   return {.name = std::move(name),
           .purpose = std::move(purpose),
           .on_all_ranks = true,
           .manual = manual,
-          .options = declarations_from<Config, options_into>,
-          .configuration = [](const Words& words) { return parse(words, "").to_tune; },
+          .options = declarations_from<Config, declare>,
+          .configuration = [](const Words& words) { return configured<Config>(declare, complete, words).to_tune; },
           .require_complete =
               [](const Words& words) {
-                const Config config = parse(words, "");
+                const Config config = configured<Config>(declare, complete, words);
                 if (config.loss != "none") require_protection(config.privacy);
               },
-          .run = run_learning<Run>};
+          .run =
+              [](const Call& call) {
+                const auto job = [&](World& world) {
+                  Configured<Config> configuration(declare, complete);
+                  const std::string of_run = read_configuration(world, configuration, call.words);
+                  Run run(world, configuration, {call.command_line, of_run});
+                  run.note_directory(call.note_directory);
+                  return run.run();
+                };
+                return run_on_all_ranks(job, call.errors);
+              }};
 }
 
 }  // namespace starling

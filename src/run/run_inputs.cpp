@@ -291,9 +291,9 @@ Round LearningRun::first_rounds(Round now) const {
 }
 
 std::string LearningRun::why_not_resumable() const {
-  if (uses_records() && !dataset_.replayable && !why_no_round_is_left_out().empty()) {
-    return why_no_round_is_left_out();
-  }
+  const WhyNot& why_not = common().why_not;
+  if (!why_not.goes_on.empty()) return why_not.goes_on;
+  if (uses_records() && !dataset_.replayable && !why_not.leaves_out.empty()) return why_not.leaves_out;
   if (!model_can_be_told()) return "nobody can tell whether its own model is still the same (it has no identity)";
   return start_can_be_read_again() ? "" : "its start models come through a pipe, and are gone";
 }
@@ -351,7 +351,7 @@ bool LearningRun::model_can_be_told() const {
 /// that their configuration counts here.
 std::string LearningRun::digest_of_inputs() const {
   std::string inputs = digest_of_start();
-  if (!uses_records()) inputs += configuration_that_matters(configuration_);
+  if (!uses_records()) inputs += configuration_that_matters(effective_);
   if (*reads_pipes_) inputs += fmt::format(" {} parameters", dimension_);
   inputs += model_identity();
   if (common().test && is_in_memory(*common().test)) {
@@ -441,8 +441,8 @@ RunFacts LearningRun::common_facts(Round rounds) const {
   facts.public_data = dataset_.is_public;
   facts.replayable = dataset_.replayable && start_can_be_read_again() && model_can_be_told();
   facts.correlation = correlation_;
-  facts.configuration = configuration_;
-  facts.rounds_matter = !why_no_more_rounds().empty();
+  facts.configuration = effective_;
+  facts.rounds_matter = !common().why_not.more_rounds.empty();
   facts.public_inputs = digest_of_start() + model_identity();
   for (const std::string& constants : constants_files(common().data)) {
     if (!is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);

@@ -59,8 +59,8 @@ MetricsPolicy LearningRun::metrics_policy() const {
 std::optional<Round> LearningRun::end_of_learning(Round rounds) {
   if (!privacy_) return std::nullopt;
   const std::optional<Round> releases = privacy_->will_stop_after();
-  if (!releases || *releases / releases_of_round() >= rounds) return std::nullopt;
-  const Round last = *releases / releases_of_round();
+  if (!releases || *releases / common().releases_of_round >= rounds) return std::nullopt;
+  const Round last = *releases / common().releases_of_round;
   notes_.push_back(fmt::format(
       "learning will stop after round {} of {}: then a client has spent its --budget {}, and learns nothing "
       "from its records any more. Raise --budget, lower --epsilon, or play fewer --rounds",
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> LearningRun::provenance(const R
       {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
       {"starling", version()},
       {"mpi", mpi_version()},
-      {"configuration_digest", sha256(configuration_)},
+      {"configuration_digest", sha256(effective_)},
       {"data_digest", dataset_.digest},
       {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
       {"run_id", run_id_}};
@@ -207,7 +207,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
     for (std::string& note :
          notes_at_end({summary, records_->history(), round_records, test_records,
                        uses_records() && common().privacy.protects(), data.scales_columns() || data.scale != 1,
-                       model && prediction_form(*model).has_value(), remedies_of_divergence()})) {
+                       model && prediction_form(*model).has_value(), common().remedies_of_divergence})) {
       notes_.push_back(std::move(note));
     }
   }
@@ -221,7 +221,7 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   report.batch = common().data.batch;
   report.joins = members_.changes(Membership::Change::Kind::join);
   if (std::optional<BudgetReport>& budget = report.budget; budget && budget->stopped_after) {
-    *budget->stopped_after /= releases_of_round();
+    *budget->stopped_after /= common().releases_of_round;
   }
   report.own_model = own_model() != nullptr;
   report.dealt_by = dealt_by(dataset_, common().data.partition);
@@ -265,7 +265,7 @@ std::vector<std::pair<std::string, std::string>> LearningRun::origin_of_model(co
                                                           {"command_line", command_line_},
                                                           {"run_id", run_id_},
                                                           {"starling", version()},
-                                                          {"configuration_digest", sha256(configuration_)},
+                                                          {"configuration_digest", sha256(effective_)},
                                                           {"data_digest", dataset_.digest},
                                                           {"clients", std::to_string(summary.clients)},
                                                           {"rounds", std::to_string(summary.rounds)}};

@@ -60,9 +60,6 @@ class RunSteps {
   RunSteps(const RunSteps&) = delete;
   RunSteps& operator=(const RunSteps&) = delete;
 
-  /// Reads the configuration from the words of the command line. Rank-local.
-  virtual void read_configuration(const std::vector<std::string>& words) = 0;
-
   /// Reads the graph of clients, if there is one. Rank-local.
   virtual void open_graph() {}
   /// Digest of the graph, which must be the same on all ranks. Rank-local.

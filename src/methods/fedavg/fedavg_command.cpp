@@ -33,7 +33,7 @@ void FedAvgRun::summarise(Summary& summary, Released<Columns> models, const Roun
 }
 
 Command fedavg_command() {
-  return learning_command<FedAvgRun, FedAvgConfig, fedavg_options, parse_fedavg_config>(
+  return learning_command<FedAvgRun, FedAvgConfig, fedavg_options, complete_fedavg_config>(
       "fedavg", "federated averaging with rank 0 as aggregator, to compare with", fedavg_manual);
 }
 

@@ -61,20 +61,21 @@ Options fedavg_options(FedAvgConfig& config) {
   return options;
 }
 
-FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const std::string& of_run) {
-  FedAvgConfig config;
-  Options options = fedavg_options(config);
-  options.parse(words, of_run);
+void complete_fedavg_config(FedAvgConfig& config, const Options& options) {
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
   refuse_audit(config);
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
         config.rounds.value_or(0), config.fedavg.local_steps);
+  config.releases_of_round = config.fedavg.local_steps;
+  config.why_not.more_rounds = config.linear_decay ? "steps fall to zero at the end"
+                               : config.average == Averaging::tail
+                                   ? "the mean over the last half of the rounds has begun"
+                                   : "";
   note_open_options(options, config, options_of_rule);
   check_norm(config);
   keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
-  return config;
 }
 
 Manual fedavg_manual() {

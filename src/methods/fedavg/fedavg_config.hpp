@@ -17,8 +17,8 @@ struct FedAvgConfig : TunedConfig {
 };
 
 [[nodiscard]] Options fedavg_options(FedAvgConfig& config);
-/// Throws UsageError.
-[[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words, const std::string& of_run = "");
+/// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
+void complete_fedavg_config(FedAvgConfig& config, const Options& options);
 [[nodiscard]] Manual fedavg_manual();
 
 }  // namespace starling

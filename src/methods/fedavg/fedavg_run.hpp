@@ -17,13 +17,10 @@ namespace starling {
 /// One run of `starling fedavg` on one rank.
 class FedAvgRun final : public AggregatedRun, private TunedCommand {
  public:
-  FedAvgRun(World& world, std::string command_line) : AggregatedRun(world, "fedavg", std::move(command_line)) {}
+  FedAvgRun(World& world, Configured<FedAvgConfig>& configuration, RunStart start)
+      : AggregatedRun(world, "fedavg", configuration, std::move(start)), configuration_(configuration) {}
 
  private:
-  [[nodiscard]] const LearningConfig& common() const override { return config_; }
-  [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
-  [[nodiscard]] Round releases_of_round() const override { return config_.fedavg.local_steps; }
-  [[nodiscard]] std::string why_no_more_rounds() const override;
   [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
@@ -31,9 +28,6 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   [[nodiscard]] std::shared_ptr<OwnModel> own_model() const override { return config_.model.own; }
   [[nodiscard]] std::string own_start() const override {
     return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
-  }
-  void read_configuration(const std::vector<std::string>& words) override {
-    config_ = parse_fedavg_config(words, of_run_);
   }
   void open_data() override;
   void choose_settings() override;
@@ -49,7 +43,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   }
 
   [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
-  void read_again(const std::vector<std::string>& words) override;
+  void choose(const std::vector<TunedValue>& chosen) override { configuration_.choose(chosen); }
   [[nodiscard]] double first_step() const override { return config_.fedavg.step; }
   [[nodiscard]] std::string why_not_by_rule() const override { return why_no_rule(config_); }
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
@@ -65,7 +59,8 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   [[nodiscard]] Round rounds_for(Round releases) const;
   void choose_rounds();
 
-  FedAvgConfig config_;
+  Configured<FedAvgConfig>& configuration_;
+  FedAvgConfig& config_ = configuration_.values();
   SettingsByRule settings_{*this, *this};
   std::unique_ptr<Model> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person

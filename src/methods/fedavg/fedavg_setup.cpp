@@ -29,11 +29,6 @@ void FedAvgRun::weigh_clients() {
   }
 }
 
-std::string FedAvgRun::why_no_more_rounds() const {
-  if (config_.linear_decay) return "steps fall to zero at the end";
-  return config_.average == Averaging::tail ? "the mean over the last half of the rounds has begun" : "";
-}
-
 void FedAvgRun::choose_settings() {
   if (!config_.tunes()) return settings_.add_intercept();
   all_records_ = records_of_clients();
@@ -65,10 +60,6 @@ void FedAvgRun::check_before_release(Round releases) {
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model->dimension();
   static_cast<void>(start_model(model->initial(config_.data.seed)));
-}
-
-void FedAvgRun::read_again(const std::vector<std::string>& words) {
-  take_settings(config_, parse_fedavg_config(words, of_run_));
 }
 
 void FedAvgRun::open_model() {

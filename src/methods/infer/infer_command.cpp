@@ -103,7 +103,7 @@ OwnResults InferRun::own_results(const Summary& summary) {
 }
 
 Command infer_command() {
-  return learning_command<InferRun, InferConfig, infer_options, parse_infer_config>(
+  return learning_command<InferRun, InferConfig, infer_options, complete_infer_config>(
       "infer", "regression under local differential privacy, with confidence intervals", infer_manual);
 }
 

@@ -271,19 +271,23 @@ Options infer_options(InferConfig& config) {
   return options;
 }
 
-InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run) {
-  InferConfig config;
-  Options options = infer_options(config);
-  options.parse(words, of_run);
+void complete_infer_config(InferConfig& config, const Options& options) {
   check_learning_options(config);
   read_intervals(config);
   check_method(config);
   check_shape(config, options);
+  config.why_not.goes_on = config.replications > 0 ? "its replications are quickly begun anew" : "";
+  config.why_not.leaves_out =
+      config.plug_in && config.trust == PlugInTrust::central
+          ? "sums over all its records are released once, after the last step, and those of a pipe are gone"
+          : "";
+  config.why_not.more_rounds = config.warmup_share > 0                ? "the share of its warm-up is over"
+                               : config.batch_means || config.plug_in ? "batches and plug-in matrices are made"
+                                                                      : "";
   note_open_options(options, config, options_of_infer_rule);
   config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
   keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
-  return config;
 }
 
 Manual infer_manual() {

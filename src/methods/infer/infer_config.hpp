@@ -71,8 +71,8 @@ struct InferConfig : LearningConfig, TuningChoices {
 };
 
 [[nodiscard]] Options infer_options(InferConfig& config);
-/// Throws UsageError.
-[[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words, const std::string& of_run = "");
+/// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
+void complete_infer_config(InferConfig& config, const Options& options);
 [[nodiscard]] Manual infer_manual();
 
 }  // namespace starling

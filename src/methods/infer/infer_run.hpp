@@ -23,30 +23,14 @@ namespace starling {
 /// One run of `starling infer` on one rank.
 class InferRun final : public LearningRun {
  public:
-  InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
+  InferRun(World& world, Configured<InferConfig>& configuration, RunStart start)
+      : LearningRun(world, "infer", configuration, std::move(start)), configuration_(configuration) {}
 
  private:
-  [[nodiscard]] const LearningConfig& common() const override { return config_; }
-
   /// Ranks without clients take part in an aggregator's rounds.
   [[nodiscard]] bool plays(int rank) const override { return !schedule_ || LearningRun::plays(rank); }
-  [[nodiscard]] std::string why_not_resumable() const override {
-    return config_.replications > 0 ? "its replications are quickly begun anew" : LearningRun::why_not_resumable();
-  }
-  [[nodiscard]] std::string why_no_round_is_left_out() const override {
-    return config_.plug_in && config_.trust == PlugInTrust::central
-               ? "sums over all its records are released once, after the last step, and those of a pipe are gone"
-               : "";
-  }
-  [[nodiscard]] std::string why_no_more_rounds() const override {
-    if (config_.warmup_share > 0) return "the share of its warm-up is over";
-    return config_.batch_means || config_.plug_in ? "batches and plug-in matrices are made" : "";
-  }
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + digest_of(config_.step_cap);
-  }
-  void read_configuration(const std::vector<std::string>& words) override {
-    config_ = parse_infer_config(words, of_run_);
   }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return schedule_ ? schedule_->digest() : ""; }
@@ -92,7 +76,8 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
   void write_study_results(const Study& study, std::int64_t replications, double wall);
 
-  InferConfig config_;
+  Configured<InferConfig>& configuration_;
+  InferConfig& config_ = configuration_.values();
   std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology
   std::optional<double> contraction_;   ///< of the graph, per exchange; none where it is not known
   bool even_masses_ = false;            ///< every client has a mass of 1 in every round

@@ -1,6 +1,7 @@
 // The graph, data, settings, model and privacy of `starling infer`.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 
@@ -67,9 +68,9 @@ void InferRun::choose_settings() {
   });
   for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
   agreement_.together([&] {
-    std::vector<std::string> words = without_option(without_option(words_, "--resume"), "--tuning");
-    words.insert(words.end(), {"--tuning", "off"});
-    take_settings(config_, parse_infer_config(with_choices(std::move(words), values), of_run_));
+    std::vector<TunedValue> chosen{{"tuning", "off", ""}};
+    std::ranges::copy(values, std::back_inserter(chosen));
+    configuration_.choose(chosen);
     if (dataset_.replayable) dataset_.plan(config_.data.batching(), records);
   });
   tuned_ = std::move(values);

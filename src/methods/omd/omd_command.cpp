@@ -239,7 +239,7 @@ std::vector<std::string> OmdRun::draw() const {
 }
 
 Command omd_command() {
-  return learning_command<OmdRun, OmdConfig, omd_options, parse_omd_config>(
+  return learning_command<OmdRun, OmdConfig, omd_options, complete_omd_config>(
       "omd", "online mirror descent over a topology (under mpirun or srun)", omd_manual);
 }
 

@@ -119,6 +119,35 @@ void add_regret_options(Options& options, OmdConfig& config) {
       config.benchmark_window);
 }
 
+WhyNot why_not(const OmdConfig& config) {
+  WhyNot why_not;
+  why_not.other_clients.clear();
+  if (config.mixing.deadline) {
+    why_not.goes_on = "without waiting (--async, --deadline) rounds are not in step, and cannot be played again";
+  } else if (config.privacy.audit) {
+    why_not.goes_on = "it audits itself by coins that nobody may keep";
+  }
+  if (config.linear_decay) {
+    why_not.more_rounds = "steps fall to zero at the end";
+  } else if (config.average == Averaging::tail) {
+    why_not.more_rounds = "the mean over the last half of the rounds has begun";
+  } else if (config.regret != RegretChoice::none) {
+    why_not.more_rounds = "regret is counted";
+  } else if (config.constraints.any()) {
+    why_not.more_rounds = "steps and budgets of constraints are made";
+  }
+  if (!config.learns()) {
+    why_not.other_clients = "--loss none averages the starts of all clients";
+  } else if (config.constraints.any()) {
+    why_not.other_clients = "budgets and duals of constraints are those of all clients";
+  } else if (config.regret != RegretChoice::none) {
+    why_not.other_clients = "--regret reads the records of all clients again";
+  } else if (config.privacy.ledger) {
+    why_not.other_clients = "--ledger names ledgers of all clients";
+  }
+  return why_not;
+}
+
 }  // namespace
 
 Options omd_options(OmdConfig& config) {
@@ -140,10 +169,7 @@ Options omd_options(OmdConfig& config) {
   return options;
 }
 
-OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run) {
-  OmdConfig config;
-  Options options = omd_options(config);
-  options.parse(words, of_run);
+void complete_omd_config(OmdConfig& config, const Options& options) {
   config.source_of_joining = options.aside("source");
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
@@ -158,10 +184,13 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::str
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
+  config.why_not = why_not(config);
+  config.remedies_of_divergence =
+      "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under noise, "
+      "take larger batches";
   note_open_options(options, config, tuned_options);
   check_norm(config);
   keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());
-  return config;
 }
 
 Manual omd_manual() {

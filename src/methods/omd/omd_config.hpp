@@ -34,8 +34,8 @@ struct OmdConfig : TunedConfig {
 };
 
 [[nodiscard]] Options omd_options(OmdConfig& config);
-/// Throws UsageError.
-[[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words, const std::string& of_run = "");
+/// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
+void complete_omd_config(OmdConfig& config, const Options& options);
 [[nodiscard]] Manual omd_manual();
 
 }  // namespace starling

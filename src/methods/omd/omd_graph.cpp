@@ -16,14 +16,6 @@ constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dua
 
 }  // namespace
 
-std::string OmdRun::why_same_clients() const {
-  if (!config_.learns()) return "--loss none averages the starts of all clients";
-  if (config_.constraints.any()) return "budgets and duals of constraints are those of all clients";
-  if (config_.regret != RegretChoice::none) return "--regret reads the records of all clients again";
-  if (config_.privacy.ledger) return "--ledger names ledgers of all clients";
-  return "";
-}
-
 void OmdRun::open_graph() {
   std::unique_ptr<Graph> topology = place_clients(config_.topology);
   choose_family();

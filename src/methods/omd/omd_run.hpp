@@ -29,17 +29,10 @@ namespace starling {
 /// One run of `starling omd` on one rank.
 class OmdRun final : public LearningRun, private TunedCommand {
  public:
-  OmdRun(World& world, std::string command_line) : LearningRun(world, "omd", std::move(command_line)) {}
+  OmdRun(World& world, Configured<OmdConfig>& configuration, RunStart start)
+      : LearningRun(world, "omd", configuration, std::move(start)), configuration_(configuration) {}
 
  private:
-  [[nodiscard]] const LearningConfig& common() const override { return config_; }
-  [[nodiscard]] std::string why_not_resumable() const override;
-  [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
-  [[nodiscard]] std::string why_no_more_rounds() const override;
-  [[nodiscard]] std::string remedies_of_divergence() const override {
-    return "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under "
-           "noise, take larger batches";
-  }
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + graph_->digest_at_first() + digest_of(cap_at_first_);
   }
@@ -48,12 +41,8 @@ class OmdRun final : public LearningRun, private TunedCommand {
   [[nodiscard]] std::string own_start() const override {
     return own_model() == nullptr ? "" : own_start_digest(*model_, config_.data.seed);
   }
-  void read_configuration(const std::vector<std::string>& words) override {
-    config_ = parse_omd_config(words, of_run_);
-  }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return graph_->digest_at_first(); }
-  [[nodiscard]] std::string why_same_clients() const override;
   void begin_after_changes(std::size_t first) override;
   void open_data() override;
   void choose_settings() override;
@@ -84,7 +73,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   void check_canaries(Round rounds) const;
 
   [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
-  void read_again(const std::vector<std::string>& words) override;
+  void choose(const std::vector<TunedValue>& chosen) override { configuration_.choose(chosen); }
   [[nodiscard]] double first_step() const override { return config_.omd.step; }
   [[nodiscard]] std::string why_not_by_rule() const override { return why_not_tuned(config_); }
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
@@ -109,7 +98,8 @@ class OmdRun final : public LearningRun, private TunedCommand {
   void add_weights(Summary& summary);
   [[nodiscard]] std::vector<std::string> draw() const;
 
-  OmdConfig config_;
+  Configured<OmdConfig>& configuration_;
+  OmdConfig& config_ = configuration_.values();
   SettingsByRule settings_{*this, *this};
   std::optional<RunGraph> graph_;
   double cap_at_first_ = 1;  ///< step cap with the clients that there were at first

@@ -8,20 +8,6 @@
 
 namespace starling {
 
-std::string OmdRun::why_not_resumable() const {
-  if (config_.mixing.deadline)
-    return "without waiting (--async, --deadline) rounds are not in step, and cannot be played again";
-  if (config_.privacy.audit) return "it audits itself by coins that nobody may keep";
-  return LearningRun::why_not_resumable();
-}
-
-std::string OmdRun::why_no_more_rounds() const {
-  if (config_.linear_decay) return "steps fall to zero at the end";
-  if (config_.average == Averaging::tail) return "the mean over the last half of the rounds has begun";
-  if (config_.regret != RegretChoice::none) return "regret is counted";
-  return config_.constraints.any() ? "steps and budgets of constraints are made" : "";
-}
-
 void OmdRun::open_data() {
   domain_ = domain_table().make(config_.domain.value_or(default_domain(config_.mirror)));
   mirror_ = mirror_table().make(config_.mirror, *domain_);
@@ -79,10 +65,6 @@ void OmdRun::check_before_release(Round releases) {
   static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
                                  client_count(), model->initial(config_.data.seed)));
   check_regret();
-}
-
-void OmdRun::read_again(const std::vector<std::string>& words) {
-  take_settings(config_, parse_omd_config(words, of_run_));
 }
 
 void OmdRun::open_model() {

@@ -147,7 +147,7 @@ void RenewableRun::complete_summary(Summary& summary) {
 }
 
 Command renewable_command() {
-  return learning_command<RenewableRun, RenewableConfig, renewable_options, parse_renewable_config>(
+  return learning_command<RenewableRun, RenewableConfig, renewable_options, complete_renewable_config>(
       "renewable", "streaming second-order classification with rank 0 as aggregator", renewable_manual);
 }
 

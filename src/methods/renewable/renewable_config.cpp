@@ -258,11 +258,8 @@ std::string RenewableConfig::why_no_correlation() const {
   return "";
 }
 
-RenewableConfig parse_renewable_config(const std::vector<std::string>& words, const std::string& of_run) {
-  RenewableConfig config;
+void complete_renewable_config(RenewableConfig& config, const Options& options) {
   const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
-  Options options = renewable_options(config);
-  options.parse(words, of_run);
   check_learning_options(config);
   config.settings.l2 = config.asked_l2.value_or(config.variant == RenewableVariant::private_sums
                                                     ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2)
@@ -299,10 +296,16 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words, co
         config.data.epochs);
   check(config.standard_errors != StandardErrors::none || !options.given("level"),
         "--level without --standard-errors (there are no intervals) add --standard-errors sandwich");
+  if (config.variant == Variant::offline || config.variant == Variant::offline_one_step) {
+    config.why_not.goes_on = "its passes are one search over all data, which begins anew";
+  }
+  config.why_not.leaves_out = "its records come through a pipe, and are gone";
+  if (config.variant == Variant::private_paper) config.why_not.more_rounds = "its noise was made";
+  config.remedies_of_divergence =
+      "Scale the features (--scale, --standardise), raise --l2, or take larger batches (--batch)";
   config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;
   keep_configuration(options, config,
                      config.opens_batch ? std::vector<std::string>{"batch"} : std::vector<std::string>());
-  return config;
 }
 
 Manual renewable_manual() {

@@ -52,9 +52,8 @@ struct RenewableConfig : LearningConfig {
 };
 
 [[nodiscard]] Options renewable_options(RenewableConfig& config);
-/// Throws UsageError.
-[[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words,
-                                                     const std::string& of_run = "");
+/// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
+void complete_renewable_config(RenewableConfig& config, const Options& options);
 [[nodiscard]] Manual renewable_manual();
 
 }  // namespace starling

@@ -20,25 +20,15 @@ namespace starling {
 /// One run of `starling renewable` on one rank.
 class RenewableRun final : public AggregatedRun {
  public:
-  RenewableRun(World& world, std::string command_line) : AggregatedRun(world, "renewable", std::move(command_line)) {}
+  RenewableRun(World& world, Configured<RenewableConfig>& configuration, RunStart start)
+      : AggregatedRun(world, "renewable", configuration, std::move(start)), configuration_(configuration) {}
 
  private:
-  [[nodiscard]] const LearningConfig& common() const override { return config_; }
-  [[nodiscard]] std::string why_not_resumable() const override;
   [[nodiscard]] std::string digest_of_inputs() const override;
-  [[nodiscard]] std::string why_no_more_rounds() const override {
-    return config_.variant == RenewableVariant::private_paper ? "its noise was made" : "";
-  }
-  [[nodiscard]] std::string remedies_of_divergence() const override {
-    return "Scale the features (--scale, --standardise), raise --l2, or take larger batches (--batch)";
-  }
   [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.settings.rounds; }
 
-  void read_configuration(const std::vector<std::string>& words) override {
-    config_ = parse_renewable_config(words, of_run_);
-  }
   void open_data() override;
   void choose_settings() override;
   void open_model() override;
@@ -72,7 +62,8 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();
 
-  RenewableConfig config_;
+  Configured<RenewableConfig>& configuration_;
+  RenewableConfig& config_ = configuration_.values();
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<CurvedModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person

@@ -36,12 +36,6 @@ double class_label(double raw, std::size_t classes) {
 
 }  // namespace
 
-std::string RenewableRun::why_not_resumable() const {
-  const bool offline =
-      config_.variant == RenewableVariant::offline || config_.variant == RenewableVariant::offline_one_step;
-  return offline ? "its passes are one search over all data, which begins anew" : LearningRun::why_not_resumable();
-}
-
 void RenewableRun::open_data() {
   place_clients();
   curved_ = make_curved_loss(config_.loss);
@@ -75,7 +69,7 @@ void RenewableRun::choose_settings() {
     TunedValue chosen = batch_of_default();
     keep_in_range(chosen);
     if (first_rank()) print_tuning({chosen}, "");
-    take_settings(config_, parse_renewable_config(with_choices(words_, {chosen}), of_run_));
+    configuration_.choose({chosen});
     dataset_.plan(config_.data.batching(), records);
   });
 }

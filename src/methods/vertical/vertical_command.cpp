@@ -172,7 +172,7 @@ void VerticalRun::complete_summary(Summary& summary) {
 }
 
 Command vertical_command() {
-  return learning_command<VerticalRun, VerticalConfig, vertical_options, parse_vertical_config>(
+  return learning_command<VerticalRun, VerticalConfig, vertical_options, complete_vertical_config>(
       "vertical", "online vertical federated learning: parties have columns, rank 0 the head", vertical_manual);
 }
 

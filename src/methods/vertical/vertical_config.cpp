@@ -340,10 +340,7 @@ std::optional<Client> VerticalConfig::parties_of_data() const {
   return static_cast<Client>(1 + std::ranges::count_if(columns, [](char c) { return c == '/' || c == '|'; }));
 }
 
-VerticalConfig parse_vertical_config(const std::vector<std::string>& words, const std::string& of_run) {
-  VerticalConfig config;
-  Options options = vertical_options(config);
-  options.parse(words, of_run);
+void complete_vertical_config(VerticalConfig& config, const Options& options) {
   check_learning_options(config);
   check_baselines(config);
   check_mechanism(config);
@@ -363,8 +360,10 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words, cons
   }
   static_cast<void>(quantiser_table().make(config.quantiser));
   static_cast<void>(quantiser_table().make(config.head_quantiser));
+  config.why_not.leaves_out = "what came through a pipe was read before the first round, and is gone";
+  config.why_not.other_ranks = "ranks are parties, each with its own columns and networks";
+  config.why_not.more_rounds = config.static_regret ? "regret is counted" : "";
   keep_configuration(options, config);
-  return config;
 }
 
 Manual vertical_manual() {

@@ -77,9 +77,8 @@ struct VerticalConfig : LearningConfig {
 };
 
 [[nodiscard]] Options vertical_options(VerticalConfig& config);
-/// Throws UsageError.
-[[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words,
-                                                   const std::string& of_run = "");
+/// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
+void complete_vertical_config(VerticalConfig& config, const Options& options);
 [[nodiscard]] Manual vertical_manual();
 
 }  // namespace starling

@@ -18,30 +18,18 @@ namespace starling {
 /// records and pictures, is the head.
 class VerticalRun final : public LearningRun {
  public:
-  VerticalRun(World& world, std::string command_line) : LearningRun(world, "vertical", std::move(command_line)) {}
+  VerticalRun(World& world, Configured<VerticalConfig>& configuration, RunStart start)
+      : LearningRun(world, "vertical", configuration, std::move(start)), configuration_(configuration) {}
 
  private:
-  [[nodiscard]] std::string why_no_round_is_left_out() const override {
-    return "what came through a pipe was read before the first round, and is gone";
-  }
-  [[nodiscard]] const LearningConfig& common() const override { return config_; }
   [[nodiscard]] bool uses_records() const override { return true; }
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
   [[nodiscard]] std::vector<std::string> digests_of_sources() const override;
   [[nodiscard]] std::string digest_of_inputs() const override;
 
-  [[nodiscard]] std::string why_as_many_ranks() const override {
-    return "ranks are parties, each with its own columns and networks";
-  }
   /// Ranks without parties play rounds too.
   [[nodiscard]] bool plays(int) const override { return true; }
-  [[nodiscard]] std::string why_no_more_rounds() const override {
-    return config_.static_regret ? "regret is counted" : "";
-  }
 
-  void read_configuration(const std::vector<std::string>& words) override {
-    config_ = parse_vertical_config(words, of_run_);
-  }
   void open_data() override;
   void agree_on_data() override;
   void open_model() override;
@@ -112,7 +100,8 @@ class VerticalRun final : public LearningRun {
   /// Adds scores and counted bits. Rank 0's.
   void add_figures(Summary& summary) const;
 
-  VerticalConfig config_;
+  Configured<VerticalConfig>& configuration_;
+  VerticalConfig& config_ = configuration_.values();
   bool starts_from_parts_ = false;  ///< that are not in one file
   std::string run_of_start_;        ///< on a rank that has read a part of it
   std::unique_ptr<TargetLoss> loss_of_outputs_;

@@ -209,7 +209,7 @@ void check_learning_options(const LearningConfig& config) {
         "come.");
 }
 
-void keep_configuration(Options& options, LearningConfig& config, const std::vector<std::string>& open) {
+void keep_configuration(const Options& options, LearningConfig& config, const std::vector<std::string>& open) {
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);

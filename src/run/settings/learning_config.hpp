@@ -15,6 +15,16 @@
 
 namespace starling {
 
+/// Why a run with some configuration cannot go on in some way. A reason is empty where the run can.
+struct WhyNot {
+  std::string goes_on;      ///< from a checkpoint
+  std::string leaves_out;   ///< with other records, leaving out rounds
+  std::string other_ranks;  ///< on another number of ranks
+  std::string more_rounds;  ///< with another number of rounds than was first planned
+  std::string other_clients =
+      "only runs of omd go on without clients or with more (others need what all clients have sent)";
+};
+
 struct LearningConfig {
   // clients
   std::optional<Client> clients;
@@ -50,6 +60,13 @@ struct LearningConfig {
   std::optional<std::string> source_of_joining;  ///< their records; none: as the run's source says
   std::optional<std::string> rewire;             ///< spec of the graph of the clients that are then there
 
+  // what the method makes of these
+  WhyNot why_not;
+  Round releases_of_round = 1;  ///< of a client
+  /// Options that help where models diverge, in a sentence without a full stop.
+  std::string remedies_of_divergence =
+      "Lower --step, scale the features (--scale, --standardise), or, under noise, take larger batches";
+
   /// The effective configuration as a file for --config.
   std::string text;
   std::string as_given;  ///< the same with names of files as the user gave them
@@ -77,6 +94,6 @@ void refuse_audit(const LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
 /// Keeps the effective configuration, once all options are read. `open` are options whose values --tuning is to choose.
-void keep_configuration(Options& options, LearningConfig& config, const std::vector<std::string>& open = {});
+void keep_configuration(const Options& options, LearningConfig& config, const std::vector<std::string>& open = {});
 
 }  // namespace starling

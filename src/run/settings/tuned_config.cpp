@@ -82,6 +82,7 @@ void add_correlation_option(Options& options, CorrelationChoice& correlation, Op
 }
 
 void note_open_options(const Options& options, TuningChoices& choices, std::span<const char* const> chosen) {
+  choices.open_options.clear();
   const bool falls_by_power = options.given("step-power") || options.given("step-offset");
   for (const char* option : chosen) {
     const bool open = !options.stated(option) && !(falls_by_power && option == std::string_view("step-decay"));

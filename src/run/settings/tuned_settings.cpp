@@ -35,24 +35,4 @@ void keep_in_range(TunedValue& chosen) {
   chosen.value = fmt::format("{}", kept);
 }
 
-std::vector<std::string> with_choices(std::vector<std::string> words, const std::vector<TunedValue>& choices) {
-  for (const TunedValue& each : choices) {
-    words = without_option(words, "--" + each.option);  // which may stand there as auto
-    words.insert(words.end(), {"--" + each.option, each.value});
-  }
-  return words;
-}
-
-std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option) {
-  std::vector<std::string> others;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == option) {
-      ++i;
-    } else if (!words[i].starts_with(option + "=")) {
-      others.push_back(words[i]);
-    }
-  }
-  return others;
-}
-
 }  // namespace starling

@@ -27,21 +27,4 @@ void print_tuning(const std::vector<TunedValue>& values, const std::string& outl
 /// Keeps a number that was chosen within the range of its option: norms of records may be anything.
 void keep_in_range(TunedValue& chosen);
 
-/// The words of a command line with these choices, in place of what it says of them.
-[[nodiscard]] std::vector<std::string> with_choices(std::vector<std::string> words,
-                                                    const std::vector<TunedValue>& choices);
-/// Takes settings that were read again, and keeps what opening the data has put into the configuration.
-template <class Config>
-void take_settings(Config& config, Config chosen) {
-  auto data = std::move(config.data);
-  data.batch = chosen.data.batch;
-  data.epochs = chosen.data.epochs;
-  chosen.data = std::move(data);
-  chosen.resume = config.resume;
-  config = std::move(chosen);
-}
-
-/// The words of a command line without this option and its value.
-[[nodiscard]] std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option);
-
 }  // namespace starling

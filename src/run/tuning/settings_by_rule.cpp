@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/ranges.h>
@@ -56,7 +57,7 @@ void SettingsByRule::choose() {
   if (!cost.empty()) config().privacy.histogram_price = cost;
   for (TunedValue& each : values) each.value = run_.agreement_.broadcast(declare_public(each.value));
   run_.agreement_.together([&] {
-    take(run_.words_, values);
+    take(values);
     run_.dataset_.plan(config().data.batching(), most_records);
   });
   chosen_.insert(chosen_.end(), values.begin(), values.end());
@@ -108,11 +109,7 @@ void SettingsByRule::note_missing_intercept() const {
 void SettingsByRule::add_intercept() {
   if (!config().learns() || config().tune || !may_add_intercept()) return;
   if (!command_.why_not_by_rule().empty()) return note_missing_intercept();
-  run_.agreement_.together([&] {
-    std::vector<std::string> words = run_.words_;
-    words.emplace_back("--intercept=yes");
-    command_.read_again(words);
-  });
+  run_.agreement_.together([&] { command_.choose({{"intercept", "yes", ""}}); });
   run_.notes_.emplace_back("the model has an intercept: --intercept no leaves it out");
 }
 
@@ -248,31 +245,28 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
   tell(values);
 }
 
-/// Reads the command line again with these values. With `tuning = off` beside them they are what a repeated or resumed
-/// run has, even where they are defaults. A run that --resume begins now has its configuration from config.ini all the
-/// same, but for these values.
-void SettingsByRule::take(const std::vector<std::string>& given, const std::vector<TunedValue>& values) {
+/// Takes these values. With `tuning = off` beside them they are what a repeated or resumed run has, even where they are
+/// defaults.
+void SettingsByRule::take(const std::vector<TunedValue>& values) {
   const TunedConfig& config = this->config();
-  std::vector<std::string> words = given;
-  for (const char* option : {"--resume", "--tuning", "--scale-share", "--feature-share"}) {
-    words = without_option(words, option);
-  }
-  words.insert(words.end(), {"--tuning", "off"});
-  if (!config.given("intercept") && config.model.intercept()) words.emplace_back("--intercept=yes");
+  std::vector<TunedValue> chosen;
+  const auto settle = [&](const char* option, std::string value) { chosen.push_back({option, std::move(value), ""}); };
+  settle("tuning", "off");
+  if (!config.given("intercept") && config.model.intercept()) settle("intercept", "yes");
   if (config.privacy.protects()) {
-    words.insert(words.end(), {"--scale-share", fmt::format("{}", config.scale_share.value_or(0))});
-    words.insert(words.end(), {"--feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0))});
+    settle("scale-share", fmt::format("{}", config.scale_share.value_or(0)));
+    settle("feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0)));
   }
-  if (config.privacy.histogram_price) words.insert(words.end(), {"--histogram-price", *config.privacy.histogram_price});
+  if (config.privacy.histogram_price) settle("histogram-price", *config.privacy.histogram_price);
   if (config.privacy.feature_share.value_or(0) > 0 && !config.data.standardise.empty()) {
-    words.insert(words.end(), {"--standardise", config.data.standardise});
+    settle("standardise", config.data.standardise);
   }
   if (config.scale_share.value_or(0) > 0) {
-    words = without_option(without_option(words, "--norm"), "--label-size");
-    if (!config.norm.empty()) words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config.norm, ","))});
-    if (config.label_size) words.insert(words.end(), {"--label-size", fmt::format("{}", *config.label_size)});
+    if (!config.norm.empty()) settle("norm", fmt::format("{}", fmt::join(config.norm, ",")));
+    if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }
-  command_.read_again(with_choices(std::move(words), values));
+  std::ranges::copy(values, std::back_inserter(chosen));
+  command_.choose(chosen);
 }
 
 void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {

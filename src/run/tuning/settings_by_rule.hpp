@@ -59,7 +59,7 @@ class SettingsByRule {
   void release_norms(double share, std::int64_t most_records);
   void take_norms(double share, const TypicalNorms& norms);
   void tell(const std::vector<TunedValue>& values);
-  void take(const std::vector<std::string>& given, const std::vector<TunedValue>& values);
+  void take(const std::vector<TunedValue>& values);
 
   TunedCommand& command_;
   LearningRun& run_;

@@ -16,8 +16,8 @@ namespace starling {
 class TunedCommand {
  public:
   [[nodiscard]] virtual TunedConfig& tuned_config() = 0;
-  /// Reads these words in place of the command line's, and keeps what opening the data has put into the configuration.
-  virtual void read_again(const std::vector<std::string>& words) = 0;
+  /// Takes these values into the configuration.
+  virtual void choose(const std::vector<TunedValue>& chosen) = 0;
   /// The default of --step, or what the user gave.
   [[nodiscard]] virtual double first_step() const = 0;
   /// Why the rule does not hold for this run; empty if it does.

@@ -5,6 +5,7 @@
 #include "core/check.hpp"
 #include "methods/fedavg/fedavg_config.hpp"
 #include "methods/omd/omd_config.hpp"
+#include "run/settings/configuration.hpp"
 #include "support/testing.hpp"
 
 namespace starling::tuned_config_test {
@@ -12,6 +13,14 @@ namespace starling::tuned_config_test {
 using testing::HasSubstr;
 using testing_support::message_of;
 using Words = std::vector<std::string>;
+
+FedAvgConfig parse_fedavg(const std::vector<std::string>& words) {
+  return configured<FedAvgConfig>(fedavg_options, complete_fedavg_config, words);
+}
+
+OmdConfig parse_omd(const std::vector<std::string>& words) {
+  return configured<OmdConfig>(omd_options, complete_omd_config, words);
+}
 
 Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -22,8 +31,8 @@ const Words gaussian{"--mechanism", "gaussian", "--mu", "1"};
 
 /// The options of `command`, omd or fedavg, by these words.
 TunedConfig parsed(const std::string& command, const Words& words) {
-  if (command == "omd") return parse_omd_config(words);
-  return parse_fedavg_config(words);
+  if (command == "omd") return parse_omd(words);
+  return parse_fedavg(words);
 }
 
 std::string refusal(const std::string& command, const Words& words) {
@@ -77,5 +86,30 @@ TEST_P(TunedConfigOf, RefusesTheUnitOfNoBudget) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, TunedConfigOf, testing::Values("omd", "fedavg"),
                          [](const auto& each) { return each.param; });
+
+TEST(Configuration, TakesWhatARuleChoseAsIfItHadBeenGiven) {
+  Configured<OmdConfig> configuration(omd_options, complete_omd_config);
+  configuration.read(joined(gaussian, {"--step", "0.5", "--norm", "1,2"}));
+  const OmdConfig& config = configuration.values();
+  EXPECT_FALSE(config.given("batch"));
+  configuration.choose({{"tuning", "off", ""}, {"batch", "40", ""}, {"step", "0.25", ""}, {"norm", "3", ""}});
+  EXPECT_EQ(config.data.batch, 40u);
+  EXPECT_EQ(config.omd.step, 0.25) << "in place of what was given";
+  EXPECT_THAT(config.norm, testing::ElementsAre(3.0));
+  EXPECT_TRUE(config.given("batch"));
+  EXPECT_FALSE(config.tunes());
+  EXPECT_THAT(config.text,
+              testing::AllOf(HasSubstr("batch = 40\n"), HasSubstr("step = 0.25\n"), HasSubstr("tuning = off\n")));
+}
+
+TEST(Configuration, RefusesAChoiceThatContradictsWhatWasGiven) {
+  Configured<OmdConfig> configuration(omd_options, complete_omd_config);
+  configuration.read(joined(gaussian, {"--step-power", "0.9"}));
+  EXPECT_THAT(message_of<UsageError>([&] {
+                configuration.choose({{"step-decay", "linear", ""}});
+              }),
+              HasSubstr("--step-power with --step-decay linear: "));
+  EXPECT_THAT(message_of<UsageError>([&] { configuration.choose({{"batch", "none", ""}}); }), HasSubstr("--batch: "));
+}
 
 }  // namespace starling::tuned_config_test

@@ -7,14 +7,19 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "run/settings/configuration.hpp"
 #include "support/testing.hpp"
 
 namespace starling::vertical_config_test {
 
 using namespace testing_support;
 
+VerticalConfig parse_vertical(const std::vector<std::string>& words) {
+  return configured<VerticalConfig>(vertical_options, complete_vertical_config, words);
+}
+
 std::string refusal(std::vector<std::string> words) {
-  return message_of<UsageError>([&] { return parse_vertical_config(words); });
+  return message_of<UsageError>([&] { return parse_vertical(words); });
 }
 
 TEST(LayerSizes, LeaveOpenWhatDataDecide) {
@@ -64,16 +69,16 @@ TEST(BitSchedule, SaysFromWhereOnBitsAreTooFew) {
 }
 
 TEST(VerticalConfig, HasThePapersDefaults) {
-  const VerticalConfig config = parse_vertical_config({"--mechanism", "none"});
+  const VerticalConfig config = parse_vertical({"--mechanism", "none"});
   EXPECT_TRUE(config.is_spectrum());
   EXPECT_EQ(config.quantiser, "float32");
   EXPECT_EQ(config.head_quantiser, "float32");
   EXPECT_EQ(config.plan.step, 0.03);
   EXPECT_EQ(config.plan.step_power, 0);
-  EXPECT_EQ(parse_vertical_config({"--precision", "double"}).quantiser, "float64");
-  EXPECT_EQ(parse_vertical_config({"--quantise-head", "8"}).head_quantiser, "scalar:8");
-  EXPECT_EQ(parse_vertical_config({"--baseline", "lazy:150"}).plan.lazy_after, 150);
-  EXPECT_TRUE(parse_vertical_config({"--baseline", "central"}).plan.central);
+  EXPECT_EQ(parse_vertical({"--precision", "double"}).quantiser, "float64");
+  EXPECT_EQ(parse_vertical({"--quantise-head", "8"}).head_quantiser, "scalar:8");
+  EXPECT_EQ(parse_vertical({"--baseline", "lazy:150"}).plan.lazy_after, 150);
+  EXPECT_TRUE(parse_vertical({"--baseline", "central"}).plan.central);
 }
 
 TEST(VerticalConfig, ReadsWhatItPrints) {
@@ -84,17 +89,17 @@ TEST(VerticalConfig, ReadsWhatItPrints) {
         {"--mechanism", "gaussian", "--mu", "1", "--embedding-clip", "2", "--labels", "head"},
         {"--parties", "a.csv,b.csv", "--id", "id", "--step", "0.1"},
         {"--regret", "static", "--regret-passes", "3", "--baseline", "lazy:4"}}) {
-    const std::string text = parse_vertical_config(words).text;
+    const std::string text = parse_vertical(words).text;
     const std::string file = folder.write("config.ini", text);
-    EXPECT_EQ(parse_vertical_config({"--config", file}).text, text);
+    EXPECT_EQ(parse_vertical({"--config", file}).text, text);
   }
 }
 
 TEST(VerticalConfig, KnowsHowManyPartiesDataHave) {
-  EXPECT_EQ(parse_vertical_config({"--source", "a.csv", "--columns", "0-3/4,6/5"}).parties_of_data(), 3);
-  EXPECT_EQ(parse_vertical_config({"--parties", "a.csv,b.csv"}).parties_of_data(), 2);
-  EXPECT_EQ(parse_vertical_config({"--source", "synthetic:spectrum:receivers=6"}).parties_of_data(), 6);
-  EXPECT_FALSE(parse_vertical_config({}).parties_of_data().has_value());
+  EXPECT_EQ(parse_vertical({"--source", "a.csv", "--columns", "0-3/4,6/5"}).parties_of_data(), 3);
+  EXPECT_EQ(parse_vertical({"--parties", "a.csv,b.csv"}).parties_of_data(), 2);
+  EXPECT_EQ(parse_vertical({"--source", "synthetic:spectrum:receivers=6"}).parties_of_data(), 6);
+  EXPECT_FALSE(parse_vertical({}).parties_of_data().has_value());
 }
 
 TEST(VerticalConfig, RefusesWhatContradicts) {
@@ -137,7 +142,7 @@ TEST(VerticalConfig, NamesAnOptionOnce) {
 
 VerticalSettings held_out_of(std::vector<std::string> words) {
   words.insert(words.end(), {"--mechanism", "none"});
-  return parse_vertical_config(words).held_out_settings();
+  return parse_vertical(words).held_out_settings();
 }
 
 TEST(VerticalConfig, SplitsHeldOutRecordsAsTheSource) {
