@@ -16,10 +16,10 @@ HERE = pathlib.Path(__file__).parent
 FLAGS = pathlib.Path(os.environ["STARLING_FLAGS"])  # the folder that has MODULE.flags of each module
 # Reason: (module, a header that its files cannot include, a header that they can).
 OUT_OF_SIGHT = {
-    "models neither add noise nor open secrets": ("model", '"starling/privacy/mechanism.hpp"', '"starling/model/model.hpp"'),
-    "privacy cannot send anything": ("privacy", '"starling/net/world.hpp"', '"starling/privacy/mechanism.hpp"'),
-    "protocols communicate through the doors of net alone": ("protocol", "<mpi.h>", '"starling/net/neighbours/neighbours.hpp"'),
-    "who uses run files does not see HDF5": ("report", "<hdf5.h>", '"starling/report/summary.hpp"'),
+    "models neither add noise nor open secrets": ("model", '"privacy/mechanism.hpp"', '"model/model.hpp"'),
+    "privacy cannot send anything": ("privacy", '"net/world.hpp"', '"privacy/mechanism.hpp"'),
+    "protocols communicate through the doors of net alone": ("protocol", "<mpi.h>", '"net/neighbours/neighbours.hpp"'),
+    "who uses run files does not see HDF5": ("report", "<hdf5.h>", '"report/summary.hpp"'),
 }
 
 
