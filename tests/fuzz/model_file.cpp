@@ -16,17 +16,13 @@ using namespace starling;
 /// A head over the embeddings of two parties, each of one column.
 SavedModel vertical_model() {
   SavedModel head;
-  head.kind = SavedModel::Kind::head;
-  head.party_count = 2;
+  head.form = HeadForm{PartForm{{perceptron({2, 1})}, 2}};
   head.features = 2;
-  head.architecture = perceptron({2, 1});
   head.parameters = {1, 2, 3};
   std::vector<SavedModel> parties(2, head);
   for (SavedModel& party : parties) {
-    party.kind = SavedModel::Kind::embedding;
-    party.party = 1 + static_cast<std::size_t>(&party - parties.data());
+    party.form = EmbeddingForm{{{perceptron({1, 1})}, 2}, 1 + static_cast<std::size_t>(&party - parties.data())};
     party.features = party.constants.features = 1;
-    party.architecture = perceptron({1, 1});
     party.parameters = {1, 2};
   }
   return joined_model(head, parties);
@@ -38,11 +34,8 @@ SavedModel some_model(std::size_t which) {
   model.loss = which == 0 ? "logistic" : "softmax:3";
   model.scores = which == 0 ? 1 : 3;
   model.features = which == 2 ? 16 : 3;
-  model.intercept = which != 2;
-  if (which == 2) {
-    model.kind = SavedModel::Kind::network;
-    model.architecture = perceptron({16, 2, 3});
-  }
+  model.form = LinearForm{true};
+  if (which == 2) model.form = NetworkForm{perceptron({16, 2, 3})};
   PublicConstants& constants = model.constants;
   constants.features = model.features;
   constants.label = "y";

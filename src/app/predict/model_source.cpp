@@ -133,17 +133,18 @@ SavedModel read_named_model(const std::string& named) {
 
 /// Gives an own model its code, which is what it was learned with. Only who names code has it run.
 void take_code(const ModelSource& choice, SavedModel& model) {
-  const bool is_own = model.kind == SavedModel::Kind::own;
+  auto* const own = std::get_if<OwnForm>(&model.form);
   if (choice.code.empty()) {
-    if (is_own) static_cast<void>(ModelLoss(model));  // says what is missing
+    if (own != nullptr) static_cast<void>(ModelLoss(model));  // says what is missing
     return;
   }
-  check(is_own, "--model {}: '{}' is a model of starling itself. Leave --model out.", choice.code, choice.model);
-  model.own = open_own_model(choice.code);
-  check(model.own != nullptr, "--model {}: it names no code. Give plugin:FILE.", choice.code);
-  check(model.code_identity.empty() || model.own->identity() == model.code_identity,
+  check(own != nullptr, "--model {}: '{}' is a model of starling itself. Leave --model out.", choice.code,
+        choice.model);
+  own->model = open_own_model(choice.code);
+  check(own->model != nullptr, "--model {}: it names no code. Give plugin:FILE.", choice.code);
+  check(own->identity.empty() || own->model->identity() == own->identity,
         "--model {}: '{}' was learned with other code ({}). Give the same file with the same options.", choice.code,
-        choice.model, model.code);
+        choice.model, own->code);
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ SavedModel open_model(const ModelSource& choice) {
   SavedModel model = read_named_model(choice.model);
   take_code(choice, model);
   if (!choice.client) return model;
-  check(model.kind != SavedModel::Kind::vertical,
+  check(!model.is<VerticalForm>(),
         "--client {} of a model of `vertical`, whose parties have parts of one model. Leave --client out.",
         *choice.client);
   model.parameters = read_client_model(folder_of(choice.model), *choice.client, model.parameters.size());
@@ -186,7 +187,7 @@ void ScoredSource::open(ReadSettings reading) {
     reading.label_may_be_beside = true;
   }
   prepare_as(model_, reading);
-  const bool looks = loss_->classifies() && loss_->scores() == 1 && model_.kind != SavedModel::Kind::own &&
+  const bool looks = loss_->classifies() && loss_->scores() == 1 && !model_.is<OwnForm>() &&
                      model_.constants.class_labels.empty() && names_no_labels(model_.constants);
   const bool named = !reading.label.empty() || has_labels_beside(reading.source);
   reading.go_on_waiting = [] {
@@ -242,8 +243,9 @@ void ScoredSource::complete(ScoredRecords& read) {
   read.labels.assign(labels.begin(), labels.end());
   scorer_.score(read.records, read.scores);
   read.spreads.clear();
-  for (std::size_t i = 0; model_.spread && i < read.size(); ++i) {
-    read.spreads.push_back(units_.own_length(model_.spread->of(read.records.row(i), model_.intercept)));
+  const auto* const linear = model_.as<LinearForm>();
+  for (std::size_t i = 0; linear != nullptr && linear->spread && i < read.size(); ++i) {
+    read.spreads.push_back(units_.own_length(linear->spread->of(read.records.row(i), linear->intercept)));
   }
   if (!units_.differ()) return;
   for (double& label : read.labels) label = units_.own(label);

@@ -37,9 +37,10 @@ void PartiesTogether::read_parts(const ModelSource& choice) {
   const Client first = layout_.first(world_.rank());
   for (Client client = first; client < first + layout_.count(world_.rank()); ++client) {
     SavedModel part = parts.part(client);
-    check(part.party_count == choice.parties.size(),
+    const std::size_t parties_of_run = part.as<PartForm>()->party_count;
+    check(parties_of_run == choice.parties.size(),
           "--parties: {} files for a model of {} parties. Give a file of each, in the parties' order.",
-          choice.parties.size(), part.party_count);
+          choice.parties.size(), parties_of_run);
     if (run_.empty()) run_ = part.origin_text("run_id");
     check<DataError>(part.origin_text("run_id") == run_,
                      "'{}': parts of the runs {} and {}. Give the parts of one run.", choice.model, run_,
@@ -54,7 +55,7 @@ void PartiesTogether::read_parts(const ModelSource& choice) {
   if (!head_) return;
   loss_.emplace(*head_);
   units_.emplace(*head_, **loss_);
-  network_ = make_network_block(head_->architecture, head_->precision);
+  network_ = make_network_block(head_->as<HeadForm>()->architecture, head_->as<HeadForm>()->precision);
 }
 
 /// All parts are of one run.
@@ -63,7 +64,7 @@ void PartiesTogether::agree_on_parts(const ModelSource& choice) {
   const std::size_t inputs = head_ ? head_->features : 0;
   width_ = static_cast<std::size_t>(agreement_.max(declare_public(static_cast<std::int64_t>(inputs)))) /
            choice.parties.size();
-  const bool doubles = head_ && head_->precision == Precision::full;
+  const bool doubles = head_ && head_->as<HeadForm>()->precision == Precision::full;
   quantiser_ = quantiser_table().make(agreement_.broadcast(declare_public(doubles)) ? "float64" : "float32");
   label_ = agreement_.broadcast(declare_public(head_ ? head_->constants.label : std::string()));
   agreement_.together([&] {
@@ -75,7 +76,7 @@ void PartiesTogether::agree_on_parts(const ModelSource& choice) {
       check<DataError>(part.scores == width_,
                        "'{}': the part of party {} has embeddings of {}, and the head takes {}. "
                        "Give the parts of one run.",
-                       choice.model, part.party, part.scores, width_);
+                       choice.model, part.as<EmbeddingForm>()->party, part.scores, width_);
     }
   });
 }
@@ -93,7 +94,8 @@ VerticalSettings PartiesTogether::settings_of(const ModelSource& choice, ScoredS
   }
   settings.constants_of_parties.resize(choice.parties.size());
   for (const SavedModel& part : parts_) {
-    settings.constants_of_parties[part.party - 1] = std::make_shared<PublicConstants>(part.constants);
+    settings.constants_of_parties[part.as<EmbeddingForm>()->party - 1] =
+        std::make_shared<PublicConstants>(part.constants);
   }
   if (labels == ScoredSource::Labels::not_needed) settings.labels = ReadSettings::Labels::none;
   if (!head_) return settings;

@@ -87,7 +87,7 @@ char* put_field(char* at, double value) {
 }  // namespace
 
 std::map<double, std::string> texts_of_classes(const SavedModel& model, const Loss& loss) {
-  if (!loss.classifies() || model.kind == SavedModel::Kind::own) return {};
+  if (!loss.classifies() || model.is<OwnForm>()) return {};
   std::map<double, std::vector<std::string>> texts;
   for (const CategoryColumn& table : model.constants.categories) {
     if (table.column != model.constants.label) continue;
@@ -110,12 +110,12 @@ PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, cons
     : id_(std::move(id)),
       link_(loss.link()),
       classifies_(loss.classifies()),
-      names_classes_(classifies_ && model.kind == SavedModel::Kind::own),
+      names_classes_(classifies_ && model.is<OwnForm>()),
       scores_(loss.scores()),
       columns_(columns) {
-  if (model.spread && columns.intervals) {
-    has_error_ = model.spread->method == "plug-in";
-    quantile_ = interval_quantile(model.spread->method, level_of_predictions);
+  if (const auto* const linear = model.as<LinearForm>(); linear != nullptr && linear->spread && columns.intervals) {
+    has_error_ = linear->spread->method == "plug-in";
+    quantile_ = interval_quantile(linear->spread->method, level_of_predictions);
   }
   if (names_classes_) {
     texts_ = texts_of_labels(model);

@@ -83,8 +83,9 @@ std::optional<SavedModel> InferRun::model_of_results() const {
   SavedModel model;
   model.loss = config_.loss;
   model.features = dataset_.shape.features;
-  model.intercept = config_.intercept;
-  if (!model_->classifies()) model.spread = intervals_->spread_of_parameters();
+  LinearForm form{config_.intercept};
+  if (!model_->classifies()) form.spread = intervals_->spread_of_parameters();
+  model.form = std::move(form);
   return model;
 }
 

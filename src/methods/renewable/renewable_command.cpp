@@ -134,8 +134,7 @@ std::optional<SavedModel> RenewableRun::model_of_results() const {
   model.loss = config_.loss;
   model.scores = model_->classes();
   model.features = dataset_.shape.features;
-  model.intercept = true;
-  model.row_bound = model_->row_bound();
+  model.form = LinearForm{true, model_->row_bound()};
   return model;
 }
 

@@ -57,15 +57,17 @@ std::string ModelParts::file_of(Client client) const {
 SavedModel ModelParts::part(Client client) const {
   const std::string file = file_of(client);
   SavedModel model = read_model(file);
-  if (model.kind == SavedModel::Kind::vertical) {
-    check<DataError>(client >= 0 && static_cast<std::size_t>(client) <= model.party_count,
+  if (const auto* const vertical = model.as<VerticalForm>()) {
+    const std::size_t parties = vertical->party_count;
+    check<DataError>(client >= 0 && static_cast<std::size_t>(client) <= parties,
                      "{}: a model of {} parties, and party {} is asked for. Give the files of {} parties.", file,
-                     model.party_count, client, model.party_count);
+                     parties, client, parties);
     return part_of(model, client);
   }
   check<DataError>(model.is_part(),
                    "{}: it is no model of vertical learning. Name that of a run of `starling vertical`.", file);
-  const auto found = static_cast<Client>(model.party);
+  const auto* const embedding = model.as<EmbeddingForm>();
+  const Client found = embedding == nullptr ? 0 : static_cast<Client>(embedding->party);
   check<DataError>(found == client,
                    "{}: it is the part of {}, where that of {} is needed. Name a file of each client, as "
                    "in part-{{client}}.h5; 0 is the head.",
@@ -76,7 +78,7 @@ SavedModel ModelParts::part(Client client) const {
 SavedModel ModelParts::joined() const {
   SavedModel head = part(0);
   std::vector<SavedModel> parties;
-  for (std::size_t k = 1; k <= head.party_count; ++k) parties.push_back(part(static_cast<Client>(k)));
+  for (std::size_t k = 1; k <= head.as<HeadForm>()->party_count; ++k) parties.push_back(part(static_cast<Client>(k)));
   return joined_model(std::move(head), std::move(parties));
 }
 

@@ -57,15 +57,16 @@ void VerticalRun::check_start() {
 /// Throws UsageError and DataError for a part that the run cannot start from.
 SavedModel VerticalRun::checked_start(const SavedModel& part, Client client) {
   const auto k = static_cast<std::size_t>(client);
-  check(part.party_count == architecture_.parties(),
+  const PartForm& form = *part.as<PartForm>();
+  check(form.party_count == architecture_.parties(),
         "--start {}: a model of {} parties, where this run has {}. Take the parties of that run.", config_.start,
-        part.party_count, architecture_.parties());
+        form.party_count, architecture_.parties());
   const Architecture& own = client == 0 ? architecture_.head : architecture_.features[k - 1];
-  check(part.architecture.input.size() == own.input.size() && layer_texts(part.architecture) == layer_texts(own),
+  check(form.architecture.input.size() == own.input.size() && layer_texts(form.architecture) == layer_texts(own),
         "--start {}: {} has {} inputs and the layers {}, where this run has {} and {}. Take the columns, --feature-net "
         "and --head of that run.",
-        config_.start, name_of_part(client), part.architecture.input.size(),
-        fmt::join(layer_texts(part.architecture), ", "), own.input.size(), fmt::join(layer_texts(own), ", "));
+        config_.start, name_of_part(client), form.architecture.input.size(),
+        fmt::join(layer_texts(form.architecture), ", "), own.input.size(), fmt::join(layer_texts(own), ", "));
   if (client == 0) return part;
   require_same_names(part.constants.feature_names(), data_.shape.names[k - 1], config_.start, name_of_part(client));
   const std::size_t hosted = k - 1 - first_party();
@@ -104,30 +105,31 @@ bool VerticalRun::shares_networks() const {
 
 SavedModel VerticalRun::part_of_run(Client client, View parameters) const {
   SavedModel part;
-  part.party_count = architecture_.parties();
-  part.precision = config_.precision;
+  const auto network = [&](const Architecture& own) {
+    return PartForm{{own, config_.precision}, architecture_.parties()};
+  };
   part.parameters.assign(parameters.begin(), parameters.end());
   if (client == 0) {
-    part.kind = SavedModel::Kind::head;
+    part.form = HeadForm{network(architecture_.head)};
     part.loss = loss_of_outputs_->loss_of_scores();
     part.scores = loss_of_outputs_->outputs();
-    part.architecture = architecture_.head;
     part.features = architecture_.head.input.size();
     part.constants = data_.label_constants;
     return part;
   }
   const std::size_t hosted = static_cast<std::size_t>(client - 1) - first_party();
   const Clip clip = protocol_->embedding_clip();
-  part.kind = SavedModel::Kind::embedding;
-  part.party = static_cast<std::size_t>(client);
-  part.architecture = architecture_.features[part.party - 1];
-  part.features = part.architecture.input.size();
+  const auto party = static_cast<std::size_t>(client);
+  EmbeddingForm form{network(architecture_.features[party - 1]), party};
+  part.features = form.architecture.input.size();
   part.scores = architecture_.head.input.size() / architecture_.parties();
   part.constants = data_.constants[hosted];
-  if (clip.kind != ClipKind::none) part.embedding_bound = clip.bound;
-  if (data_.places.empty()) return part;
-  part.places = data_.places[hosted];
-  part.table_features = data_.table_features;
+  if (clip.kind != ClipKind::none) form.bound = clip.bound;
+  if (!data_.places.empty()) {
+    form.places = data_.places[hosted];
+    form.table_features = data_.table_features;
+  }
+  part.form = std::move(form);
   return part;
 }
 

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "core/check.hpp"
 #include "core/numerics/gram.hpp"
@@ -12,8 +15,6 @@
 namespace starling {
 
 namespace {
-
-using Kind = SavedModel::Kind;
 
 constexpr const char* format_name = "starling model 1";
 
@@ -23,10 +24,6 @@ struct Named {
   Value value;
 };
 
-constexpr std::array kinds{Named<Kind>{"linear", Kind::linear},      Named<Kind>{"location", Kind::location},
-                           Named<Kind>{"network", Kind::network},    Named<Kind>{"own", Kind::own},
-                           Named<Kind>{"vertical", Kind::vertical},  Named<Kind>{"head", Kind::head},
-                           Named<Kind>{"embedding", Kind::embedding}};
 constexpr std::array links{Named<Link>{"identity", Link::identity}, Named<Link>{"logit", Link::logit},
                            Named<Link>{"softmax", Link::softmax}, Named<Link>{"none", Link::none}};
 constexpr std::array precisions{Named<Precision>{"float", Precision::single},
@@ -61,20 +58,21 @@ Value value_in(const std::array<Named<Value>, N>& names, const hdf5::Input& file
                               attribute, name));
 }
 
+using Form = decltype(SavedModel::form);
+
+/// An empty form of the kind that the file names.
+template <std::size_t... I>
+Form form_of_kind(const hdf5::Input& file, const std::string& where, std::index_sequence<I...> /*kinds*/) {
+  const std::array names{
+      Named<Form>{std::variant_alternative_t<I, Form>::kind, std::variant_alternative_t<I, Form>()}...};
+  return value_in(names, file, where, "kind");
+}
+
 /// Makes the groups that lead to a name.
 void make_groups(const hdf5::File& file, const std::string& name) {
   for (std::size_t slash = name.find('/', 1); slash != std::string::npos; slash = name.find('/', slash + 1)) {
     if (!file.has(name.substr(0, slash))) file.make_group(name.substr(0, slash));
   }
-}
-
-void write_network(const hdf5::File& file, const std::string& where, const SavedModel& model) {
-  const ImageShape& input = model.architecture.input;
-  file.attribute(object_at(where), "precision", name_in(precisions, model.precision));
-  file.write_texts(where + "/layers", layer_texts(model.architecture));
-  file.write(
-      where + "/input", {3},
-      Vector{static_cast<double>(input.height), static_cast<double>(input.width), static_cast<double>(input.channels)});
 }
 
 void write_parameters(const hdf5::File& file, const std::string& where, const SavedModel& model) {
@@ -101,38 +99,53 @@ void write_spread(const hdf5::File& file, const ParameterSpread& spread, std::si
   file.write("/spread", {d, d}, square);
 }
 
+void write_own(const hdf5::File& file, const std::string& object, const OwnForm& form, std::size_t dimension) {
+  file.attribute(object, "code", form.code);
+  file.attribute(object, "code_identity", form.identity);
+  file.attribute(object, "dimension", static_cast<double>(dimension));
+}
+
+void write_network(const hdf5::File& file, const std::string& where, const NetworkForm& form) {
+  const ImageShape& input = form.architecture.input;
+  file.attribute(object_at(where), "precision", name_in(precisions, form.precision));
+  file.write_texts(where + "/layers", layer_texts(form.architecture));
+  file.write(
+      where + "/input", {3},
+      Vector{static_cast<double>(input.height), static_cast<double>(input.width), static_cast<double>(input.channels)});
+}
+
 /// What an embedding says beside its network.
-void write_party(const hdf5::File& file, const std::string& where, const SavedModel& model) {
-  file.attribute(object_at(where), "party", static_cast<double>(model.party));
-  if (std::isfinite(model.embedding_bound)) {
-    file.attribute(object_at(where), "embedding_bound", model.embedding_bound);
-  }
-  if (model.places.empty()) return;
-  file.attribute(object_at(where), "table_features", static_cast<double>(model.table_features));
-  file.write(where + "/place", {model.places.size()}, Vector(model.places.begin(), model.places.end()));
+void write_party(const hdf5::File& file, const std::string& where, const EmbeddingForm& form) {
+  file.attribute(object_at(where), "party", static_cast<double>(form.party));
+  if (std::isfinite(form.bound)) file.attribute(object_at(where), "embedding_bound", form.bound);
+  if (form.places.empty()) return;
+  file.attribute(object_at(where), "table_features", static_cast<double>(form.table_features));
+  file.write(where + "/place", {form.places.size()}, Vector(form.places.begin(), form.places.end()));
 }
 
 void write_model_at(const hdf5::File& file, const std::string& where, const SavedModel& model) {
   const std::string object = object_at(where);
-  file.attribute(object, "kind", name_in(kinds, model.kind));
-  if (model.kind == Kind::own) {
-    file.attribute(object, "code", model.code);
-    file.attribute(object, "code_identity", model.code_identity);
-    file.attribute(object, "dimension", static_cast<double>(model.parameters.size()));
-  } else if (model.kind != Kind::embedding) {
+  const auto* const linear = model.as<LinearForm>();
+  const auto* const embedding = model.as<EmbeddingForm>();
+  file.attribute(object, "kind", std::visit([](const auto& form) { return std::string(form.kind); }, model.form));
+  if (const auto* const own = model.as<OwnForm>()) {
+    write_own(file, object, *own, model.parameters.size());
+  } else if (embedding == nullptr) {
     file.attribute(object, "loss", model.loss);
     file.attribute(object, "link", name_in(links, ModelLoss(model)->link()));
   }
   file.attribute(object, "scores", static_cast<double>(model.scores));
   file.attribute(object, "features", static_cast<double>(model.features));
-  file.attribute(object, "intercept", std::string(model.intercept ? "yes" : "no"));
-  if (std::isfinite(model.row_bound)) file.attribute(object, "row_bound", model.row_bound);
-  if (model.party_count > 0) file.attribute(object, "parties", static_cast<double>(model.party_count));
+  file.attribute(object, "intercept", std::string(linear != nullptr && linear->intercept ? "yes" : "no"));
+  if (linear != nullptr && std::isfinite(linear->row_bound)) file.attribute(object, "row_bound", linear->row_bound);
+  if (const auto* const part = model.as<PartForm>()) {
+    file.attribute(object, "parties", static_cast<double>(part->party_count));
+  }
   file.write_texts(where + "/feature", model.feature_names());
-  if (has_layers(model.kind)) write_network(file, where, model);
-  if (model.kind == Kind::embedding) write_party(file, where, model);
+  if (const auto* const network = model.as<NetworkForm>()) write_network(file, where, *network);
+  if (embedding != nullptr) write_party(file, where, *embedding);
   write_parameters(file, where, model);
-  if (model.spread) write_spread(file, *model.spread, model.parameters.size());
+  if (linear != nullptr && linear->spread) write_spread(file, *linear->spread, model.parameters.size());
   file.attribute(object, "own_constants", std::string(model.own_constants ? "yes" : "no"));
   write_preparation(file, where, model.constants);
 }
@@ -149,14 +162,14 @@ double read_bound(const hdf5::Input& file, const std::string& where, const std::
   return *bound;
 }
 
-void read_network(const hdf5::Input& file, const std::string& where, SavedModel& model) {
-  model.precision = value_in(precisions, file, where, "precision");
+void read_network(const hdf5::Input& file, const std::string& where, NetworkForm& form) {
+  form.precision = value_in(precisions, file, where, "precision");
   const Vector input = read_numbers(file, where + "/input", {3});
   for (const double size : input) {
     check<DataError>(size >= 1 && size <= 1e7 && size == std::floor(size),
                      "{}: {}/input is no shape of an input. Restore the file.", file.path(), where);
   }
-  model.architecture = parse_layers(
+  form.architecture = parse_layers(
       {static_cast<std::size_t>(input[0]), static_cast<std::size_t>(input[1]), static_cast<std::size_t>(input[2])},
       file.texts(where + "/layers"));
 }
@@ -180,66 +193,79 @@ void read_spread(const hdf5::Input& file, SavedModel& model) {
   if (!file.has("/spread")) return;
   const std::size_t d = model.parameters.size();
   ParameterSpread spread{file.text("/", "spread_method").value_or(""), {}};
-  check<DataError>(model.kind == Kind::linear && model.scores == 1 &&
-                       (spread.method == "plug-in" || spread.method == "random-scaling"),
-                   "{}: a spread of method '{}' of such a model. Restore the file.", file.path(), spread.method);
+  auto* const linear = std::get_if<LinearForm>(&model.form);
+  check<DataError>(
+      linear != nullptr && model.scores == 1 && (spread.method == "plug-in" || spread.method == "random-scaling"),
+      "{}: a spread of method '{}' of such a model. Restore the file.", file.path(), spread.method);
   const Vector square = read_numbers(file, "/spread", {d, d});
   for (std::size_t i = 0; i < d; ++i) {
     for (std::size_t j = i; j < d; ++j) spread.matrix.push_back(square[i * d + j]);
   }
-  model.spread = std::move(spread);
+  linear->spread = std::move(spread);
 }
 
-void read_party(const hdf5::Input& file, const std::string& where, SavedModel& model) {
-  model.party = read_count(file, object_at(where), "party", 1);
-  check<DataError>(model.party <= model.party_count, "{}: the part of party {} of {}. Restore the file.", file.path(),
-                   model.party, model.party_count);
-  model.embedding_bound = read_bound(file, where, "embedding_bound");
+void read_party(const hdf5::Input& file, const std::string& where, std::size_t columns, EmbeddingForm& form) {
+  form.party = read_count(file, object_at(where), "party", 1);
+  check<DataError>(form.party <= form.party_count, "{}: the part of party {} of {}. Restore the file.", file.path(),
+                   form.party, form.party_count);
+  form.bound = read_bound(file, where, "embedding_bound");
   if (!file.has(where + "/place")) return;
-  model.table_features = read_count(file, object_at(where), "table_features", 1);
-  for (const double place : read_numbers(file, where + "/place", {model.constants.features})) {
-    check<DataError>(place >= 0 && place < static_cast<double>(model.table_features) && place == std::floor(place),
+  form.table_features = read_count(file, object_at(where), "table_features", 1);
+  for (const double place : read_numbers(file, where + "/place", {columns})) {
+    check<DataError>(place >= 0 && place < static_cast<double>(form.table_features) && place == std::floor(place),
                      "{}: {}/place has a number that is no place of a feature. Restore the file.", file.path(), where);
-    model.places.push_back(static_cast<std::size_t>(place));
+    form.places.push_back(static_cast<std::size_t>(place));
   }
+}
+
+/// What must be known of a form before the parameters are read.
+void read_form(const hdf5::Input& file, const std::string& where, SavedModel& model) {
+  const std::string object = object_at(where);
+  std::visit(
+      [&]<class Own>(Own& form) {
+        if constexpr (std::is_same_v<Own, LinearForm>) {
+          form.intercept = read_yes(file, where, "intercept");
+          form.row_bound = read_bound(file, where, "row_bound");
+        }
+        if constexpr (std::is_base_of_v<PartForm, Own>) form.party_count = read_count(file, object, "parties", 1);
+        if constexpr (std::is_base_of_v<NetworkForm, Own>) read_network(file, where, form);
+        if constexpr (std::is_same_v<Own, OwnForm>) {
+          form.code = file.text(object, "code").value_or("");
+          form.identity = file.text(object, "code_identity").value_or("");
+          model.parameters.resize(read_count(file, object, "dimension", 1));
+        }
+      },
+      model.form);
 }
 
 /// The model of the root or of a party's group, without its origin.
 SavedModel read_model_at(const hdf5::Input& file, const std::string& where) {
   const std::string object = object_at(where);
   SavedModel model;
-  model.kind = value_in(kinds, file, where, "kind");
-  const bool vertical = model.kind == Kind::vertical || model.is_part();
-  check<DataError>(where.empty() || model.kind == Kind::embedding, "{}: {} is no party's part. Restore the file.",
-                   file.path(), where);
+  model.form = form_of_kind(file, where, std::make_index_sequence<std::variant_size_v<Form>>());
+  auto* const embedding = std::get_if<EmbeddingForm>(&model.form);
+  check<DataError>(where.empty() || embedding != nullptr, "{}: {} is no party's part. Restore the file.", file.path(),
+                   where);
   model.loss = file.text(object, "loss").value_or("");
   model.scores = read_count(file, object, "scores", 1);
   model.features = read_count(file, object, "features", 1);
-  model.intercept = read_yes(file, where, "intercept");
   model.own_constants = read_yes(file, where, "own_constants");
-  model.row_bound = read_bound(file, where, "row_bound");
-  if (vertical) model.party_count = read_count(file, object, "parties", 1);
-  if (has_layers(model.kind)) read_network(file, where, model);
-  if (model.kind == Kind::own) {
-    model.code = file.text(object, "code").value_or("");
-    model.code_identity = file.text(object, "code_identity").value_or("");
-    model.parameters.resize(read_count(file, object, "dimension", 1));
-  }
+  read_form(file, where, model);
   read_parameters(file, where, model);
   if (where.empty()) read_spread(file, model);
-  model.constants = read_preparation(file, where, model.kind == Kind::head ? 0 : 1);
-  if (model.kind == Kind::embedding) {
-    read_party(file, where, model);
-  } else if (model.kind != Kind::own) {
+  model.constants = read_preparation(file, where, model.is<HeadForm>() ? 0 : 1);
+  if (embedding != nullptr) {
+    read_party(file, where, model.constants.features, *embedding);
+  } else if (!model.is<OwnForm>()) {
     static_cast<void>(ModelLoss(model));  // throws for one that does not fit
   }
   return model;
 }
 
 /// The vertical model of a root that has been read.
-SavedModel read_parties(const hdf5::Input& file, const SavedModel& root) {
+SavedModel read_parties(const hdf5::Input& file, const SavedModel& root, std::size_t count) {
   std::vector<SavedModel> parties;
-  for (std::size_t k = 1; k <= root.party_count; ++k) {
+  for (std::size_t k = 1; k <= count; ++k) {
     parties.push_back(read_model_at(file, group_of_party(k)));
     parties.back().origin = root.origin;
   }
@@ -251,10 +277,11 @@ SavedModel read_parties(const hdf5::Input& file, const SavedModel& root) {
 void write_content(const hdf5::File& file, const SavedModel& model) {
   file.attribute("/", "format", std::string(format_name));
   write_model_at(file, "", model);
-  for (const SavedModel& party : model.parties) {
-    const std::string group = group_of_party(party.party);
-    make_groups(file, group + "/");
-    write_model_at(file, group, party);
+  if (const auto* const vertical = model.as<VerticalForm>()) {
+    for (std::size_t k = 1; k <= vertical->parties.size(); ++k) {
+      make_groups(file, group_of_party(k) + "/");
+      write_model_at(file, group_of_party(k), vertical->parties[k - 1]);
+    }
   }
   file.make_group("/origin");
   for (const auto& [key, value] : model.origin) file.attribute("/origin", key, value);
@@ -269,7 +296,8 @@ SavedModel read_content(const hdf5::Input& file) {
   for (const std::string& key : file.attributes("/origin")) {
     model.origin.emplace_back(key, file.text("/origin", key).value_or(""));
   }
-  return model.kind == Kind::vertical ? read_parties(file, model) : model;
+  const auto* const vertical = model.as<VerticalForm>();
+  return vertical != nullptr ? read_parties(file, model, vertical->party_count) : model;
 }
 
 }  // namespace starling

@@ -39,9 +39,10 @@ double ParameterSpread::of(const Row& x, bool intercept) const {
 }
 
 std::vector<ParameterBlock> SavedModel::blocks() const {
-  if (has_layers(kind)) return parameter_blocks(architecture);
-  if (kind == SavedModel::Kind::location) return {{"point", 1, features, 0, features}};
-  if (kind == Kind::own) return {{"point", 1, parameters.size(), 0, parameters.size()}};
+  if (const auto* const network = as<NetworkForm>()) return parameter_blocks(network->architecture);
+  if (is<LocationForm>()) return {{"point", 1, features, 0, features}};
+  if (is<OwnForm>()) return {{"point", 1, parameters.size(), 0, parameters.size()}};
+  const bool intercept = as<LinearForm>()->intercept;
   const std::size_t stride = features + (intercept ? 1 : 0);
   std::vector<ParameterBlock> blocks{{"weights", scores, features, 0, stride}};
   if (intercept) blocks.push_back({"intercept", scores, 1, features, stride});
@@ -50,7 +51,7 @@ std::vector<ParameterBlock> SavedModel::blocks() const {
 
 std::vector<std::string> SavedModel::feature_names() const {
   std::vector<std::string> names;
-  if (kind == Kind::vertical) names = names_of_parties(*this);
+  if (const auto* const vertical = as<VerticalForm>()) names = names_of(vertical->parties);
   if (!names.empty() && names.size() == features) return names;
   names = constants.feature_names();
   if (names.size() == features) return names;
@@ -60,7 +61,7 @@ std::vector<std::string> SavedModel::feature_names() const {
 }
 
 std::vector<std::string> SavedModel::parameter_names(std::size_t count) const {
-  const bool by_feature = kind == Kind::linear || kind == Kind::location;
+  const bool by_feature = is<LinearForm>() || is<LocationForm>();
   const std::vector<std::string> features_of = by_feature ? feature_names() : std::vector<std::string>();
   std::vector<std::string> names(std::min(count, parameters.size()));
   for (const ParameterBlock& block : blocks()) {
@@ -85,12 +86,12 @@ std::string SavedModel::origin_text(const std::string& key) const {
 }
 
 ModelLoss::ModelLoss(const SavedModel& model) {
-  if (model.kind == SavedModel::Kind::own) {
-    check<DataError>(model.own != nullptr,
+  if (const auto* const own = model.as<OwnForm>()) {
+    check<DataError>(own->model != nullptr,
                      "the model is code of its own ({}), which alone can apply it. Name it: --model plugin:FILE, or in "
                      "Python model=.",
-                     model.code);
-    loss_ = std::make_unique<OwnLoss>(model.own->classifies());
+                     own->code);
+    loss_ = std::make_unique<OwnLoss>(own->model->classifies());
     return;
   }
   try {

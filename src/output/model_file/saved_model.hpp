@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/batch.hpp"
@@ -30,45 +32,90 @@ struct ParameterSpread {
   [[nodiscard]] double of(const Row& x, bool intercept) const;
 };
 
-/// Parameters, architecture, preparation and origin of a model. docs/reference/model-h5.md describes the file.
-struct SavedModel {
-  /// What the loss scores: linear functions of the features, the distance from a point, outputs of a network, or
-  /// outputs of the head of vertical learning on the embeddings of its parties. A part of a vertical model is the head
-  /// alone, whose features are embeddings, or one party's network, whose scores are the party's embedding.
-  /// The losses of an own model are known to its code alone.
-  enum class Kind { linear, location, network, own, vertical, head, embedding };
+struct SavedModel;
 
-  Kind kind = Kind::linear;
+// The kinds of models, by what their loss scores. `kind` is the name in the file.
+
+/// Linear functions of the features.
+struct LinearForm {
+  static constexpr const char* kind = "linear";
+  bool intercept = false;
+  /// A row (x, 1) longer than this (L2) is scaled to this length; infinite for none.
+  double row_bound = std::numeric_limits<double>::infinity();
+  std::optional<ParameterSpread> spread = {};  ///< of a run of `infer` that knew it
+};
+/// The distance from a point.
+struct LocationForm {
+  static constexpr const char* kind = "location";
+};
+/// Outputs of a network.
+struct NetworkForm {
+  static constexpr const char* kind = "network";
+  Architecture architecture;
+  Precision precision = Precision::full;
+};
+/// Predictions of code of its own, which alone knows the losses.
+struct OwnForm {
+  static constexpr const char* kind = "own";
+  std::string code;                      ///< as `--model`
+  std::string identity;                  ///< what tells the code from other code
+  std::shared_ptr<OwnModel> model = {};  ///< the code, where somebody has given it; not in the file
+};
+/// A model of vertical learning, or a part of it, which predicts nothing alone.
+struct PartForm : NetworkForm {
+  std::size_t party_count = 0;  ///< K of the run
+};
+/// Outputs of the head on embeddings, which are its features: a part.
+struct HeadForm : PartForm {
+  static constexpr const char* kind = "head";
+};
+/// One party's network, whose outputs are the party's embedding: a part.
+struct EmbeddingForm : PartForm {
+  static constexpr const char* kind = "embedding";
+  std::size_t party = 0;  ///< from 1
+  /// Largest L2 norm of an embedding: a longer one is scaled to it; infinite for none.
+  double bound = std::numeric_limits<double>::infinity();
+  /// Of a run with one table without names: places of the party's columns among the table's features, and the number
+  /// of all features; none otherwise.
+  std::vector<std::size_t> places = {};
+  std::size_t table_features = 0;
+};
+/// Outputs of the head on the embeddings of all parties. The network is the head's.
+struct VerticalForm : PartForm {
+  static constexpr const char* kind = "vertical";
+  std::vector<SavedModel> parties;  ///< the embeddings of parties 1, 2, …
+};
+
+/// Parameters, form, preparation and origin of a model. docs/reference/model-h5.md describes the file.
+struct SavedModel {
+  std::variant<LinearForm, LocationForm, NetworkForm, OwnForm, VerticalForm, HeadForm, EmbeddingForm> form;
   std::string loss = "logistic";  ///< as `--loss`; with several scores, a loss of one score is one-vs-rest
   std::size_t scores = 1;         ///< K
   std::size_t features = 0;       ///< p, of the prepared records
-  bool intercept = false;         ///< of a linear model
-  /// A row (x, 1) longer than this (L2) is scaled to this length; infinite for none.
-  double row_bound = std::numeric_limits<double>::infinity();
-  Architecture architecture;              ///< of a network; of a vertical model its head's
-  Precision precision = Precision::full;  ///< of a network
-  std::string code;                       ///< of an own model, as `--model`
-  std::string code_identity;              ///< of an own model: what tells its code from other code
-  std::shared_ptr<OwnModel> own;          ///< of an own model: its code, where somebody has given it; not in the file
-  Vector parameters;                      ///< d
-  std::optional<ParameterSpread> spread;  ///< of a run of `infer` that knew it
+  Vector parameters;              ///< d
   PublicConstants constants;
   bool own_constants = false;  ///< clients prepared their records by constants of their own, which are not saved
   std::vector<std::pair<std::string, std::string>> origin;  ///< run, unit, privacy statement, versions, digests
 
-  // Of vertical learning:
-  std::size_t party_count = 0;  ///< K of the run
-  std::size_t party = 0;        ///< of an embedding: whose it is, from 1
-  /// Largest L2 norm of an embedding: a longer one is scaled to it; infinite for none.
-  double embedding_bound = std::numeric_limits<double>::infinity();
-  /// For an embedding of a run with one table without names: places of its columns among the table's features, and the
-  /// number of all features; none otherwise.
-  std::vector<std::size_t> places;
-  std::size_t table_features = 0;
-  std::vector<SavedModel> parties;  ///< of a vertical model: the embeddings of parties 1, 2, …
-
+  /// The form, if it is a `Form` or derived from it; else null.
+  template <class Form>
+  [[nodiscard]] const Form* as() const {
+    return std::visit(
+        [](const auto& own) -> const Form* {
+          if constexpr (std::is_base_of_v<Form, std::remove_cvref_t<decltype(own)>>) {
+            return &own;
+          } else {
+            return nullptr;
+          }
+        },
+        form);
+  }
+  template <class Form>
+  [[nodiscard]] bool is() const {
+    return as<Form>() != nullptr;
+  }
   /// Whether it is one part of a vertical model, which predicts nothing alone.
-  [[nodiscard]] bool is_part() const { return kind == Kind::head || kind == Kind::embedding; }
+  [[nodiscard]] bool is_part() const { return is<HeadForm>() || is<EmbeddingForm>(); }
   /// Blocks of `parameters`: `weights` (K × p) and `intercept` (K × 1), `point` (1 × p, of an own model 1 × d), or the
   /// layers of a network.
   [[nodiscard]] std::vector<ParameterBlock> blocks() const;

@@ -30,22 +30,25 @@ void fill(const Row& row, MutableView dense) {
 }  // namespace
 
 Embedder::Embedder(const SavedModel& part)
-    : part_(part), network_(make_network_block(part.architecture, part.precision)) {
+    : part_(part),
+      form_(std::get<EmbeddingForm>(part.form)),
+      network_(make_network_block(form_.architecture, form_.precision)) {
   check<DataError>(network_->dimension() == part.parameters.size() && network_->inputs() == part.features &&
                        network_->outputs() == part.scores,
                    "the part of party {} has a network of {} inputs and {} outputs for {} features and embeddings of "
                    "{}. Restore the file.",
-                   part.party, network_->inputs(), network_->outputs(), part.features, part.scores);
+                   form_.party, network_->inputs(), network_->outputs(), part.features, part.scores);
 }
 
 void Embedder::embed(View columns, Vector& embeddings) {
   const View outputs = network_->forward(part_.parameters, columns);
   embeddings.assign(outputs.begin(), outputs.end());
-  const Clip clip = std::isinf(part_.embedding_bound) ? Clip() : Clip{ClipKind::l2, part_.embedding_bound};
+  const Clip clip = std::isinf(form_.bound) ? Clip() : Clip{ClipKind::l2, form_.bound};
   clip_rows(embeddings, part_.scores, clip);
 }
 
-Scorer::Scorer(const SavedModel& model) : model_(model) {
+Scorer::Scorer(const SavedModel& model)
+    : model_(model), linear_(model.as<LinearForm>()), vertical_(model.as<VerticalForm>()) {
   check<DataError>(!model.is_part(),
                    "one part of a vertical model predicts nothing alone. Give all parts, by a file of each party "
                    "(--parties).");
@@ -53,26 +56,32 @@ Scorer::Scorer(const SavedModel& model) : model_(model) {
   for (const ParameterBlock& block : model.blocks()) needed += block.rows * block.columns;
   check<DataError>(needed == model.parameters.size(), "{} parameters, where the architecture has {}",
                    model.parameters.size(), needed);
-  if (model.own) {
-    own_ = std::make_unique<RowModel>(model.own, model.features);
+  if (const auto* const own = model.as<OwnForm>(); own != nullptr && own->model) {
+    own_ = std::make_unique<RowModel>(own->model, model.features);
     check<DataError>(own_->dimension() == needed, "{} parameters, where the own model has {} for {} features", needed,
                      own_->dimension(), model.features);
   }
-  if (model.kind != SavedModel::Kind::network && model.kind != SavedModel::Kind::vertical) return;
-  network_ = make_network_block(model.architecture, model.precision);
-  std::size_t inputs = 0;
-  for (const SavedModel& party : model.parties) {
-    const Embedder& added = embedders_.emplace_back(party);
-    inputs += added.width();
-    check<DataError>(party.places.size() == added.columns(),
-                     "party {} has {} columns, and its network takes {}: one table cannot have its records. Give a "
-                     "file of each party by --parties.",
-                     party.party, party.places.size(), added.columns());
-  }
-  if (model.kind == SavedModel::Kind::network) inputs = model.features;
+  const auto* const form = model.as<NetworkForm>();
+  if (form == nullptr) return;
+  network_ = make_network_block(form->architecture, form->precision);
+  const std::size_t inputs = vertical_ != nullptr ? open_parties() : model.features;
   check<DataError>(network_->inputs() == inputs && network_->outputs() == model.scores,
                    "a network of {} inputs and {} outputs, where the model has {} features and {} scores",
                    network_->inputs(), network_->outputs(), inputs, model.scores);
+}
+
+/// Returns the length of all embeddings.
+std::size_t Scorer::open_parties() {
+  std::size_t width = 0;
+  for (const SavedModel& party : vertical_->parties) {
+    const Embedder& added = embedders_.emplace_back(party);
+    width += added.width();
+    check<DataError>(added.form().places.size() == added.columns(),
+                     "party {} has {} columns, and its network takes {}: one table cannot have its records. Give a "
+                     "file of each party by --parties.",
+                     added.form().party, added.form().places.size(), added.columns());
+  }
+  return width;
 }
 
 void Scorer::score(const Batch& batch, Vector& scores) {
@@ -80,24 +89,24 @@ void Scorer::score(const Batch& batch, Vector& scores) {
   if (network_) return score_network(batch, scores);
   scores.resize(batch.size() * model_.scores);
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (model_.kind == SavedModel::Kind::location) {
-      scores[i] = distance(batch.row(i));
-    } else {
+    if (linear_ != nullptr) {
       score_linear(batch.row(i), MutableView(scores).subspan(i * model_.scores, model_.scores));
+    } else {
+      scores[i] = distance(batch.row(i));
     }
   }
 }
 
 void Scorer::score_linear(const Row& row, MutableView scores) const {
-  const std::size_t stride = model_.features + (model_.intercept ? 1 : 0);
+  const std::size_t stride = model_.features + (linear_->intercept ? 1 : 0);
   for (std::size_t k = 0; k < scores.size(); ++k) {
     const View weights = View(model_.parameters).subspan(k * stride, stride);
-    scores[k] = product(row, weights.first(model_.features)) + (model_.intercept ? weights.back() : 0);
+    scores[k] = product(row, weights.first(model_.features)) + (linear_->intercept ? weights.back() : 0);
   }
-  if (std::isinf(model_.row_bound)) return;
-  const double length = std::sqrt(dot(row.values, row.values) + (model_.intercept ? 1 : 0));
-  if (!(length > model_.row_bound)) return;
-  for (double& score : scores) score *= model_.row_bound / length;
+  if (std::isinf(linear_->row_bound)) return;
+  const double length = std::sqrt(dot(row.values, row.values) + (linear_->intercept ? 1 : 0));
+  if (!(length > linear_->row_bound)) return;
+  for (double& score : scores) score *= linear_->row_bound / length;
 }
 
 double Scorer::distance(const Row& row) {
@@ -121,7 +130,8 @@ void Scorer::embed(std::size_t records) {
   for (std::size_t k = 0; k < embedders_.size(); ++k) {
     columns_.clear();
     for (std::size_t i = 0; i < records; ++i) {
-      for (const std::size_t place : model_.parties[k].places) columns_.push_back(dense_[i * model_.features + place]);
+      for (const std::size_t place : embedders_[k].form().places)
+        columns_.push_back(dense_[i * model_.features + place]);
     }
     embedders_[k].embed(columns_, embedding_);
     embeddings_.resize(embedders_.size() * embedding_.size());
@@ -130,10 +140,10 @@ void Scorer::embed(std::size_t records) {
 }
 
 std::optional<PredictionForm> prediction_form(const SavedModel& model) {
-  if (model.kind == SavedModel::Kind::location) return std::nullopt;
-  if (model.kind == SavedModel::Kind::own && (!model.own || !model.own->predicts())) return std::nullopt;
+  const auto* const own = model.as<OwnForm>();
+  if (model.is<LocationForm>() || (own != nullptr && !(own->model && own->model->predicts()))) return std::nullopt;
   PredictionForm form = PredictionForm::of(*ModelLoss(model));
-  form.names_classes = model.kind == SavedModel::Kind::own && form.classifies;
+  form.names_classes = own != nullptr && form.classifies;
   if (!form.predicts()) return std::nullopt;
   return form;
 }

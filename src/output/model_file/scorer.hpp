@@ -22,11 +22,13 @@ class Embedder {
 
   [[nodiscard]] std::size_t columns() const { return network_->inputs(); }
   [[nodiscard]] std::size_t width() const { return network_->outputs(); }
+  [[nodiscard]] const EmbeddingForm& form() const { return form_; }
   /// Writes the embeddings of M records (resized to M × width()), given M × columns() prepared numbers, row after row.
   void embed(View columns, Vector& embeddings);
 
  private:
   const SavedModel& part_;
+  const EmbeddingForm& form_;
   std::unique_ptr<NetworkBlock> network_;
 };
 
@@ -46,10 +48,13 @@ class Scorer {
   void score_linear(const Row& row, MutableView scores) const;
   [[nodiscard]] double distance(const Row& row);
   void score_network(const Batch& batch, Vector& scores);
+  std::size_t open_parties();
   /// Sets `embeddings_` to those of all parties, from `dense_`.
   void embed(std::size_t records);
 
   const SavedModel& model_;
+  const LinearForm* linear_;  ///< null for other models; likewise
+  const VerticalForm* vertical_;
   std::unique_ptr<RowModel> own_;
   std::unique_ptr<NetworkBlock> network_;  ///< of a vertical model the head
   std::vector<Embedder> embedders_;        ///< of a vertical model's parties

@@ -9,35 +9,48 @@ namespace starling {
 
 namespace {
 
+/// The form of a party in a model that joined_model() has made or checked.
+const EmbeddingForm& form_of(const SavedModel& party) {
+  return std::get<EmbeddingForm>(party.form);
+}
+EmbeddingForm& form_of(SavedModel& party) {
+  return std::get<EmbeddingForm>(party.form);
+}
+
 void check_part(const SavedModel& head, const SavedModel& part, std::size_t k) {
-  check<DataError>(part.kind == SavedModel::Kind::embedding && part.party == k,
+  check<DataError>(part.is<EmbeddingForm>() && form_of(part).party == k,
                    "the part of party {} is missing. Give the parts in the parties' order.", k);
-  check<DataError>(part.origin_text("run_id") == head.origin_text("run_id") && part.party_count == head.party_count,
+  const HeadForm& of_head = *head.as<HeadForm>();
+  const EmbeddingForm& form = form_of(part);
+  check<DataError>(part.origin_text("run_id") == head.origin_text("run_id") && form.party_count == of_head.party_count,
                    "the part of party {} is of run {} with {} parties, and the head of run {} with {}. Give the parts "
                    "of one run.",
-                   k, part.origin_text("run_id"), part.party_count, head.origin_text("run_id"), head.party_count);
-  check<DataError>(part.precision == head.precision && part.scores * head.party_count == head.features,
+                   k, part.origin_text("run_id"), form.party_count, head.origin_text("run_id"), of_head.party_count);
+  check<DataError>(form.precision == of_head.precision && part.scores * of_head.party_count == head.features,
                    "the part of party {} does not fit the head. Restore the files.", k);
 }
 
-/// Gives the columns of parties that say no places in a table those one after the other.
-void place_columns(SavedModel& model) {
+/// Gives the columns of parties that say no places in a table those one after the other. Returns the number of the
+/// table's features.
+std::size_t place_columns(std::vector<SavedModel>& parties) {
   const bool have_places =
-      std::ranges::all_of(model.parties, [](const SavedModel& party) { return !party.places.empty(); });
-  model.features = 0;
-  for (const SavedModel& party : model.parties) model.features += party.constants.features;
-  if (have_places) model.features = model.parties.front().table_features;
+      std::ranges::all_of(parties, [](const SavedModel& party) { return !form_of(party).places.empty(); });
+  std::size_t features = 0;
+  for (const SavedModel& party : parties) features += party.constants.features;
+  if (have_places) features = form_of(parties.front()).table_features;
   std::size_t next = 0;
-  for (SavedModel& party : model.parties) {
+  for (SavedModel& party : parties) {
+    EmbeddingForm& form = form_of(party);
     if (!have_places) {
-      party.places.resize(party.constants.features);
-      for (std::size_t& place : party.places) place = next++;
-      party.table_features = model.features;
+      form.places.resize(party.constants.features);
+      for (std::size_t& place : form.places) place = next++;
+      form.table_features = features;
     }
-    check<DataError>(party.table_features == model.features,
-                     "parts of tables of {} and {} features. Give the parts of one run.", party.table_features,
-                     model.features);
+    check<DataError>(form.table_features == features,
+                     "parts of tables of {} and {} features. Give the parts of one run.", form.table_features,
+                     features);
   }
+  return features;
 }
 
 bool all_have_names(const std::vector<SavedModel>& parties) {
@@ -49,7 +62,7 @@ void add_names(const SavedModel& party, std::vector<std::string>& names) {
     check(std::ranges::find(names, name) == names.end(),
           "party {} and a party before it have a column '{}', which one table cannot have twice. Give a file of each "
           "party by --parties.",
-          party.party, name);
+          form_of(party).party, name);
     names.push_back(name);
   }
 }
@@ -64,8 +77,9 @@ void add_categories(const SavedModel& party, std::vector<CategoryColumn>& catego
 template <class T>
 void add_by_place(const SavedModel& party, const std::vector<T>& own, std::vector<T>& all) {
   if (own.empty()) return;
-  all.resize(party.table_features);
-  for (std::size_t i = 0; i < own.size(); ++i) all[party.places[i]] = own[i];
+  const EmbeddingForm& form = form_of(party);
+  all.resize(form.table_features);
+  for (std::size_t i = 0; i < own.size(); ++i) all[form.places[i]] = own[i];
 }
 
 }  // namespace
@@ -75,36 +89,35 @@ std::string part_file_name(Client client) {
 }
 
 SavedModel joined_model(SavedModel head, std::vector<SavedModel> parties) {
-  check<DataError>(head.kind == SavedModel::Kind::head, "the part of the head is missing. Give all parts of a run.");
-  check<DataError>(parties.size() == head.party_count, "{} parts of parties, where the run has {}. Give all parts.",
-                   parties.size(), head.party_count);
+  const auto* const form = head.as<HeadForm>();
+  check<DataError>(form != nullptr, "the part of the head is missing. Give all parts of a run.");
+  check<DataError>(parties.size() == form->party_count, "{} parts of parties, where the run has {}. Give all parts.",
+                   parties.size(), form->party_count);
   for (std::size_t k = 0; k < parties.size(); ++k) check_part(head, parties[k], k + 1);
   SavedModel model = std::move(head);
-  model.kind = SavedModel::Kind::vertical;
-  model.parties = std::move(parties);
-  place_columns(model);
-  model.constants.features = model.features;
+  model.features = model.constants.features = place_columns(parties);
+  model.form = VerticalForm{PartForm(std::get<HeadForm>(model.form)), std::move(parties)};
   return model;
 }
 
 SavedModel part_of(const SavedModel& vertical, Client client) {
+  const auto& form = std::get<VerticalForm>(vertical.form);
   if (client > 0) {
-    SavedModel party = vertical.parties[static_cast<std::size_t>(client - 1)];
+    SavedModel party = form.parties[static_cast<std::size_t>(client - 1)];
     party.origin = vertical.origin;
     return party;
   }
   SavedModel head = vertical;
-  head.parties.clear();
-  head.kind = SavedModel::Kind::head;
-  head.features = head.architecture.input.size();
+  head.form = HeadForm{PartForm(form)};
+  head.features = form.architecture.input.size();
   head.constants.features = 0;
   return head;
 }
 
-std::vector<std::string> names_of_parties(const SavedModel& model) {
+std::vector<std::string> names_of(const std::vector<SavedModel>& parties) {
   std::vector<std::string> names;
-  if (!all_have_names(model.parties)) return names;
-  for (const SavedModel& party : model.parties) {
+  if (!all_have_names(parties)) return names;
+  for (const SavedModel& party : parties) {
     names.insert(names.end(), party.constants.columns.begin(), party.constants.columns.end());
   }
   return names;
@@ -112,18 +125,19 @@ std::vector<std::string> names_of_parties(const SavedModel& model) {
 
 PublicConstants SavedModel::table_constants() const {
   PublicConstants all = constants;
-  if (kind != Kind::vertical) return all;
-  const bool have_names = all_have_names(parties);
-  for (const SavedModel& each : parties) {
+  const auto* const vertical = as<VerticalForm>();
+  if (vertical == nullptr) return all;
+  const bool have_names = all_have_names(vertical->parties);
+  for (const SavedModel& each : vertical->parties) {
     check(each.constants.description == ReadSettings::Features::raw,
           "party {} has pictures, which one table cannot have beside other columns. Give a file of each party by "
           "--parties.",
-          each.party);
+          form_of(each).party);
     check(
         each.constants.made_features().size() == each.constants.features,
         "party {} has columns that become several features, which one table cannot have yet. Give a file of each party "
         "by --parties.",
-        each.party);
+        form_of(each).party);
     if (have_names) add_names(each, all.columns);
     add_categories(each, all.categories);
     add_by_place(each, each.constants.standardisation, all.standardisation);

@@ -155,19 +155,17 @@ SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const
   SavedModel model;
   model.features = shape.features;
   if (choice.own) {
-    model.kind = SavedModel::Kind::own;
-    model.code = choice.code;
-    model.code_identity = choice.own->identity();
+    model.form = OwnForm{choice.code, choice.own->identity()};
     return model;
   }
   model.loss = loss;
   model.scores = made.scores();
-  model.intercept = choice.kind == Kind::linear && choice.intercept();
-  if (choice.kind == Kind::location) model.kind = SavedModel::Kind::location;
-  if (!choice.is_network()) return model;
-  model.kind = SavedModel::Kind::network;
-  model.architecture = architecture_of(choice, shape.features, made);
-  model.precision = choice.precision.value_or(Precision::single);
+  if (choice.kind == Kind::linear) model.form = LinearForm{choice.intercept()};
+  if (choice.kind == Kind::location) model.form = LocationForm();
+  if (choice.is_network()) {
+    model.form =
+        NetworkForm{architecture_of(choice, shape.features, made), choice.precision.value_or(Precision::single)};
+  }
   return model;
 }
 

@@ -80,8 +80,9 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
-    facts.noise_norm = noise_norm(saved_model(config.model, config.loss, *run_.loss_, run_.dataset_.shape).architecture,
-                                  facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
+    facts.noise_norm = noise_norm(
+        saved_model(config.model, config.loss, *run_.loss_, run_.dataset_.shape).as<NetworkForm>()->architecture,
+        facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
   }
   const LearningRule rule = learning_rule(facts);
   std::vector<TunedValue> values =

@@ -29,7 +29,7 @@ SavedModel linear(std::size_t features, std::size_t scores, bool intercept) {
   model.loss = scores == 1 ? "logistic" : "softmax:" + std::to_string(scores);
   model.features = features;
   model.scores = scores;
-  model.intercept = intercept;
+  model.form = LinearForm{intercept};
   model.constants.features = features;
   for (std::size_t i = 0; i < scores * (features + (intercept ? 1 : 0)); ++i) {
     model.parameters.push_back(0.1 * static_cast<double>(i + 1));
@@ -39,12 +39,10 @@ SavedModel linear(std::size_t features, std::size_t scores, bool intercept) {
 
 SavedModel network(Precision precision) {
   SavedModel model;
-  model.kind = SavedModel::Kind::network;
   model.loss = "softmax:2";
   model.scores = 2;
   model.features = 64;
-  model.architecture = convolutional(64, {2, 3}, 2);
-  model.precision = precision;
+  model.form = NetworkForm{convolutional(64, {2, 3}, 2), precision};
   model.constants.features = 64;
   for (const ParameterBlock& block : model.blocks()) {
     for (std::size_t i = 0; i < block.rows * block.columns; ++i) {
@@ -59,20 +57,24 @@ TEST_F(SavedModelTest, KeepsParametersToTheBit) {
                                   network(Precision::single), network(Precision::full)}) {
     const SavedModel found = again(model);
     EXPECT_EQ(found.parameters, model.parameters);
-    EXPECT_EQ(found.kind, model.kind);
+    EXPECT_EQ(found.form.index(), model.form.index());
     EXPECT_EQ(found.loss, model.loss);
     EXPECT_EQ(found.scores, model.scores);
     EXPECT_EQ(found.features, model.features);
-    EXPECT_EQ(found.intercept, model.intercept);
-    EXPECT_EQ(layer_texts(found.architecture), layer_texts(model.architecture));
-    EXPECT_EQ(found.architecture.input.size(), model.architecture.input.size());
-    EXPECT_EQ(found.precision, model.precision);
+    if (const auto* const linear = found.as<LinearForm>()) {
+      EXPECT_EQ(linear->intercept, model.as<LinearForm>()->intercept);
+      continue;
+    }
+    const auto& [architecture, precision] = *found.as<NetworkForm>();
+    EXPECT_EQ(layer_texts(architecture), layer_texts(model.as<NetworkForm>()->architecture));
+    EXPECT_EQ(architecture.input.size(), model.as<NetworkForm>()->architecture.input.size());
+    EXPECT_EQ(precision, model.as<NetworkForm>()->precision);
   }
 }
 
 TEST_F(SavedModelTest, KeepsHowRecordsArePrepared) {
   SavedModel model = linear(2, 1, false);
-  model.row_bound = 1.5;
+  std::get<LinearForm>(model.form).row_bound = 1.5;
   model.own_constants = true;
   model.origin = {{"command", "omd"}, {"run_id", "7"}};
   PublicConstants& constants = model.constants;
@@ -84,7 +86,7 @@ TEST_F(SavedModelTest, KeepsHowRecordsArePrepared) {
   constants.scale = 0.1;
   constants.positive = {2, 7};
   const SavedModel found = again(model);
-  EXPECT_EQ(found.row_bound, 1.5);
+  EXPECT_EQ(found.as<LinearForm>()->row_bound, 1.5);
   EXPECT_TRUE(found.own_constants);
   EXPECT_EQ(found.origin, model.origin);
   EXPECT_EQ(found.constants.columns, constants.columns);
@@ -158,12 +160,9 @@ TEST_F(SavedModelTest, RefusesAModelWithNumbersThatAreNotFinite) {
 /// The part of party k of two, with two columns and an embedding of one number: w·x + 0.5.
 SavedModel embedding(std::size_t k, double first, double second) {
   SavedModel part;
-  part.kind = SavedModel::Kind::embedding;
-  part.party = k;
-  part.party_count = 2;
+  part.form = EmbeddingForm{{{perceptron({2, 1})}, 2}, k};
   part.features = 2;
   part.scores = 1;
-  part.architecture = perceptron({2, 1});
   part.parameters = {first, second, 0.5};
   part.constants.features = 2;
   part.constants.columns = {fmt::format("a{}", k), fmt::format("b{}", k)};
@@ -174,10 +173,8 @@ SavedModel embedding(std::size_t k, double first, double second) {
 /// Twice the first embedding less the second.
 SavedModel head() {
   SavedModel part;
-  part.kind = SavedModel::Kind::head;
-  part.party_count = 2;
+  part.form = HeadForm{PartForm{{perceptron({2, 1})}, 2}};
   part.features = 2;
-  part.architecture = perceptron({2, 1});
   part.parameters = {2, -1, 0};
   part.constants.label = "y";
   part.origin = {{"run_id", "r"}};
@@ -186,6 +183,14 @@ SavedModel head() {
 
 SavedModel vertical() {
   return joined_model(head(), {embedding(1, 1, 2), embedding(2, 3, 4)});
+}
+
+EmbeddingForm& form_of(SavedModel& party) {
+  return std::get<EmbeddingForm>(party.form);
+}
+
+std::vector<SavedModel>& parties_of(SavedModel& model) {
+  return std::get<VerticalForm>(model.form).parties;
 }
 
 class VerticalModelTest : public SavedModelTest {};
@@ -202,35 +207,35 @@ TEST_F(VerticalModelTest, ScoresByAllParts) {
   // 2 (1·1 + 2·2 + 0.5) − (3·3 + 4·4 + 0.5)
   EXPECT_DOUBLE_EQ(scores_of(vertical(), {1, 2, 3, 4})[0], 11 - 25.5);
   SavedModel bounded = vertical();
-  bounded.parties[1].embedding_bound = 2;
+  form_of(parties_of(bounded)[1]).bound = 2;
   EXPECT_DOUBLE_EQ(scores_of(bounded, {1, 2, 3, 4})[0], 11 - 2);
   SavedModel first = embedding(1, 1, 2);
   SavedModel second = embedding(2, 3, 4);
   for (SavedModel* part : {&first, &second}) {
     part->constants.columns.clear();
-    part->table_features = 5;
+    form_of(*part).table_features = 5;
   }
-  first.places = {4, 0};
-  second.places = {1, 2};
+  form_of(first).places = {4, 0};
+  form_of(second).places = {1, 2};
   EXPECT_DOUBLE_EQ(scores_of(joined_model(head(), {first, second}), {2, 3, 4, 100, 1})[0], 11 - 25.5);
 }
 
 TEST_F(VerticalModelTest, IsReadBackWhole) {
   SavedModel model = vertical();
-  model.parties[0].embedding_bound = 0.7;
-  model.parties[1].constants.standardisation = {{1, 2}, {3, 4}};
+  form_of(parties_of(model)[0]).bound = 0.7;
+  parties_of(model)[1].constants.standardisation = {{1, 2}, {3, 4}};
   const SavedModel found = again(model);
-  EXPECT_EQ(found.kind, SavedModel::Kind::vertical);
   EXPECT_EQ(found.features, 4U);
   EXPECT_EQ(found.feature_names(), (std::vector<std::string>{"a1", "b1", "a2", "b2"}));
-  EXPECT_EQ(found.parties[0].embedding_bound, 0.7);
+  EXPECT_EQ(found.as<VerticalForm>()->parties[0].as<EmbeddingForm>()->bound, 0.7);
   EXPECT_EQ(scores_of(found, {1, 2, 3, 4}), scores_of(model, {1, 2, 3, 4}));
   const PublicConstants table = found.table_constants();
   EXPECT_EQ(table.label, "y");
   EXPECT_EQ(table.standardisation, (std::vector<Standardisation>{{0, 1}, {0, 1}, {1, 2}, {3, 4}}));
   for (const Client client : {0, 1, 2}) {
     const SavedModel part = again(part_of(found, client));
-    EXPECT_EQ(part.kind, client == 0 ? SavedModel::Kind::head : SavedModel::Kind::embedding);
+    EXPECT_EQ(part.is<HeadForm>(), client == 0);
+    EXPECT_EQ(part.is<EmbeddingForm>(), client > 0);
     EXPECT_EQ(part.parameters, part_of(model, client).parameters);
     EXPECT_EQ(part.origin_text("run_id"), "r");
     EXPECT_THROW(Scorer{part}, DataError);
@@ -254,10 +259,10 @@ TEST_F(VerticalModelTest, TakesPartsOfOneRunInTheirOrder) {
 
 TEST_F(VerticalModelTest, OneTableCannotHaveEveryRecord) {
   SavedModel model = vertical();
-  model.parties[1].constants.columns = {"c", "a1"};
+  parties_of(model)[1].constants.columns = {"c", "a1"};
   EXPECT_ERROR(UsageError, "a column 'a1'", model.table_constants());
   model = vertical();
-  model.parties[0].constants.description = ReadSettings::Features::hog;
+  parties_of(model)[0].constants.description = ReadSettings::Features::hog;
   EXPECT_ERROR(UsageError, "party 1 has pictures", model.table_constants());
 }
 
@@ -286,7 +291,7 @@ TEST(ScorerTest, ScoresDenseAndSparseRowsAlike) {
 
 TEST(ScorerTest, ScalesLongRows) {
   SavedModel model = linear(2, 1, true);  // weights .1 .2, intercept .3
-  model.row_bound = 2;
+  std::get<LinearForm>(model.form).row_bound = 2;
   Batch batch;
   const double length = 2 * std::sqrt(2);
   batch.add({Vector{length, length}, {}}, 0);  // (x, 1) has norm √17
