@@ -5,18 +5,14 @@
 #include <map>
 #include <unistd.h>
 
-#include <fmt/ranges.h>
-
 #include "app/commands.hpp"
+#include "apply_model.hpp"
 #include "console/pass.hpp"
 #include "core/check.hpp"
 #include "files/durable_file.hpp"
 #include "files/tell_user.hpp"
 #include "files/text_files.hpp"
-#include "model_source.hpp"
-#include "parties_together.hpp"
 #include "prediction_writer.hpp"
-#include "run/launch.hpp"
 #include "run/settings/catalogue.hpp"
 
 namespace starling {
@@ -120,11 +116,6 @@ class LineFile {
   std::optional<Descriptor> file_;  ///< none for standard output
 };
 
-void note_unused(const ScoredSource& source) {
-  if (source.unused().empty()) return;
-  tell_user("note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
-}
-
 /// Appends the lines of some records.
 void add_lines(const ScoredRecords& records, std::size_t scores, const PredictionLines& lines, std::string& text) {
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -136,78 +127,43 @@ void add_lines(const ScoredRecords& records, std::size_t scores, const Predictio
   }
 }
 
-void tell_of(const Predict& predict, std::int64_t count) {
-  if (predict.output != "-" && predict.progress != ProgressChoice::off)
-    tell_user("{}: predictions of {} records\n", predict.output, count);
-}
+/// Writes the table of predictions.
+class Predicting final : public ModelUse {
+ public:
+  explicit Predicting(const Predict& choice) : choice_(choice), columns_(parse_columns(choice.columns)) {}
 
-/// The parties predict together, and rank 0 writes the table. **Collective.**
-ExitCode predict_together(World& world, const Predict& predict) {
-  const PredictionColumns columns = parse_columns(predict.columns);
-  PartiesTogether parties(world, predict.from, ScoredSource::Labels::not_needed);
-  std::optional<LineFile> file;
-  std::optional<PredictionLines> lines;
-  parties.together([&] {
-    if (!parties.is_first()) return;
-    const std::string& id = predict.from.reading.id;
-    lines.emplace(parties.head(), parties.loss(), columns, id.empty() ? "record" : id);
-    file.emplace(predict.output, predict.force);
-  });
-  std::string text = lines ? lines->header() : "";
-  std::int64_t count = 0;
-  Progress progress(world.rank() == 0 ? predict.progress : ProgressChoice::off);
-  progress.begin("predicting", nullptr);
-  parties.score([&](const ScoredRecords& records) {
-    add_lines(records, parties.head().scores, *lines, text);
-    file->write(text);
-    count += static_cast<std::int64_t>(records.size());
-    progress.tick(static_cast<std::int64_t>(records.size()));
-  });
-  progress.end();
-  parties.together([&] {
-    if (!file) return;
-    file->finish();
-    tell_of(predict, count);
-  });
-  return ExitCode::done;
-}
+  [[nodiscard]] Reading reading() const override {
+    return {"predicting", ScoredSource::Labels::not_needed, choice_.from.reading.id, "--id"};
+  }
+  void begin(const SavedModel& model, const Loss& loss) override {
+    const std::string& id = choice_.from.reading.id;
+    lines_.emplace(model, loss, columns_, id.empty() ? "record" : id);
+    scores_ = model.scores;
+    file_.emplace(choice_.output, choice_.force);
+    text_ = lines_->header();
+  }
+  void take(const ScoredRecords& records) override {
+    add_lines(records, scores_, *lines_, text_);
+    file_->write(text_);
+  }
+  void finish(std::int64_t count) override {
+    file_->finish();
+    if (choice_.output != "-" && choice_.progress != ProgressChoice::off)
+      tell_user("{}: predictions of {} records\n", choice_.output, count);
+  }
 
-int predict(const Predict& predict) {
-  const PredictionColumns columns = parse_columns(predict.columns);
-  const SavedModel model = open_model(predict.from);
-  ReadSettings reading = predict.from.reading;
-  reading.key = reading.id;  // whose text stands in the first column
-  reading.key_option = "--id";
-  const bool named = !reading.id.empty();
-  ScoredSource source(model, reading, ScoredSource::Labels::not_needed);
-  note_unused(source);
-  const PredictionLines lines(model, source.loss(), columns, named ? reading.id : "record");
-  LineFile file(predict.output, predict.force);
-  Progress progress(predict.progress);
-  progress.begin("predicting " + reading.source, nullptr);
-  std::string text = lines.header();
-  std::int64_t count = 0;
-  source.score([&](const ScoredRecords& records) {
-    add_lines(records, model.scores, lines, text);
-    file.write(text);
-    count += static_cast<std::int64_t>(records.size());
-    progress.tick(static_cast<std::int64_t>(records.size()));
-  });
-  check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
-  file.finish();
-  progress.end();
-  source.tell_of_classes();
-  tell_of(predict, count);
-  return 0;
-}
+ private:
+  const Predict& choice_;
+  PredictionColumns columns_;
+  std::optional<PredictionLines> lines_;
+  std::size_t scores_ = 0;
+  std::optional<LineFile> file_;
+  std::string text_;
+};
 
 int run_predict(const Call& call) {
   const auto choice = parsed<Predict, predict_options>(call.words);
-  if (!choice.from.parties.empty()) {
-    return run_on_all_ranks([&](World& world) { return predict_together(world, choice); }, call.errors);
-  }
-  if (!call.speaks) return 0;
-  return run_for_owner([&] { return predict(choice); });
+  return apply_model<Predicting>(call, choice);
 }
 
 }  // namespace

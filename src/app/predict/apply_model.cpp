@@ -1,0 +1,75 @@
+#include "apply_model.hpp"
+
+#include <fmt/ranges.h>
+
+#include "core/check.hpp"
+#include "files/tell_user.hpp"
+#include "parties_together.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Gives the records to their use, and counts them.
+class Counting {
+ public:
+  Counting(const std::string& what, ProgressChoice progress, ModelUse& use) : use_(use), progress_(progress) {
+    progress_.begin(what, nullptr);
+  }
+  void take(const ScoredRecords& records) {
+    use_.take(records);
+    count_ += static_cast<std::int64_t>(records.size());
+    progress_.tick(static_cast<std::int64_t>(records.size()));
+  }
+  void finish(const ModelSource& from) {
+    progress_.end();
+    check<DataError>(count_ > 0, "{}: no records. Check the file.", source_of(from));
+    use_.finish(count_);
+  }
+
+ private:
+  ModelUse& use_;
+  Progress progress_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+std::string source_of(const ModelSource& from) {
+  return from.parties.empty() ? from.reading.source : fmt::format("{}", fmt::join(from.parties, ","));
+}
+
+void apply_to_source(const ModelSource& from, ProgressChoice progress, ModelUse& use) {
+  const ModelUse::Reading how = use.reading();
+  const SavedModel model = open_model(from);
+  use.check_model(model);
+  ReadSettings reading = from.reading;
+  reading.key = how.key;
+  reading.key_option = how.key_option;
+  ScoredSource source(model, reading, how.labels);
+  if (how.labels == ScoredSource::Labels::not_needed && !source.unused().empty()) {
+    tell_user("note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
+  }
+  use.begin(model, source.loss());
+  Counting counting(fmt::format("{} {}", how.verb, reading.source), progress, use);
+  source.score([&](const ScoredRecords& records) { counting.take(records); });
+  counting.finish(from);
+  source.tell_of_classes();
+}
+
+void apply_together(World& world, const ModelSource& from, ProgressChoice progress, ModelUse& use) {
+  const ModelUse::Reading how = use.reading();
+  PartiesTogether parties(world, from, how.labels);
+  parties.together([&] {
+    if (!parties.is_first()) return;
+    use.check_model(parties.head());
+    use.begin(parties.head(), parties.loss());
+  });
+  Counting counting(how.verb, parties.is_first() ? progress : ProgressChoice::off, use);
+  parties.score([&](const ScoredRecords& records) { counting.take(records); });
+  parties.together([&] {
+    if (parties.is_first()) counting.finish(from);
+  });
+}
+
+}  // namespace starling
