@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/client_weights.hpp"
 #include "core/membership.hpp"
 #include "core/snapshot.hpp"
 #include "net/traffic.hpp"
@@ -46,9 +47,8 @@ struct SummaryFacts {
   Round rounds = 0;
   Round rounds_planned = 0;
   std::size_t dimension = 0;
-  /// What the model is best for (--client-weights): every record or every client counts alike; empty: neither is known.
-  std::string client_weights;
-  std::string average = "none";  ///< name of the Averaging of the final models
+  std::optional<ClientWeights> client_weights;  ///< none: of a run that does not learn, or of another method
+  std::string average = "none";                 ///< name of the Averaging of the final models
   bool classifies = false;
   bool learned = false;     ///< false under --loss none
   bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass

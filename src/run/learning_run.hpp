@@ -128,9 +128,10 @@ class LearningRun : public RunSteps {
   void open_streams(DataSettings& data);
   /// The records of this rank's clients once more, in the same batches. Rank-local.
   [[nodiscard]] Dataset opened_again(const DataSettings& data) const;
-  /// For each local client the factor m T/N_k, which makes the mean over a batch of m one over the client's own batches
-  /// of N_k/T records on average. 1 for streams without a known end, and for clients without records.
-  [[nodiscard]] Vector factors_of_own_means() const;
+  /// For each local client, which has one of these streams, the factor m T/N_k. It makes the mean over a batch of m one
+  /// over the client's own batches of N_k/T records on average. 1 for streams without a known end, and for clients
+  /// without records.
+  [[nodiscard]] Vector factors_of_own_means(const std::vector<std::unique_ptr<Stream>>& streams) const;
   /// N_k of all clients, in a pass; 0 for streams without a known end. **Collective.**
   [[nodiscard]] Vector records_of_clients();
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.

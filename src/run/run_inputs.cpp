@@ -107,10 +107,10 @@ void LearningRun::deal_records() {
   agreement_.together([&] { dataset_.plan(batching); });
 }
 
-Vector LearningRun::factors_of_own_means() const {
+Vector LearningRun::factors_of_own_means(const std::vector<std::unique_ptr<Stream>>& streams) const {
   const auto m = static_cast<double>(common().data.batch);
   Vector factors;
-  for (const auto& stream : dataset_.streams) {
+  for (const auto& stream : streams) {
     const auto records = static_cast<double>(stream->records().value_or(0));
     factors.push_back(records > 0 ? m * static_cast<double>(*stream->rounds_of_pass()) / records : 1);
   }

@@ -181,6 +181,7 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
   summary.ranks = world_.size();
   summary.rounds_planned = planned;
   summary.dimension = dimension_;
+  if (uses_records()) summary.client_weights = common().weights;
   summary.part<RunTimes>().wall = wall;
   summary.run_directory = directory_->path();
   return summary;
@@ -223,6 +224,7 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   if (std::optional<BudgetReport>& budget = report.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= common().releases_of_round;
   }
+  report.client_weights = common().weights;
   report.own_model = own_model() != nullptr;
   report.dealt_by = dealt_by(dataset_, common().data.partition);
   if (report.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {

@@ -23,7 +23,7 @@ class Sizes(TestCase):
     def weights(self, command, *words, ranks=1, clients=range(5)):
         found = []
         for one in clients:
-            output = f"{command}-{one}-{len(words)}-{ranks}"
+            output = f"{command}-{len(list(self.folder.iterdir()))}"
             summary = self.succeeded(self.run_command(ranks, [command, "--clients", 5, "--source", f"{one}-{{client}}.csv", "--progress", "off", "--json",
                                                               "--output", output, *words])).summary()
             found.append(summary["final_model"][-1])
@@ -42,11 +42,41 @@ class Sizes(TestCase):
         self.near(self.weights("infer", "--loss", "squared", "--mechanism", "none", "--batch", 4, "--start", "zero")[0], shares, 0.02)
 
     def test_every_client_counts_alike_on_request(self):
-        for command, graph in (("omd", GRAPH), ("fedavg", [])):
-            found, summary, output = self.weights(command, *graph, "--intercept", *FALLING, "--client-weights", "equal")
-            self.near(found, [0.2] * 5, 0.02)
+        infer = ["--loss", "squared", "--mechanism", "none", "--batch", 4, "--start", "zero", "--intervals", "random-scaling"]
+        for command, words in (("omd", [*GRAPH, "--intercept", *FALLING]), ("fedavg", ["--intercept", *FALLING]),
+                               ("infer", infer), ("infer", [*infer, *GRAPH])):
+            found, summary, output = self.weights(command, *words, "--client-weights", "equal")
+            self.near(found, [0.2] * 5, 0.02 if command != "infer" else 0.03)
             self.assertEqual(summary["client_weights"], "equal")
             self.assertIn("client weights        every client counts alike", self.run_alone(["report", output], cwd=self.folder).out)
+
+    def test_the_statement_says_what_counts_alike(self):
+        for weights, says in (("records", "The model is made so that every record counts alike, whoever has it. "),
+                              ("equal", "The model is made so that every client counts alike, whatever its number of records: what a client "
+                                        "releases is multiplied by a public factor, and its noise with it. ")):
+            for command in ("omd", "fedavg", "infer"):
+                with self.subTest(command, weights=weights):
+                    _, summary, _ = self.weights(command, "--mechanism", "gaussian", "--mu", 1, "--loss", "huber:1", "--client-weights", weights,
+                                                 clients=[0])
+                    self.assertIn(says, summary["privacy"]["statement"])
+
+    @fewer
+    def test_intervals_hold_the_mean_of_equal_clients(self):
+        """Under noise, which is ten times as large for the client with a tenth of the records."""
+        words = ["infer", "--clients", 5, "--source", "4-{client}.csv", "--mechanism", "gaussian", "--mu", 8, "--batch", 4, "--noise-key", "seed",
+                 "--client-weights", "equal", "--progress", "off", "--json"]
+        held = []
+        for seed in range(40 if SLOW else 5):
+            summary = self.succeeded(self.run_alone([*words, "--seed", seed, "--output", f"run-{seed}"])).summary()
+            interval = next(each for each in summary["intervals"] if each["name"] == "intercept")
+            held.append(interval["low"] <= 0.2 <= interval["high"])
+            self.assertLess(interval["high"] - interval["low"], 0.6)
+        self.assertGreaterEqual(sum(held), 0.8 * len(held))
+
+    def test_what_counts_records_is_refused_for_equal_clients(self):
+        for words in (["--intervals", "plug-in"], ["--bias", "remove"]):
+            result = self.run_alone(["infer", "--mechanism", "gaussian", "--client-weights", "equal", *words])
+            self.complains(result, 2, "--client-weights equal", "every record alike")
 
     @fewer
     def test_the_same_on_any_number_of_ranks(self):

@@ -7,7 +7,7 @@ namespace starling {
 void FedAvgRun::build_protocol() {
   root_.emplace(world_, *layout_);
   Model& learned = learned_model(*model_, config_.privacy, persons_);
-  Vector factors = factors_of_own_means();
+  Vector factors = factors_of_own_means(dataset_.streams);
   clients_.emplace(learned, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
   protocol_ = std::make_unique<FedAvg>(*root_, *clients_, config_.fedavg, *start_, privacy_->mechanism(),
                                        std::move(weights_), std::move(factors));
@@ -27,7 +27,6 @@ Released<Columns> FedAvgRun::final_models() {
 
 void FedAvgRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = name_of(config_.average);
-  summary.client_weights = name_of(config_.weights);
   settings_.describe(summary);
   AggregatedRun::summarise(summary, std::move(models), end);
 }

@@ -49,7 +49,6 @@ RoundsEnd InferRun::end_rounds() {
 
 void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = "all";
-  summary.client_weights = name_of(ClientWeights::records);
   summary.learned = true;
   summary.add(Tuning{tuned_});
   summary.classifies = model_->classifies();

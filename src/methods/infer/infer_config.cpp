@@ -59,6 +59,13 @@ void add_method_options(Options& options, InferConfig& config) {
   options.add(declared("loss", "what the model minimises; under privacy its slope needs a bound, which squared has not",
                        {.initial = "huber:1.345", .values = [] { return values_of("Losses", inference_losses()); }}),
               config.loss);
+  add_weights_option(
+      options, config, "",
+      {excludes("intervals=plug-in", "sums of curvatures and squares count every record alike", "Use random-scaling.")
+           .only_for("equal"),
+       excludes("bias=remove", "the curvature by which the bias is known counts every record alike",
+                "Take more records a step: --batch.")
+           .only_for("equal")});
   options.add(option("intercept", "WHETHER",
                      "yes or no: a constant feature, the last; default: yes, but no with --features hog, whose last "
                      "feature is one",

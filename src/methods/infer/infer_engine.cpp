@@ -16,7 +16,8 @@ class AggregatedEngine final : public InferEngine {
       : root_(parts.world, parts.layout),
         clients_(*parts.learned, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
         sums_(make_sums(parts)),
-        sgd_(root_, clients_, settings_of(parts), *parts.start, *parts.mechanism, sums_.get(), parts.price),
+        sgd_(root_, clients_, settings_of(parts), *parts.start, *parts.mechanism, sums_.get(), parts.price,
+             std::move(parts.factors)),
         plugs_in_(parts.config.plug_in) {}
 
   void count_edges_of(const std::vector<Client>& /*senders*/) override {}
@@ -75,7 +76,8 @@ class DecentralizedEngine final : public InferEngine {
               mirror_->state_size(parts.model.dimension())),
         hosts_clients_(!parts.keys.empty()),
         omd_(door_.mixer(), *mirror_,
-             Learning{*parts.learned, *parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
+             Learning{*parts.learned, *parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams), nullptr,
+                      std::move(parts.factors)},
              settings_of(parts), same_for_all(*parts.start, parts.keys.size())) {}
 
   void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }

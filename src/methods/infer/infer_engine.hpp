@@ -34,6 +34,7 @@ struct EngineParts {
   std::vector<std::unique_ptr<Stream>> streams;
   const Released<Vector>* start;
   double price;           ///< of a round, where all have the same
+  Vector factors = {};    ///< of each local client's noisy means; empty: 1 for all
   Round first_round = 0;  ///< rounds before are no steps
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/numerics/kernels.hpp"
 #include "model/mallows_model.hpp"
 #include "privacy/correlation.hpp"
 #include "run/privacy/run_prices.hpp"
@@ -69,7 +70,7 @@ std::pair<double, std::string> step_by_rule(const InferRuleFacts& facts, double 
   std::string reason = fmt::format("{:g} effective steps, if features are of one scale", effective_steps);
   if (!config.privacy.protects() || facts.loss.is_symmetric() || !facts.records) return {settling, reason};
   const auto clients = static_cast<double>(facts.clients);
-  const double price = price_of_mean(config.privacy, Vector(static_cast<std::size_t>(facts.clients), 1.0));
+  const double price = price_of_mean(config.privacy, facts.shares);
   const MallowsModel model(facts.loss, facts.shape.features, config.intercept, RowWeights::mallows);
   const double influence = config.privacy.clip.value_or(model.most_influence());
   const double deviation = 2 * influence / (price * static_cast<double>(batch));
@@ -79,7 +80,8 @@ std::pair<double, std::string> step_by_rule(const InferRuleFacts& facts, double 
   }
   const double allowed = (facts.loss.classifies() ? harmless_with_classes : harmless_with_numbers) /
                          std::sqrt(clients * static_cast<double>(*facts.records));
-  const double harmless = step_for_variance(allowed, deviation * deviation / clients, curvature, times, correlation);
+  const double harmless = step_for_variance(allowed, deviation * deviation * dot(facts.shares, facts.shares), curvature,
+                                            times, correlation);
   if (harmless >= settling) return {settling, reason};
   return {harmless, "in longer steps noise would move the average, since the loss bends to one side"};
 }

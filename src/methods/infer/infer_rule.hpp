@@ -20,6 +20,7 @@ struct InferRuleFacts {
   const DataShape& shape;
   bool replayable;                      ///< whether the records can be read again
   Client clients;                       ///< on all ranks together
+  Vector shares;                        ///< factors with which the mean step has the clients' noisy means
   std::optional<std::int64_t> records;  ///< of the client with most; none where nobody knows
   Round endless;                        ///< rounds of streams without a known end
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "core/numerics/kernels.hpp"
 #include "core/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
@@ -15,6 +16,7 @@
 #include "run/settings/source_options.hpp"
 #include "run/settings/tuned_settings.hpp"
 #include "run/start_models.hpp"
+#include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 
 namespace starling {
@@ -59,10 +61,14 @@ void InferRun::choose_settings() {
   }
   if (!config_.tunes()) return;
   const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
+  const Vector all_records = records_of_clients();
+  const bool equal = config_.weights == ClientWeights::equal;
+  Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
+  scale(1 / static_cast<double>(shares.size()), shares);
   std::vector<TunedValue> values;
   agreement_.together([&] {
-    values = values_by_rule({config_, *curved_, dataset_.shape, dataset_.replayable, layout_->clients(), records,
-                             rounds_of_endless_streams});
+    values = values_by_rule({config_, *curved_, dataset_.shape, dataset_.replayable, layout_->clients(), shares,
+                             records, rounds_of_endless_streams});
     for (TunedValue& each : values) keep_in_range(each);
     if (first_rank()) print_tuning(values, "");
   });
@@ -256,6 +262,7 @@ std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream
                     std::move(streams),
                     &*start_,
                     privacy_->price_at(0, 0)};
+  if (config_.weights == ClientWeights::equal) parts.factors = factors_of_own_means(parts.streams);
   if (warm_up_) {
     const std::vector<std::size_t> hidden = warm_up_->play(parts, agreement_);
     hidden_.insert(hidden.begin(), hidden.end());

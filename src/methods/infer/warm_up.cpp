@@ -55,8 +55,10 @@ Released<Vector> WarmUp::moments_of_client(std::size_t k, const EngineParts& par
   const Client first = parts.layout.first(parts.world.rank());
   const ReleaseAddress address{ReleasePath::infer_moments, first + static_cast<Client>(k), 0, 0};
   pair.release_second(address, *price, parts.keys[k], sum, noisy);
-  const double deviation = pair.second_deviation(*price);
+  const double factor = parts.factors.empty() ? 1 : parts.factors[k];
+  const double deviation = factor * pair.second_deviation(*price);
   noisy.update([&](Vector& means) {
+    scale(factor, means);
     means.push_back(deviation * deviation);
     means.push_back(1);
   });

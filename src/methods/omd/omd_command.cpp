@@ -21,7 +21,7 @@ Learning OmdRun::make_learning() {
     if (config_.constraints.shared) constraints_->duals_of_clients()->share(agreement_, layout_->clients());
   }
   Vector factors;
-  if (config_.weights == ClientWeights::equal) factors = factors_of_own_means();
+  if (config_.weights == ClientWeights::equal) factors = factors_of_own_means(dataset_.streams);
   return {constraints_ ? constraints_->model(model) : model,
           mechanism,
           privacy_->accounts(),
@@ -112,7 +112,6 @@ Released<Columns> OmdRun::final_models() {
 void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   if (violations_) violation_ = violations_->finish(agreement_, end.done, layout_->clients());
   summary.average = name_of(config_.average);
-  if (config_.learns()) summary.client_weights = name_of(config_.weights);
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.part<Pace>().deadline = config_.mixing.deadline;

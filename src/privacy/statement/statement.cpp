@@ -58,6 +58,13 @@ std::string nothing_else(const PrivacyReport& report) {
                      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
+std::string objective(const PrivacyReport& report) {
+  if (!report.client_weights) return "";
+  const bool equal = report.client_weights == ClientWeights::equal;
+  return fmt::format("The model is made so that {}{}. ", in_words(*report.client_weights),
+                     equal ? ": what a client releases is multiplied by a public factor, and its noise with it" : "");
+}
+
 /// Sentence on vertical learning. A party sends a part of its releases; the rest is for its own network.
 std::string released_by_parties(const PrivacyReport& report, const VerticalTrust& vertical) {
   if (vertical.baseline_central) {
@@ -80,7 +87,7 @@ std::string released(const PrivacyReport& report) {
              report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
              in_batch(report), report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)",
              recipients_of(report.trust)) +
-         histograms(report) + nothing_else(report);
+         histograms(report) + objective(report) + nothing_else(report);
 }
 
 /// How the records of a person come together in a stream.

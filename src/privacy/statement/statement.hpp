@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/client_weights.hpp"
 #include "core/membership.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/audit/one_run.hpp"
@@ -79,9 +80,10 @@ struct PrivacyReport {
   bool public_data = false;                 ///< the records are synthetic or were declared public
   /// The part of a record that decides its client ("their labels", "column 'x'"); empty if no part decides.
   std::string dealt_by;
-  bool own_model = false;                   ///< gradients come from code of the user
-  std::optional<HistogramReport> norms;     ///< of norms, counted in `losses`
-  std::optional<HistogramReport> features;  ///< of every feature, likewise
+  std::optional<ClientWeights> client_weights;  ///< where clients may be weighted
+  bool own_model = false;                       ///< gradients come from code of the user
+  std::optional<HistogramReport> norms;         ///< of norms, counted in `losses`
+  std::optional<HistogramReport> features;      ///< of every feature, likewise
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries

@@ -18,12 +18,13 @@ constexpr double largest_coordinate = 1e150;
 }  // namespace
 
 LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
-               Mechanism& mechanism, PlugInSums* plug_in, double price)
+               Mechanism& mechanism, PlugInSums* plug_in, double price, Vector factors)
     : AggregatedRounds(root, clients, start, &mechanism),
       clients_(clients),
       settings_(settings),
       clip_(mechanism.clip()),
       plug_in_(plug_in),
+      factors_(std::move(factors)),
       contribution_([this](std::size_t k) -> const Released<Vector>& { return noisy_direction(k); }),
       length_(start.value().size() + 1),
       message_(declare_public(Vector())),
@@ -63,6 +64,7 @@ const Released<Vector>& LdpSgd::noisy_direction(std::size_t k) {
   }
   const ReleaseAddress address{ReleasePath::infer_direction, root_.first() + static_cast<Client>(k), done_, 0};
   mechanism_->release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), clip_), message_);
+  if (!factors_.empty()) message_.update([&](Vector& direction) { scale(factors_[k], direction); });
   const bool counts = done_ >= settings_.burn_in;
   if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value(), message_);
   if (bias_ && counts) plug_in_->last_curvature(triangle_);

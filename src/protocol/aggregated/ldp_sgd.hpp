@@ -30,9 +30,10 @@ struct LdpSgdSettings : StepSchedule {
 class LdpSgd final : public AggregatedRounds {
  public:
   /// `start` is θ_0; `plug_in` may be null. `price` is the price of the first step, which fixes the noise on
-  /// curvatures. Keeps references.
+  /// curvatures. `factors` are public, one for each local client's ĝ_k; empty: 1 for all, as `plug_in` needs. Keeps
+  /// references.
   LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
-         Mechanism& mechanism, PlugInSums* plug_in, double price);
+         Mechanism& mechanism, PlugInSums* plug_in, double price, Vector factors = {});
   void run(const std::vector<Observer*>& observers) override;
 
   /// On rank 0: mean of 1/(number of participating clients) over the steps after the burn-in.
@@ -51,6 +52,7 @@ class LdpSgd final : public AggregatedRounds {
   LdpSgdSettings settings_;
   Clip clip_;  ///< the mechanism's
   PlugInSums* plug_in_;
+  Vector factors_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
   std::size_t length_;  ///< numbers in a message
   Released<Vector> message_;

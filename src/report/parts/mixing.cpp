@@ -82,9 +82,8 @@ void add_steps(const Summary& summary, Json& json) {
 std::string step_rows(const SummaryView& summary) {
   std::string text;
   if (summary.has("client_weights")) {
-    const bool equal = summary.text("client_weights") == "equal";
-    text += table_row("client weights", equal ? "every client counts alike, whatever its number of records"
-                                              : "every record counts alike, whoever has it");
+    const bool equal = summary.text("client_weights") == name_of(ClientWeights::equal);
+    text += table_row("client weights", in_words(equal ? ClientWeights::equal : ClientWeights::records));
   }
   if (const double cap = summary.number("step_cap"); std::isfinite(cap) && cap != 1) {
     text += table_row("step cap", fmt::format("{:.3g} times the first round's step", cap));

@@ -55,7 +55,7 @@ void add_run_keys(const Summary& summary, Json& json) {
   if (!summary.left_out.empty()) json["resumed"] = json_list(summary.left_out, left_out_json);
   json["dimension"] = summary.dimension;
   json["average"] = summary.average;
-  if (!summary.client_weights.empty()) json["client_weights"] = summary.client_weights;
+  if (summary.client_weights) json["client_weights"] = name_of(*summary.client_weights);
 }
 
 std::string heading(const SummaryView& summary) {

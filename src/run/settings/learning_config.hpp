@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catalogue.hpp"
+#include "core/client_weights.hpp"
 #include "core/links.hpp"
 #include "data/serving/dataset.hpp"
 #include "net/neighbours/neighbours.hpp"
@@ -59,6 +60,9 @@ struct LearningConfig {
   std::optional<Client> join;                    ///< number of clients that join it
   std::optional<std::string> source_of_joining;  ///< their records; none: as the run's source says
   std::optional<std::string> rewire;             ///< spec of the graph of the clients that are then there
+
+  /// What clients count for in the model (--client-weights); none of a method without a choice.
+  std::optional<ClientWeights> weights;
 
   // what the method makes of these
   WhyNot why_not;

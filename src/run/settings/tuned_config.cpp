@@ -8,8 +8,9 @@
 
 namespace starling {
 
-void add_weights_option(Options& options, TunedConfig& config, const std::string& more,
+void add_weights_option(Options& options, LearningConfig& config, const std::string& more,
                         std::vector<Relation> relations) {
+  config.weights = ClientWeights::records;
   options.add(
       option("client-weights", "WHICH",
              fmt::format("what the model is best for: records (every record of every client counts alike, as if all "
@@ -17,7 +18,7 @@ void add_weights_option(Options& options, TunedConfig& config, const std::string
                          "client with few records then adds more noise)",
                          more),
              {.initial = "records", .example = "equal", .relations = std::move(relations)}),
-      config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
+      *config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
 }
 
 void add_decay_option(Options& options, TunedConfig& config, Option different) {

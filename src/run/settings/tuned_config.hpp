@@ -29,17 +29,9 @@ struct TuningChoices {
   }
 };
 
-/// `--client-weights`: whether every record counts alike, as if all were pooled, or every client, as the mean over its
-/// own records.
-enum class ClientWeights { records, equal };
-[[nodiscard]] inline const char* name_of(ClientWeights weights) {
-  return weights == ClientWeights::records ? "records" : "equal";
-}
-
 struct TunedConfig : LearningConfig, TuningChoices {
   TunedConfig() { deals_evenly = true; }
   ModelChoice model;
-  ClientWeights weights = ClientWeights::records;
   bool linear_decay = false;         ///< steps fall to zero along a line
   std::vector<double> norm;          ///< of a typical record: Euclidean, then L1; empty: unknown
   std::optional<double> label_size;  ///< of a typical label, of losses that do not classify; none: unknown
@@ -52,7 +44,7 @@ struct TunedConfig : LearningConfig, TuningChoices {
 };
 
 /// --client-weights. `more` says more of `records`.
-void add_weights_option(Options& options, TunedConfig& config, const std::string& more,
+void add_weights_option(Options& options, LearningConfig& config, const std::string& more,
                         std::vector<Relation> relations);
 /// --step-decay, `different` from its declaration in the catalogue.
 void add_decay_option(Options& options, TunedConfig& config, Option different);

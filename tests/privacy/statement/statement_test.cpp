@@ -121,6 +121,15 @@ TEST(Statement, NamesClientsThatJoined) {
   EXPECT_TRUE(says(text, "Client(s) 6 joined after round 40, and released nothing before. "));
 }
 
+TEST(Statement, SaysWhatCountsAlike) {
+  PrivacyReport report = report_of("laplace");
+  EXPECT_FALSE(says(statement(report), "counts alike"));
+  report.client_weights = ClientWeights::records;
+  EXPECT_TRUE(says(statement(report), "The model is made so that every record counts alike, whoever has it. "));
+  report.client_weights = ClientWeights::equal;
+  EXPECT_TRUE(says(statement(report), "every client counts alike, whatever its number of records: "));
+}
+
 TEST(Statement, SaysPlainlyThatARunIsNotPrivate) {
   EXPECT_TRUE(says(statement(report_of("none")), "NOT private: no noise"));
   EXPECT_TRUE(says(statement(report_of("none")), "unbounded"));

@@ -1,0 +1,19 @@
+/// What the clients of a run count for in its model (`--client-weights`).
+#pragma once
+
+namespace starling {
+
+/// Whether every record counts alike, as if all were pooled, or every client, as the mean over its own records.
+enum class ClientWeights { records, equal };
+
+[[nodiscard]] inline const char* name_of(ClientWeights weights) {
+  return weights == ClientWeights::records ? "records" : "equal";
+}
+
+/// What the model is best for, as a clause for people.
+[[nodiscard]] inline const char* in_words(ClientWeights weights) {
+  return weights == ClientWeights::records ? "every record counts alike, whoever has it"
+                                           : "every client counts alike, whatever its number of records";
+}
+
+}  // namespace starling
