@@ -8,6 +8,7 @@
 #include "core/numerics/kernels.hpp"
 #include "output/figures/divergence.hpp"
 #include "output/figures/effective_weights.hpp"
+#include "output/figures/model_path.hpp"
 #include "output/figures/test_metrics.hpp"
 #include "output/intervals/interval.hpp"
 #include "protocol/renewable/batch_scores.hpp"
@@ -22,6 +23,14 @@ constexpr double telling = 10;
 constexpr double usual_drift = 5;
 /// Share of messages of one level that costs little.
 constexpr double rarely = 0.1;
+
+/// Part of its way that a model has come where it is taken to have arrived: 1 - e^-2.
+constexpr double arrived = 0.865;
+/// Steadiness of the second half of a path (PathFigures), which noise exceeds in one of 2,000 runs of one parameter.
+constexpr double steady = 0.6;
+
+/// Size of a message over the largest before it, where embeddings only grow as networks learn.
+constexpr double usual_jump = 10;
 
 using Note = std::optional<std::string>;
 
@@ -140,6 +149,17 @@ Note quantiser(const EndOfRun& run) {
       100 * bits->one_level);
 }
 
+/// Of a batch with an outlier: all its numbers come to rank 0 as if they were large.
+Note outlier(const EndOfRun& run) {
+  const auto* const bits = run.summary.find<MessageBits>();
+  if (bits == nullptr || !(bits->jump > usual_jump)) return std::nullopt;
+  return fmt::format(
+      "a single batch may have spoilt the model: a party's quantised message was {:.3g} times as large as any before "
+      "it, as if by an outlier. Scale the columns (--standardise, --ranges), leave the record out, or send more bits "
+      "(--quantiser)",
+      bits->jump);
+}
+
 /// Of a rare class: steps of little information are off by more than intervals know.
 Note information(const EndOfRun& run) {
   const auto* const batches = run.summary.find<BatchScores>();
@@ -161,6 +181,27 @@ Note scores(const EndOfRun& run) {
       batches->drift, usual_drift);
 }
 
+/// A path that still goes one way, more than noise explains, where it has come less far than most of the way.
+Note arrival(const EndOfRun& run, const char* advice) {
+  const auto* const path = run.summary.find<PathFigures>();
+  if (path == nullptr || !(path->covered < arrived) || !(path->steadiness > steady)) return std::nullopt;
+  return fmt::format(
+      "the model has not arrived: it still moves steadily in one direction, and has come {:.2g} % of the way that its "
+      "path leads. Unless the records drift, {}",
+      100 * path->covered, advice);
+}
+
+Note arrival_by_steps(const EndOfRun& run) {
+  return arrival(run, "raise --step or play more rounds (--epochs, --rounds)");
+}
+
+/// Of a stated curvature, which is that of the largest features.
+Note arrival_by_curvature(const EndOfRun& run) {
+  return arrival(run,
+                 "give features the scale of the clip (--standardise, --scale), let curvatures be released "
+                 "(--curvature-model), or take more batches");
+}
+
 Note settling(const EndOfRun& run) {
   return note_of_settling(run.summary.get<RunIntervals>().settling, run.scaled);
 }
@@ -179,8 +220,11 @@ const std::vector<EndCheck>& end_checks() {
                                             {"mixing time", over_graphs, mixing},
                                             {"averages", {"omd"}, averages},
                                             {"agreement", {"omd"}, agreement},
+                                            {"arrival", {"omd", "fedavg"}, arrival_by_steps},
+                                            {"arrival by curvature", {"renewable"}, arrival_by_curvature},
                                             {"settling", {"infer"}, settling},
                                             {"quantiser", {"vertical"}, quantiser},
+                                            {"outlier", {"vertical"}, outlier},
                                             {"information", {"renewable"}, information},
                                             {"scores", {"renewable"}, scores}};
   return checks;

@@ -158,6 +158,7 @@ struct MessageBits {
   double down = 0;
   bool broadcast = true;  ///< the downlink is one message for all parties; false: a message to each
   double one_level = 0;   ///< share of the parties' messages in which nearly all numbers have one level
+  double jump = 0;        ///< size of a message over the largest before it of its party, at most; of quantised ones
 };
 
 /// Messages and bytes.

@@ -17,8 +17,12 @@ Recording AggregatedRun::recording() {
           {{"aggregated", "yes"}}};
 }
 
-void AggregatedRun::add_observers(std::vector<Observer*>& /*observers*/, KeptParts& parts) {
+void AggregatedRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   parts.add("rounds", protocol());
+  const std::optional<StepSchedule> steps = this->steps();
+  if (!steps) return;
+  observers.push_back(&path_.emplace(*steps, planned_rounds(), first_client()));
+  parts.add("marks of the path", *path_);
 }
 
 Score AggregatedRun::test_score(View theta) {
@@ -39,6 +43,7 @@ void AggregatedRun::summarise(Summary& summary, Released<Columns> models, const 
   if (test_) local.test.emplace();
   if (test_ && count > 0) local.test->assign(count, test_score(local.models.value()[0]));
   gather_results(agreement_, local, metrics_policy(), common().json_models, summary);
+  if (path_) summary.add(path_->figures(agreement_));
   if (first_rank()) set_one_model(summary, local.models.value()[0]);
 }
 

@@ -6,6 +6,7 @@
 
 #include "learning_run.hpp"
 #include "net/root/root.hpp"
+#include "output/figures/model_path.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 
 namespace starling {
@@ -19,6 +20,8 @@ class AggregatedRun : public LearningRun {
   [[nodiscard]] virtual AggregatedRounds& protocol() const = 0;
   [[nodiscard]] virtual Model& model() const = 0;
   [[nodiscard]] virtual Round planned_rounds() const = 0;
+  /// Lengths of the run's steps, by which its path is judged; none where each step comes to its own optimum.
+  [[nodiscard]] virtual std::optional<StepSchedule> steps() const { return std::nullopt; }
 
   /// Ranks without clients play rounds too.
   [[nodiscard]] bool plays(int) const override { return true; }
@@ -42,6 +45,7 @@ class AggregatedRun : public LearningRun {
   /// The score on the test set. The last one is kept, since all clients have the same model.
   [[nodiscard]] Score test_score(View theta);
 
+  std::optional<ModelPath> path_;  ///< of runs with steps()
   Vector scored_;
   Score score_;
 };

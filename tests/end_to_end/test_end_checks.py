@@ -97,18 +97,20 @@ class EndChecks(TestCase):
 
     def test_outliers_that_widen_the_range_of_a_quantiser(self):
         draw = random.Random(5)
-        for name, every in (("outliers.csv", 50), ("clean.csv", 0)):
+        for name, far, size in (("outliers.csv", range(0, 1500, 50), 100), ("one.csv", [700], 1000), ("clean.csv", [], 1)):
             rows = []
             for i in range(1500):
                 x = [draw.gauss(0, 1) for _ in range(4)]
                 label = int(draw.random() < 1 / (1 + math.exp(-1.5 * (x[0] + x[2]))))
-                x[1] *= 100 if every and i % every == 0 else 1
+                x[1] *= size if i in far else 1
                 rows.append(",".join(f"{value:.4f}" for value in x) + f",{label}\n")
             self.write(name, "a,b,c,d,y\n" + "".join(rows))
             words = ["--source", name, "--label", "y", "--clients", 2, "--columns", "0-1/2-3", "--batch", 50, "--loss", "softmax", "--head",
                      "d-8-2", "--mechanism", "none", "--quantiser", "scalar:1"]
             with self.subTest(name):
-                self.assertEqual("the quantiser hides the embeddings" in "\n".join(self.notes("vertical", words)), every > 0)
+                text = "\n".join(self.notes("vertical", words))
+                self.assertEqual("the quantiser hides the embeddings" in text, name == "outliers.csv", text)
+                self.assertEqual("a single batch may have spoilt the model" in text, name == "one.csv", text)
 
     def test_squared_losses_from_a_start_that_diverge(self):
         """They end some 60 times worse than they began, where the domain ends."""
@@ -119,6 +121,46 @@ class EndChecks(TestCase):
                  "start.csv", "--batch", 10, "--step-power", 0, "--domain", "ball:8"]
         self.assertIn("above the", "\n".join(self.notes("omd", [*words, "--step", 4])))
         self.assertEqual(self.notes("omd", [*words, "--step", 0.1]), [])
+
+
+    def test_steps_that_are_too_short_to_arrive(self):
+        """Of one regression, and of classes: the same run with longer steps, or under noise that hides where it goes, says nothing."""
+        draw = random.Random(8)
+        rows = [(draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(4000)]
+        self.write("t.csv", "x,y\n" + "".join(f"{x:.5f},{2 * x + 1 + e:.5f}\n" for x, e in rows))
+        self.write("c.csv", "x,y\n" + "".join(f"{x:.5f},{int(x + e > 0)}\n" for x, e in rows))
+        common = ["--clients", 2, "--label", "y", "--batch", 10]
+        line = ["--source", "t.csv", "--loss", "huber:5", "--standardise", "s.csv", *common]
+        self.write("s.csv", "feature,mean,sd\nx,0,1\n")
+        for command in ("omd", "fedavg"):
+            for decay in ("power", "linear"):
+                for step, mechanism, says in ((0.3, ["none"], False), (0.001, ["none"], True), (0.001, ["gaussian", "--mu", 0.01], False)):
+                    with self.subTest(command, step=step, mechanism=mechanism, decay=decay):
+                        text = "\n".join(self.notes(command, [*line, "--step-decay", decay, "--step", step, "--mechanism", *mechanism]))
+                        self.assertEqual("the model has not arrived" in text, says, text)
+        self.assertNotIn("has not arrived", "\n".join(self.notes("omd", ["--source", "c.csv", *common, "--loss", "logistic", "--mechanism", "none"])))
+
+    def test_a_stated_curvature_that_is_too_high_to_arrive(self):
+        """Features of a fifth of the scale of the clip: the run ends at a quarter of the slope."""
+        for name, scale in (("short.csv", 0.2), ("long.csv", 1)):
+            draw = random.Random(1)
+            rows = [draw.gauss(0, 1) for _ in range(26000)]
+            self.write(name, "x,y\n" + "".join(f"{scale * x:.6f},{int(x + draw.gauss(0, 1) > 0)}\n" for x in rows))
+            text = "\n".join(self.notes("renewable", ["--variant", "private", "--source", name, "--clients", 1, "--label", "y", "--batch", 400, "--loss",
+                                                       "logistic", "--mechanism", "gaussian", "--mu", 20, "--l2", 0]))
+            with self.subTest(name):
+                self.assertEqual("the model has not arrived" in text, name == "short.csv", text)
+
+    def test_regressions_of_renewable_estimation_in_some_order(self):
+        draw = random.Random(10)
+        rows = [(y + draw.gauss(0, 1), y) for y in (draw.gauss(5, 1) for _ in range(4000))]
+        for order in (False, True):
+            self.write("t.csv", "x,y\n" + "".join(f"{x:.5f},{y:.5f}\n" for x, y in (sorted(rows, key=lambda row: row[1]) if order else rows)))
+            for loss, more in (("squared", []), ("huber:1.345", ["--standard-errors", "sandwich"])):
+                with self.subTest(loss, order=order):
+                    text = "\n".join(self.notes("renewable", ["--source", "t.csv", "--clients", 1, "--batch", 200, "--loss", loss, "--label", "y",
+                                                               "--mechanism", "none", *more]))
+                    self.assertEqual("the estimate has not settled" in text, order, text)
 
 
 class UnknownScales(TestCase):

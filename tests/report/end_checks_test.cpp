@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "output/figures/effective_weights.hpp"
+#include "output/figures/model_path.hpp"
 #include "output/figures/test_metrics.hpp"
 #include "output/intervals/interval.hpp"
 #include "protocol/renewable/batch_scores.hpp"
@@ -39,6 +40,7 @@ Summary good_run(const std::string& command) {
   summary.part<RunIntervals>().intervals = {{"intercept", 1, 0.1, 0.8, 1.2, 0.95, "wald"}};
   summary.part<RunIntervals>().settling.paths = {{std::nullopt, true, 100, 34, "a", 1, 4.9, "b"}};
   summary.add(MessageBits());
+  summary.add(PathFigures{0.1, 0.99, 0.9});
   return summary;
 }
 
@@ -105,6 +107,21 @@ const std::vector<Case>& cases() {
        "still lie 99.5 % as far from their mean"},
       {"agreement", "omd", [](Summary& s) { s.part<Consensus>().error = 4; }, "mean model is 0.4 times its norm"},
       {"agreement", "omd", [](Summary& s) { s.part<Consensus>().error = 36; }, "Noise is part of that", true},
+      {"arrival", "omd",
+       [](Summary& s) {
+         s.add(PathFigures{0.01, 0.4, 0.9});
+       },
+       "has come 40 % of the way"},
+      {"arrival", "fedavg",
+       [](Summary& s) {
+         s.add(PathFigures{0.01, 0.8, 0.7});
+       },
+       "raise --step"},
+      {"arrival by curvature", "renewable",
+       [](Summary& s) {
+         s.add(PathFigures{0.1, 0.5, 0.9});
+       },
+       "--curvature-model"},
       {"settling", "infer", [](Summary& s) { s.part<RunIntervals>().settling.knows_scales = false; },
        "the scales of the features are unknown"},
       {"settling", "infer",
@@ -114,6 +131,7 @@ const std::vector<Case>& cases() {
        "mostly 'a'"},
       {"quantiser", "vertical", [](Summary& s) { s.part<MessageBits>().one_level = 0.4; },
        "in 40 % of the parties' messages"},
+      {"outlier", "vertical", [](Summary& s) { s.part<MessageBits>().jump = 120; }, "was 120 times as large"},
       {"information", "renewable", [](Summary& s) { s.part<BatchScores>().information = 1.3; },
        "a batch tells 1.3 of its intercept"},
       {"scores", "renewable", [](Summary& s) { s.part<BatchScores>().drift = 40; }, "add up to 40 standard errors"}};
@@ -153,6 +171,13 @@ TEST(EndChecks, ExpectMoreDisagreementUnderNoise) {
   Summary summary = good_run("omd");
   summary.part<Consensus>().error = 4;
   EXPECT_THAT(notes_of(summary, true), IsEmpty());
+}
+
+/// What noise moves has no direction, and says nothing of how far the model has come.
+TEST(EndChecks, TakeNoNoiseForAModelThatHasNotArrived) {
+  Summary summary = good_run("omd");
+  summary.add(PathFigures{0.01, 0.1, 0.3});
+  EXPECT_THAT(notes_of(summary), IsEmpty());
 }
 
 TEST(EndChecks, NameScalesWhereTheyAreOpen) {

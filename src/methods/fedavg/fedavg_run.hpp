@@ -24,6 +24,11 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
+  [[nodiscard]] std::optional<StepSchedule> steps() const override {
+    StepSchedule steps = config_.fedavg;
+    if (steps.falls_to_zero()) steps.zero_at = planned_rounds();
+    return steps;
+  }
 
   [[nodiscard]] std::shared_ptr<OwnModel> own_model() const override { return config_.model.own; }
   [[nodiscard]] std::string own_start() const override {

@@ -136,7 +136,7 @@ void OmdRun::add_weights(Summary& summary) {
   const bool out_of_step = config_.mixing.deadline.has_value();
   summary.part<Steps>().cap = config_.omd.step_cap;
   std::optional<double> contraction;
-  if (!out_of_step) contraction = path_->contraction(agreement_);
+  if (!out_of_step) contraction = summary.add(path_->figures(agreement_)).contraction;
   summary.add(gather_weights(agreement_, recorded_, local_steps(*omd_, first_client(), contraction),
                              out_of_step ? tolerated_debt_out_of_step : tolerated_debt));
   if (out_of_step) note_late_clients();

@@ -61,9 +61,7 @@ std::vector<Interval> RenewableRun::intervals() const {
   if (config_.standard_errors == StandardErrors::none || online == nullptr || !first_rank() || online->is_lost()) {
     return {};
   }
-  const Vector variances =
-      online->variances(curved_->likelihood() == Likelihood::up_to_scale ? OnlineRenewable::Dispersion::squared
-                                                                         : OnlineRenewable::Dispersion::one);
+  const Vector variances = online->variances(dispersion());
   const std::vector<std::string> names = coefficient_names();
   const std::string method = config_.settings.with_slopes ? "wald-sandwich" : "wald";
   std::vector<Interval> intervals;
@@ -74,11 +72,17 @@ std::vector<Interval> RenewableRun::intervals() const {
   return intervals;
 }
 
-/// Rank 0's, of the online estimate by a likelihood; none where old batches are to be forgotten.
+/// Of the errors of a likelihood.
+OnlineRenewable::Dispersion RenewableRun::dispersion() const {
+  return curved_->likelihood() == Likelihood::up_to_scale ? OnlineRenewable::Dispersion::squared
+                                                          : OnlineRenewable::Dispersion::one;
+}
+
+/// Rank 0's, of the online estimate, where the variance of scores is known; none where old batches are to be forgotten.
 std::optional<BatchScores> RenewableRun::batch_scores() const {
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
-  const bool tells = curved_->likelihood() == Likelihood::exact && config_.settings.forget == 1;
-  return online != nullptr && tells ? online->batch_scores() : std::nullopt;
+  const bool known = curved_->likelihood() != Likelihood::none || config_.settings.with_slopes;
+  return online != nullptr && known && config_.settings.forget == 1 ? online->batch_scores(dispersion()) : std::nullopt;
 }
 
 void RenewableRun::add_notes() {

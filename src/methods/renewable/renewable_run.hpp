@@ -28,6 +28,11 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.settings.rounds; }
+  /// A curvature that is stated grows with the batches, so that batch b has a step of the length 1/b.
+  [[nodiscard]] std::optional<StepSchedule> steps() const override {
+    if (config_.variant != RenewableVariant::private_sums) return std::nullopt;
+    return StepSchedule{.step = 1, .step_power = 1};
+  }
 
   void open_data() override;
   void choose_settings() override;
@@ -58,6 +63,7 @@ class RenewableRun final : public AggregatedRun {
   void show_mask_keys();
   [[nodiscard]] const OfflineRenewable* search() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
+  [[nodiscard]] OnlineRenewable::Dispersion dispersion() const;
   [[nodiscard]] std::optional<BatchScores> batch_scores() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();

@@ -102,8 +102,8 @@ void VerticalRun::count_evaluation(Summary& summary) {
 
 void VerticalRun::add_figures(Summary& summary) const {
   const RoundBits bits = protocol_->total_bits();
-  summary.add(
-      MessageBits{bits.up, bits.down, config_.plan.labels == LabelHolders::all, protocol_->share_of_one_level()});
+  summary.add(MessageBits{bits.up, bits.down, config_.plan.labels == LabelHolders::all, protocol_->share_of_one_level(),
+                          protocol_->largest_jump()});
   RunScores& scores = summary.part<RunScores>();
   const MetricsPolicy policy = metrics_policy();
   if (const auto score = policy.share(protocol_->tallies()[0], SharedFigure::scores_of_vertical);

@@ -116,27 +116,42 @@ void OnlineRenewable::look_at_intercepts(View total) {
   const MessageLayout at = places();
   const std::size_t order = model_.order();
   RenewableState& state = *state_;
-  state.intercepts.resize(3 * model_.classes());
+  state.intercepts.resize(4 * model_.classes());
   ++state.batches;
   for (std::size_t k = 0; k < model_.classes(); ++k) {
-    const double curvature = total[at.curvature() + (k + 1) * triangle_size(order) - 1];
-    state.intercepts[3 * k] += curvature;
+    const std::size_t last = at.curvature() + (k + 1) * triangle_size(order) - 1;
+    const MutableView own = MutableView(state.intercepts).subspan(4 * k, 4);
+    own[0] += total[last];
     if (2 * done_ < settings_.rounds) continue;
-    state.intercepts[3 * k + 1] += curvature;
-    state.intercepts[3 * k + 2] += total[(k + 1) * order - 1];
+    own[1] += total[last];
+    own[2] += total[(k + 1) * order - 1];
+    if (settings_.with_slopes) own[3] += total[last + at.triangles];
   }
 }
 
-std::optional<BatchScores> OnlineRenewable::batch_scores() const {
-  if (!root_.aggregates() || !model_.classifies() || state_->batches == 0) return std::nullopt;
+std::optional<BatchScores> OnlineRenewable::batch_scores(Dispersion dispersion) const {
+  if (!root_.aggregates() || state_->batches == 0 || free_records() <= 0) return std::nullopt;
+  const double phi = value_of(dispersion);
   BatchScores scores{std::numeric_limits<double>::infinity(), 0};
   for (std::size_t k = 0; k < model_.classes(); ++k) {
-    const View own = View(state_->intercepts).subspan(3 * k, 3);
-    const bool rare = own[0] < of_rare_class * state_->records;
+    const View own = View(state_->intercepts).subspan(4 * k, 4);
+    const bool rare = model_.classifies() && own[0] < of_rare_class * state_->records;
     if (rare) scores.information = std::min(scores.information, own[0] / static_cast<double>(state_->batches));
-    if (own[1] > 0) scores.drift = std::max(scores.drift, std::abs(own[2]) / std::sqrt(own[1]));
+    const double variance = settings_.with_slopes ? own[3] : phi * own[1];
+    if (variance > 0) scores.drift = std::max(scores.drift, std::abs(own[2]) / std::sqrt(variance));
   }
   return scores;
+}
+
+double OnlineRenewable::free_records() const {
+  return state_->records - static_cast<double>(model_.dimension());
+}
+
+/// φ.
+double OnlineRenewable::value_of(Dispersion dispersion) const {
+  if (dispersion == Dispersion::one) return 1;
+  const double residual = state_->objective - penalty_value(state_->theta, state_->records);
+  return 2 * std::max(residual, 0.0) / free_records();
 }
 
 /// J⁻¹ ∇F.
@@ -207,13 +222,11 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   if (settings_.with_slopes) return state.j.sandwich_diagonal(state.slopes, where);
   Vector variances = state.j.inverse_diagonal(where);
   if (dispersion == Dispersion::squared) {
-    const double free = state.records - static_cast<double>(model_.dimension());
     check<DataError>(
-        free > 0,
+        free_records() > 0,
         "{}: {} records for {} coefficients leave no degree of freedom for the dispersion. Take more records.", where,
         state.records, model_.dimension());
-    const double residual = state.objective - penalty_value(state.theta, state.records);
-    scale(2 * std::max(residual, 0.0) / free, variances);
+    scale(value_of(dispersion), variances);
   }
   return variances;
 }

@@ -27,8 +27,9 @@ class OnlineRenewable final : public OpenRenewable {
   /// On rank 0, for classes: whether the batches after the start were predicted worse than by a model of zeros, by more
   /// than what an estimate from few records costs. The curvature was too flat, and the steps too long.
   [[nodiscard]] bool is_lost() const;
-  /// On rank 0, for classes, after a batch beside the start: what batches say of intercepts.
-  [[nodiscard]] std::optional<BatchScores> batch_scores() const;
+  /// On rank 0, after a batch beside the start: what batches say of intercepts. Σ ℓ' has the variance Σ ℓ'² with
+  /// settings.with_slopes, else φ Σ ℓ''.
+  [[nodiscard]] std::optional<BatchScores> batch_scores(Dispersion dispersion) const;
   /// Whether the first batch has no minimum of its own with λW, so that the start used λI.
   [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
   /// On rank 0: batches whose step gave way to a search.
@@ -46,6 +47,8 @@ class OnlineRenewable final : public OpenRenewable {
   [[nodiscard]] BlockCurvature determined(BlockCurvature j, double records) const;
   [[nodiscard]] Vector newton_step(const BlockCurvature& j, View gradient, double records);
   void add_batch(BlockCurvature j, View total);
+  [[nodiscard]] double free_records() const;
+  [[nodiscard]] double value_of(Dispersion dispersion) const;
   void take_step(View total, View gradient, View step);
   void search_batch();
 

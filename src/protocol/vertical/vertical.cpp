@@ -70,8 +70,8 @@ void Vertical::run(const std::vector<Observer*>& observers) {
 }
 
 void Vertical::persist(Snapshot& snapshot) {
-  snapshot(done_, stepped_, head_, bits_, total_, messages_looked_at_, of_one_level_, learned_, tested_, predictions_,
-           shares_, tallies_, played_, rounds_played_, root_, evaluation_);
+  snapshot(done_, stepped_, head_, bits_, total_, messages_looked_at_, of_one_level_, largest_sent_, largest_jump_,
+           learned_, tested_, predictions_, shares_, tallies_, played_, rounds_played_, root_, evaluation_);
   for (Party& party : parties_) {
     snapshot(party.out_of_range);
     if (party.block) snapshot(*party.block);

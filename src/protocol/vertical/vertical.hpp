@@ -125,6 +125,9 @@ class Vertical final : public CentralRounds {
   [[nodiscard]] double share_of_one_level() const {
     return messages_looked_at_ > 0 ? static_cast<double>(of_one_level_) / static_cast<double>(messages_looked_at_) : 0;
   }
+  /// On rank 0: the largest root mean square of such a message over the largest of all before it of its party; 0
+  /// without any.
+  [[nodiscard]] double largest_jump() const { return largest_jump_; }
   [[nodiscard]] const Secret<std::vector<Prediction>>& predictions() const { return predictions_; }
 
   [[nodiscard]] Released<Columns> models() const override;
@@ -240,6 +243,8 @@ class Vertical final : public CentralRounds {
   RoundBits total_;
   std::int64_t messages_looked_at_ = 0;
   std::int64_t of_one_level_ = 0;
+  Vector largest_sent_;  ///< root mean square of a message of each party
+  double largest_jump_ = 0;
   Secret<Score> learned_;
   Secret<Score> tested_;
   Secret<std::vector<Prediction>> predictions_;

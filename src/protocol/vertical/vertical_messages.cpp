@@ -134,12 +134,17 @@ void Vertical::collect(Root& root, std::size_t first, std::size_t count) {
   for (const std::size_t length : lengths) bits_.up += static_cast<double>(quantiser.bits(length));
 }
 
-/// Counts the messages that say little.
+/// Counts the messages that say little, and notes those that are far larger than all before them.
 void Vertical::look_at_levels() {
-  for (const Vector& message : columns_) {
+  largest_sent_.resize(columns_.size());
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const Vector& message = columns_[k];
     if (message.size() < fewest_numbers) continue;
     ++messages_looked_at_;
     of_one_level_ += has_nearly_one_level(message) ? 1 : 0;
+    const double size = norm2(message) / std::sqrt(static_cast<double>(message.size()));
+    if (largest_sent_[k] > 0) largest_jump_ = std::max(largest_jump_, size / largest_sent_[k]);
+    largest_sent_[k] = std::max(largest_sent_[k], size);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "output/figures/model_path.hpp"
 
 #include <cmath>
+#include <random>
 
 #include "output/fake_view.hpp"
 #include "support/testing.hpp"
@@ -33,7 +34,7 @@ class Contracting final : public FakeView {
   double a_;
 };
 
-double found(const StepSchedule& schedule, Round rounds, double a) {
+PathFigures found(const StepSchedule& schedule, Round rounds, double a) {
   const Layout layout(2, world().size());
   const auto count = static_cast<std::size_t>(layout.count(world().rank()));
   Contracting view(schedule, a, count);
@@ -43,15 +44,62 @@ double found(const StepSchedule& schedule, Round rounds, double a) {
     path.after(view);
   }
   Agreement agreement(world());
-  return path.contraction(agreement);
+  return path.figures(agreement);
 }
 
 TEST(ModelPath, ShowsTheContraction) {
   const StepSchedule schedule = falling(400);
-  for (const double a : {0.02, 0.05, 0.15}) EXPECT_NEAR(found(schedule, 400, a), a, 0.05 * a) << a;
-  EXPECT_EQ(found(schedule, 400, 0), 0) << "a model that has not moved";
+  for (const double a : {0.02, 0.05, 0.15}) EXPECT_NEAR(found(schedule, 400, a).contraction, a, 0.05 * a) << a;
+  EXPECT_EQ(found(schedule, 400, 0).contraction, 0) << "a model that has not moved";
   const double s = schedule.steps_between(0, 400);
-  EXPECT_NEAR(found(schedule, 400, 2), -2 / s * std::log(1 / 0.99 - 1), 1e-9) << "a start that is forgotten";
+  EXPECT_NEAR(found(schedule, 400, 2).contraction, -2 / s * std::log(1 / 0.99 - 1), 1e-9)
+      << "a start that is forgotten";
+}
+
+TEST(ModelPath, ShowsHowFarTheModelHasCome) {
+  const StepSchedule schedule = falling(400);
+  const double s = schedule.steps_between(0, 400);
+  for (const double way : {0.3, 1.0, 2.0, 3.0}) {
+    const PathFigures figures = found(schedule, 400, way / s);
+    EXPECT_NEAR(figures.covered, 1 - std::exp(-way), 0.02) << way;
+    EXPECT_GT(figures.steadiness, 0.8) << way;  // 0.98 of moves of one length; these fall by e^{-way/2}
+  }
+  EXPECT_EQ(found(schedule, 12, 0.5).steadiness, 0) << "too few rounds";
+}
+
+/// A client whose model noise alone moves.
+class Wandering final : public FakeView {
+ public:
+  Wandering(std::uint64_t seed, std::size_t clients) : FakeView(1, clients), random_(seed) {}
+  void move() { at_ += std::normal_distribution<double>()(random_); }
+
+ private:
+  [[nodiscard]] Vector place(std::size_t /*k*/) const override { return {at_}; }
+  std::mt19937_64 random_;
+  double at_ = 0;
+};
+
+TEST(ModelPath, IsNotSteadyByNoise) {
+  StepSchedule even;
+  even.step_power = 0;
+  const Layout layout(world().size(), world().size());
+  Agreement agreement(world());
+  int steady = 0;
+  double mean = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Wandering view(seed, 1);
+    ModelPath path(even, 64, layout.first(world().rank()));
+    for (Round t = 0; t <= 64; ++t) {
+      view.go(t);
+      path.after(view);
+      view.move();
+    }
+    const double steadiness = path.figures(agreement).steadiness;
+    mean += steadiness / 300;
+    steady += steadiness > 0.6 ? 1 : 0;
+  }
+  EXPECT_NEAR(mean, 1.0 / ModelPath::parts, 0.02);
+  EXPECT_LE(steady, 2);
 }
 
 double sum_of_products(const StepSchedule& schedule, Round rounds, const RoundSet& played, double a) {
