@@ -19,6 +19,7 @@ import numpy as np
 
 LEAST_MASS = 2.0**-44
 LEAST_COORDINATE = 2.0**-1022
+LEAST_MASS_OF_FALLING_STEPS = 0.0125
 
 
 def no_losses(exchange, clients):
@@ -48,10 +49,12 @@ class Run:
     step_power: float = 0.5
     step_offset: float = 0.0
     step_cap: float = 1.0
+    linear: bool = False  # steps fall to zero along a line; power and offset have no meaning then
     average: str = "none"
     # Mixing.
     mixing: str = "push-sum"
     weights: str = "sender"
+    repeats: bool = True  # whether the phases come again and again, as those of a file do
     phases: list = None  # (rounds, [(from, to, weight)]); the weights count under "explicit" only, self loops too
     lazy: float = 0.0
     gossip_steps: int = 1
@@ -222,6 +225,7 @@ class Simulation:
         self.w = np.ones(run.clients)
         self.debt = np.zeros(run.clients)
         self.credit = np.zeros(run.clients)
+        self.forgone = np.zeros(run.clients)
         self.all_have_stepped = True
         self.losses = np.zeros((run.rounds, run.clients))
         self.played = np.zeros((run.rounds, run.clients))
@@ -231,6 +235,7 @@ class Simulation:
         self.receivers_keep = run.mixing == "plain" and np.allclose(receiver_sums, 1, rtol=0, atol=1e-9)
         if run.records:
             self.batches = [self.batches_of(u) for u in range(run.clients)]
+        self.longest = self.longest_step() if run.linear and run.records else np.inf
 
     def course(self):
         run = self.run
@@ -248,7 +253,7 @@ class Simulation:
         models, masses = np.array(models), np.array(masses)
         final = self.final(models, masses)
         with np.errstate(invalid="ignore"):
-            weights = 1 - self.debt / self.credit
+            weights = 1 - (self.debt + self.forgone) / self.credit
         weights = weights if self.all_have_stepped else None
         return Course(models, masses, presence, self.losses, self.played, final, self.under_way[:, :, -1].sum(), weights)
 
@@ -307,16 +312,46 @@ class Simulation:
     def clipped(self, gradients):
         return onto_ball(gradients, self.run.clip) if np.isfinite(self.run.clip) else gradients
 
+    def longest_step(self):
+        """Of all clients: what the client with the least mean mass can take of steps that fall to zero, a quarter to spare."""
+        least = self.least_mean_mass()
+        longest = self.run.step_cap * max(least, LEAST_MASS_OF_FALLING_STEPS) / 1.25
+        return longest * self.run.step if least < 1 - 1e-6 and longest < 1 else np.inf
+
+    def least_mean_mass(self):
+        """At the starts of rounds: over a cycle of a graph that repeats, once masses do; else over the second half of the rounds."""
+        run = self.run
+        if run.mixing == "plain":
+            return 1
+        masses = Simulation(dataclasses.replace(run, records=None)).course().masses[:-1]
+        begin, end = run.rounds // 2, run.rounds
+        if run.repeats and not run.absent and not run.leave and run.lost is no_losses:
+            cycle = np.lcm(len(self.schedule), run.gossip_steps) // run.gossip_steps
+            same = (t for t in range(cycle, begin + 1, cycle)
+                    if np.allclose(masses[t], masses[t - cycle], rtol=1e-6, atol=0))
+            begin = next(same, begin)
+            end = min(begin + cycle, end)
+        stay = [u for u in range(run.clients) if run.leave.get(u, np.inf) >= end]
+        return min(1, masses[begin:end, stay].mean(axis=0).min(initial=1))
+
     def eta(self, t):
+        if self.run.linear:
+            return min(self.longest, self.run.step * ((self.run.rounds - t) / self.run.rounds))
         return self.run.step / (t + 1 + self.run.step_offset) ** self.run.step_power
 
     def step_lengths(self, t, steps):
-        """Of those who step; the cap keeps the rest back as debt."""
-        self.credit = self.credit + np.where(steps, self.eta(t), 0)
-        self.debt = self.debt + np.where(steps, self.eta(t), 0)
+        """Of those who step; the cap keeps the rest back as debt. Debts of steps that fall to zero count in steps, are worth what a step
+        is now, and are written off at a tenth of the first."""
+        worth = self.eta(t) if self.run.linear else 1
+        first = self.run.step if self.run.linear else self.eta(0)
+        self.credit = self.credit + np.where(steps, self.eta(t) / worth, 0)
+        self.debt = self.debt + np.where(steps, self.eta(t) / worth, 0)
         has_mass = self.has_mass()
-        use = np.where(steps & has_mass, np.minimum(self.debt, self.run.step_cap * self.eta(0) * self.w), 0)
-        self.debt = self.debt - use
+        use = np.where(steps & has_mass, np.minimum(worth * self.debt, self.run.step_cap * first * self.w), 0)
+        self.debt = self.debt - use / worth
+        if self.run.linear and 10 * worth < first:
+            self.forgone = self.forgone + np.where(steps, self.debt, 0)
+            self.debt = np.where(steps, 0, self.debt)
         return use / np.where(has_mass, self.w, 1)
 
     def has_mass(self):

@@ -245,17 +245,34 @@ def draw_steps(rng, case):
           and rng.random() < 0.8):
         longest = 20
         case.traits.add("long entropic steps")
+    draw_decay(case)
     for name, chance, value in (
             ("step", 0.8 if longest == 3 else 1, lambda: between(rng, longest / 20, longest)),
             ("step_power", 0.5, lambda: pick(rng, (0, 2), (1, 1), (between(rng, 0.2, 0.9), 1))),
             ("step_offset", 0.3, lambda: between(rng, 0, 30)),
             ("step_cap", 0.6, lambda: pick(rng, (1, 3), (2, 1), (5, 1), (0.5, 1)))):
         if rng.random() < chance:
-            setattr(run, name, value())
+            drawn = value()
+            if run.linear and name in ("step_power", "step_offset"):
+                continue
+            setattr(run, name, drawn)
             case.add(name.replace("_", "-"), "--" + name.replace("_", "-"), getattr(run, name))
         elif name == "step_cap":
             case.chosen_step_cap = True
             case.add("step cap chosen by the program")
+
+
+def draw_decay(case):
+    """By numbers of their own: what else is drawn stays as it is. The rule chooses steps that fall to zero, and their cap."""
+    kind = pick(np.random.default_rng([SEED, case.number, 1]), ("power", 5), ("linear", 4), ("tuned", 1))
+    case.run.linear = kind != "power"
+    if kind == "linear":
+        case.add("linear steps", "--step-decay", "linear")
+    elif kind == "tuned":
+        case.add("tuned steps", "--tuning", "auto")
+        for word, value in (("--gossip-steps", case.run.gossip_steps), ("--batch", case.run.batch)):
+            if word not in case.words:
+                case.words += [word, str(value)]
 
 
 def draw_learning(rng, case, rounds):

@@ -143,6 +143,24 @@ def is_learning(case):
     return case.run.records is not None
 
 
+class OldDebts(Simulation):
+    """A step that falls to zero is owed as long as it was."""
+
+    def step_lengths(self, t, steps):
+        due, has_mass = self.eta(t), self.has_mass()
+        self.debt = self.debt + np.where(steps, due, 0)
+        use = np.where(steps & has_mass, np.minimum(self.debt, self.run.step_cap * self.run.step * self.w), 0)
+        self.debt = self.debt - use
+        return use / np.where(has_mass, self.w, 1)
+
+
+class NoFairLength(Simulation):
+    """Steps that fall to zero are as long for all as if everybody could take them."""
+
+    def longest_step(self):
+        return np.inf
+
+
 def owes(case, course):
     return is_learning(case) and masses_differ(case, course) and course.masses.min() * case.run.step_cap < 0.5
 
@@ -156,6 +174,8 @@ FAULTS = {
     PlainSteps: lambda case, course: is_learning(case) and masses_differ(case, course),
     StepsWithoutMass: lambda case, course: is_learning(case) and (course.masses[:-1] < 1e-12).any(),
     NoDebt: owes,
+    OldDebts: lambda case, course: case.run.linear and owes(case, course),
+    NoFairLength: lambda case, course: is_learning(case) and case.run.linear and np.isfinite(Simulation(case.run).longest),
     FirstStepTwice: lambda case, course: is_learning(case) and case.run.step_power > 0 and case.run.step_offset < 5,
     UnweightedAverage: lambda case, course: case.run.average != "none" and masses_differ(case, course),
     Backwards: lambda case, course: "weights explicit" in case.traits,

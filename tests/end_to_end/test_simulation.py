@@ -43,7 +43,7 @@ LEAST = {
     "absences of a file": 25, "absences drawn": 15, "absent clients freeze": 15, "departures": 15,
     "acknowledged losses": 20, "unacknowledged losses": 15, "unequal clients": 80, "short batches": 50, "epochs": 15,
     "fewer rounds than records": 25, "intercept": 30, "l2": 25, "clip": 25, "no learning": 4, "starts of a file": 50,
-    "step-power": 50, "step-offset": 30, "step-cap": 50, "step cap chosen by the program": 40, "long entropic steps": 5,
+    "step-power": 25, "step-offset": 15, "linear steps": 60, "tuned steps": 10, "step-cap": 50, "step cap chosen by the program": 40, "long entropic steps": 5,
     "average tail": 15, "average all": 15, "zeros in the start": 4, "a start on the border": 2,
     "mirror euclidean": 50, "mirror entropic": 20, "mirror entropic-signed": 15,
     "domain free": 20, "domain ball": 8, "domain box": 8, "domain simplex": 30, "domain l1ball": 20,
@@ -142,8 +142,11 @@ class Comparison:
         run = case.run
         if case.chosen_step_cap:
             run.step_cap = summary["step_cap"]
+        if "tuned steps" in case.traits:
+            chosen = dict(line.split(" = ", 1) for line in (folder / f"run-{ranks}" / "config.ini").read_text().splitlines() if " = " in line)
+            run.step, run.linear = float(chosen["step"]), chosen["step-decay"] == "linear"
         if run.phases is None:
-            run.phases = edges_drawn(folder)
+            run.phases, run.repeats = edges_drawn(folder), False
         if case.drawn_absences:
             run.absent = frozenset((int(t) - 1, int(u)) for t, u in numpy.argwhere(self.found["presence"] == 0))
         if case.losses is not None:
