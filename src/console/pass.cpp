@@ -28,7 +28,7 @@ bool stop_asked() {
 }
 
 void throw_stopped() {
-  throw Error(ExitCode::stopped_safely, "stopped by a signal (no file was written) start again");
+  throw Error(ExitCode::stopped_safely, "stopped by a signal: no file was written. Start again.");
 }
 
 int stoppable(const std::function<int()>& work) {

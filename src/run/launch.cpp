@@ -61,7 +61,7 @@ int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors) 
     return end_by(world, error.code(), speaker + error.what(), errors);
   } catch (const std::filesystem::filesystem_error& error) {
     return end_by(world, ExitCode::failure,
-                  fmt::format("{}cannot read or write '{}' ({}) check its owner and permissions", speaker,
+                  fmt::format("{}cannot read or write '{}': {}. Check its owner and permissions.", speaker,
                               error.path1().string(), error.code().message()),
                   errors);
   } catch (const std::bad_alloc&) {

@@ -116,7 +116,7 @@ class Doctor(TestCase):
         (self.folder / "runs").mkdir(mode=0o500)
         found, verdicts = self.examined(self.run_alone(["doctor", "--json", "--output", "runs"]))
         self.assertEqual(verdicts["HDF5"], "bad")
-        self.assertIn("cannot be written to (Permission denied)", json.dumps(found))
+        self.assertIn("cannot be written to: Permission denied", json.dumps(found))
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1 and shutil.which("taskset"), "needs two CPUs and taskset")
     def test_ranks_bound_to_one_core_while_others_are_free(self):

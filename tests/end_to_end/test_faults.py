@@ -215,7 +215,7 @@ KEYS = [
 ]
 
 OUTPUT = [
-    usage("a directory that is not empty", [*DRIFT, "--output", "kept"], ["kept", "not empty", "name another or empty it"]),
+    usage("a directory that is not empty", [*DRIFT, "--output", "kept"], ["kept", "not empty", "Name another or empty it"]),
     usage("a file in the way", [*DRIFT, "--output", "data.csv"], ["data.csv", "not a directory"]),
     Fault("a place that cannot be made", FAILURE, [*DRIFT, "--output", "data.csv/run"], ["data.csv/run"]),
     usage("a second run into the same directory", [*DRIFT, "--output", "run"], ["run", "not empty", "go on with the run in it by --resume run"],

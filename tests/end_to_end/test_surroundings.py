@@ -83,7 +83,7 @@ class Surroundings(TestCase):
         for words, said in (([*SHORT, "--output", "theirs"], "'theirs'"), (["omd", "--resume", "run", "--rounds", "300"], "'run/private/0'")):
             code, err = self.in_shell(another, last_given([*words, "--progress", "off"]))
             self.assertEqual(code, FAILURE, err)
-            self.assertIn(f"{said} (Permission denied) check its owner and permissions", err)
+            self.assertIn(f"{said}: Permission denied. Check its owner and permissions", err)
 
     def hung_up(self, command):
         """Exit code and rounds of a run of 1,500 rounds, which gets SIGHUP when it has played some."""

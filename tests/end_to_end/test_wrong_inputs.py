@@ -88,7 +88,7 @@ TABLE = [
     ([*OMD, "--epsilon", "1"], USAGE, r"--total-epsilon and --epsilon exclude each other", r"Give one of them"),
     ([*OMD, "--private", "keys-{client}"], USAGE, r"--private 'keys-\{client\}': only \{host\} can stand in braces",
      r"Name a folder, as in /scratch/\{host\}/run"),
-    ([*OMD, "--private", ".", "--output", "e"], USAGE, r"--private '.*' on \S+ is not an empty folder", r"name another, or empty it"),
+    ([*OMD, "--private", ".", "--output", "e"], USAGE, r"--private '.*' on \S+ is not an empty folder", r"Name another, or empty it"),
     ([*OMD, "--benchmark-window", "9"], USAGE, r"--benchmark-window without --constraint", r"Add --constraint"),
     (["omd", "--resume", "nowhere"], USAGE, r"--resume 'nowhere': no such directory", r"Name the directory of a run"),
     (["predict", "nowhere", "--source", "d.csv"], USAGE, r"nowhere", r"."),
@@ -105,9 +105,9 @@ TABLE = [
     # Files that would be lost, and names that no configuration can hold.
     (["topology", "make", "ring", "--clients", "4", "--output", "d.csv"], USAGE, r"'d\.csv' exists, and is no such file", r"name another"),
     ([*OMD, "--openmetrics", "d.csv", "--output", "e"], USAGE, r"'d\.csv' exists, and is no such file", r"name another"),
-    (["doctor", "--output", "d.csv"], USAGE, r"--output 'd\.csv' is not a directory", r"name another"),
+    (["doctor", "--output", "d.csv"], USAGE, r"--output 'd\.csv' is not a directory", r"Name another"),
     (["omd", "--source", "blank.csv ", "--mechanism", "none", "--output", "e"], USAGE, r"a blank at an end", r"Name it, .* otherwise"),
-    ([*OMD, "--output", "d.csv/run"], FAILURE, r"cannot make the folder 'd\.csv/run' \(Not a directory\)", r"name another"),
+    ([*OMD, "--output", "d.csv/run"], FAILURE, r"cannot make the folder 'd\.csv/run': Not a directory", r"Name another"),
     (["omd", "--source", ".", "--mechanism", "none", "--output", "e"], USAGE, r"'\.' is a folder", r"Name a file of records in it"),
     (["data", "describe", "."], USAGE, r"'\.' is a folder", r"Name a file of records in it"),
     # Records.

@@ -130,16 +130,16 @@ class Copier {
 };
 
 void Copier::plan() {
-  check(!copy_.output.empty(), "--output is missing (the file to write) add it");
+  check(!copy_.output.empty(), "--output is missing: it names the file to write. Add it.");
   check(copy_.precision == StoredPrecision::float64 || is_hdf5_name(copy_.output),
-        "--precision float for '{}' (only HDF5 has single precision; text holds what is read) leave it out",
+        "--precision float for '{}': only HDF5 has single precision, and text holds what is read. Leave it out.",
         copy_.output);
   if (!is_per_client(copy_.output)) {
     targets_.push_back({copy_.output, 0, source().parts()});
     return;
   }
   check(source().clients.has_value(),
-        "--output '{}' has a place for clients (the source is one) leave {{client}} out, or give --clients",
+        "--output '{}' has a place for clients: the source is one. Leave {{client}} out, or give --clients.",
         copy_.output);
   for (Client u = 0; u < source().parts(); ++u) targets_.push_back({name_of_client(copy_.output, u), u, 1});
 }
@@ -150,7 +150,7 @@ void Copier::check_target(const std::string& path) const {
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(status)) return;
   check(std::filesystem::is_regular_file(status), "--output '{}' exists and is no file; name another", path);
-  check(copy_.force, "--output '{}' exists (it would be lost) name another file, or add --force", path);
+  check(copy_.force, "--output '{}' exists: it would be lost. Name another file, or add --force.", path);
   for (Client u = 0; u < source().parts(); ++u) {
     for (const std::string& file : source().files(u)) {
       check(!std::filesystem::equivalent(file, path, ignored), "--output '{}' is the source itself; name another",
@@ -164,17 +164,17 @@ void Copier::check_target(const std::string& path) const {
 void Copier::find_features() {
   if (writes_nonzeros(targets_.front().path)) return;
   for (Client u = 0; u < source().parts(); ++u) {
-    check(u == 0 || source().replayable(u), "'{}' is not a regular file (several are opened twice) copy it into one",
+    check(u == 0 || source().replayable(u), "'{}' is not a regular file: several are opened twice. Copy it into one.",
           source().part(u));
     const std::size_t found = features_of(u);
     check<DataError>(u == 0 || sparse_ || found == features_,
-                     "{}: {} features ({} has {}) give all files the same columns", source().part(u), found,
+                     "{}: {} features, where {} has {}. Give all files the same columns.", source().part(u), found,
                      source().part(0), features_);
     require_same_names(names_, part_names_, source().part(0), source().part(u));
     if (names_.empty()) names_ = part_names_;
     features_ = std::max(features_, found);
   }
-  check<DataError>(features_ > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
+  check<DataError>(features_ > 0, "{}: no record has a feature, so nothing can be learned from it. Check the file.",
                    source().name());
   check_room();
 }
@@ -193,7 +193,7 @@ std::size_t Copier::features_of(Client u) {
     if (u == 0) first_ = std::move(reader);
     return features;
   }
-  check(source().replayable(u), "'{}' can be read once only (its largest index must be known first) give --dimension",
+  check(source().replayable(u), "'{}' can be read once only: its largest index must be known first. Give --dimension.",
         source().part(u));
   progress_.begin("looking for the largest index", nullptr);
   Record record;
@@ -213,8 +213,8 @@ void Copier::check_room() const {
   const bool compressed = targets_.front().path.ends_with(".gz");
   check<FailureError>(
       error || compressed || needed <= static_cast<double>(space.available),
-      "'{}' would take {:.3g} GB with its zeros ({:.3g} GB are free) write non-zeros: --output FILE.svm", copy_.output,
-      needed / 1e9, static_cast<double>(space.available) / 1e9);
+      "'{}' would take {:.3g} GB with its zeros, and {:.3g} GB are free. Write non-zeros: --output FILE.svm.",
+      copy_.output, needed / 1e9, static_cast<double>(space.available) / 1e9);
 }
 
 std::unique_ptr<RecordReader> Copier::open(Client u) {
@@ -256,7 +256,7 @@ void Copier::write(const Target& target) {
     const std::int64_t before = writer->records();
     copy_records(*reader, *writer, [this] { progress_.tick(); });
     known_features_ = std::max(known_features_, reader->features());
-    check<DataError>(writer->records() > before, "{}: no {} (there is nothing to write) check the source",
+    check<DataError>(writer->records() > before, "{}: no {}, so there is nothing to write. Check the source.",
                      source().part(u), windows_ ? "whole window of one label" : "records");
   }
   progress_.end();

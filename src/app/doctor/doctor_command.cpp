@@ -92,12 +92,12 @@ void Doctor::open_graph() {
                             : make_graph("directed-ring", asked.value_or(ranks), WeightRule::sender);
   const Client clients = graph_->clients();
   check(!asked || *asked == clients,
-        "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another "
-        "topology",
+        "{} clients are asked for but the topology has {}: they must agree. Leave out --clients, or name another "
+        "topology.",
         asked.value_or(0), clients);
   check(asked.has_value() || clients <= ranks,
-        "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients "
-        "{}",
+        "{} clients on {} ranks: a rank would host several, which must be asked for. Start {} ranks, or add --clients "
+        "{}.",
         clients, ranks, clients, clients);
   sample_.emplace(*graph_);
 }
@@ -114,11 +114,10 @@ void Doctor::require_memory(const LaunchFacts& facts, const Layout& layout, std:
     const RankFacts& rank = facts.ranks[static_cast<std::size_t>(r)];
     const double models = static_cast<double>(layout.count(r)) * static_cast<double>(length);
     const double bytes = wanted[rank.host] += 2 * sizeof(double) * models;
-    check(
-        !rank.memory || bytes <= static_cast<double>(*rank.memory),
-        "models of {} numbers take at least {:.3g} bytes on {} (it can give {:.3g}) make --dimension smaller, or start "
-        "ranks on more hosts",
-        length, bytes, rank.host, static_cast<double>(rank.memory.value_or(0)));
+    check(!rank.memory || bytes <= static_cast<double>(*rank.memory),
+          "models of {} numbers take at least {:.3g} bytes on {}, which can give {:.3g}. Make --dimension smaller, or "
+          "start ranks on more hosts.",
+          length, bytes, rank.host, static_cast<double>(rank.memory.value_or(0)));
   }
 }
 

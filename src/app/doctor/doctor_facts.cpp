@@ -121,10 +121,10 @@ RankFacts local_facts(const std::string& directory) {
 
 void write_own(const std::string& directory, const std::string& path) {
   check<FailureError>(fs::is_directory(directory),
-                      "there is no directory '{}' (files of runs would have no place) make it, on all hosts",
+                      "there is no directory '{}': files of runs would have no place. Make it, on all hosts.",
                       directory);
   const int code = ::access(directory.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
-  check<FailureError>(code == 0, "'{}' cannot be written to ({}) choose another directory, or see to its permissions",
+  check<FailureError>(code == 0, "'{}' cannot be written to: {}. Choose another directory, or see to its permissions.",
                       directory, std::generic_category().message(code));
   write_trial(path);
 }
@@ -132,12 +132,11 @@ void write_own(const std::string& directory, const std::string& path) {
 /// Another rank's file, which may need a while to be seen here.
 void read_when_seen(const std::string& path) {
   for (int look = 0; look < most_looks && !fs::exists(path); ++look) std::this_thread::sleep_for(between_facts);
-  check<FailureError>(
-      fs::exists(path),
-      "rank 0's file '{}' is not seen (each host has a directory of its own of that name) run.h5 joins "
-      "files of all ranks: use a directory on a file system that all hosts share, or give runs --private DIR "
-      "on each host's own disk",
-      path);
+  check<FailureError>(fs::exists(path),
+                      "rank 0's file '{}' is not seen: each host has a directory of its own of that name, and run.h5 "
+                      "joins files of all ranks. Use a directory on a file system that all hosts share, or give runs "
+                      "--private DIR on each host's own disk.",
+                      path);
   read_trial(path);
 }
 
@@ -162,7 +161,7 @@ void try_directory(Agreement& agreement, const std::string& directory, RankFacts
 std::string directory_of(const std::string& output) {
   std::error_code ignored;
   if (fs::is_directory(output, ignored)) return output;
-  check(!fs::exists(output, ignored), "--output '{}' is not a directory (a run needs one of its own) name another",
+  check(!fs::exists(output, ignored), "--output '{}' is not a directory: a run needs one of its own. Name another.",
         output);
   const fs::path above = fs::absolute(output).lexically_normal().parent_path();
   return above.empty() ? "." : above.string();

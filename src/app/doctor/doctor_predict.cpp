@@ -45,17 +45,17 @@ double with_unit(const std::string& key, const std::string& value, const Units& 
     names += fmt::format("{}{}", names.empty() ? "" : ", ", unit.name);
     if (!value.ends_with(unit.name)) continue;
     const double number = parse_number(value.substr(0, value.size() - unit.name.size()), "--predict, " + key);
-    check(std::isfinite(number) && number >= 0, "--predict: {}={} (must not be negative) correct it", key, value);
+    check(std::isfinite(number) && number >= 0, "--predict: {}={}; it must not be negative. Correct it.", key, value);
     return number * unit.size;
   }
-  throw UsageError(fmt::format("--predict: {}={} (a number with a unit: {}{}) correct it", key, value, names,
-                               &units == &rates() ? "; per second" : ""));
+  throw UsageError(fmt::format("--predict: {}={}; it must be a number with a unit: {}{}. Correct it.", key, value,
+                               names, &units == &rates() ? "; per second" : ""));
 }
 
 template <class Integer>
 Integer whole(const std::string& key, const std::string& value, long long most) {
   const long long number = parse_integer(value, "--predict, " + key);
-  check(number >= 1 && number <= most, "--predict: {}={} (must be from 1 to {}) correct it", key, value, most);
+  check(number >= 1 && number <= most, "--predict: {}={}; it must be from 1 to {}. Correct it.", key, value, most);
   return static_cast<Integer>(number);
 }
 
@@ -81,7 +81,8 @@ const std::vector<Key>& keys() {
       {"bandwidth",
        [](Said& said, const std::string& value) {
          said.bandwidth = with_unit("bandwidth", value, rates());
-         check(*said.bandwidth > 0, "--predict: bandwidth={} (must be positive) correct it, or leave it out", value);
+         check(*said.bandwidth > 0, "--predict: bandwidth={}; it must be positive. Correct it, or leave it out.",
+               value);
        }},
       {"eager", [](Said& said, const std::string& value) { said.launch.eager = with_unit("eager", value, sizes()); }},
       {"clients",
@@ -96,7 +97,8 @@ const std::vector<Key>& keys() {
        [](Said& said, const std::string& value) {
          said.launch.cpus = parse_number(value, "--predict, cpus");
          check(said.launch.cpus > 0 && said.launch.cpus <= 1e6,
-               "--predict: cpus={} (of each host: positive; 0.5 where two hosts share one) correct it", value);
+               "--predict: cpus={}; those of each host must be positive, 0.5 where two hosts share one. Correct it.",
+               value);
        }},
       {"batch",
        [](Said& said, const std::string& value) { said.launch.batch = whole<std::size_t>("batch", value, 1'000'000); }},
@@ -249,7 +251,8 @@ std::vector<Round> telling_rounds(const Graph& graph) {
 Client default_clients(int ranks, const LaunchDefaults& defaults) {
   if (!defaults.clients_per_rank) return defaults.clients.value_or(static_cast<Client>(ranks));
   const std::int64_t clients = std::int64_t{*defaults.clients_per_rank} * ranks;
-  check(clients <= max_clients, "--predict: {} clients on each of {} ranks (must be {} at most together) correct one",
+  check(clients <= max_clients,
+        "--predict: {} clients on each of {} ranks; together they must be {} at most. Correct one.",
         *defaults.clients_per_rank, ranks, max_clients);
   return static_cast<Client>(clients);
 }
@@ -271,13 +274,12 @@ Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
   Launch launch = said.launch;
   launch.hosts = said.hosts.value_or(1);
   launch.ranks = said.ranks.value_or(launch.hosts);
-  check(launch.ranks >= launch.hosts, "--predict: {} ranks on {} hosts (every host has one at least) correct one",
+  check(launch.ranks >= launch.hosts, "--predict: {} ranks on {} hosts; every host has one at least. Correct one.",
         launch.ranks, launch.hosts);
-  check(
-      launch.hosts == 1 || said.latency.has_value(),
-      "--predict: {} hosts without a latency (one way between them, of a short message: the row `edges` of a doctor on "
-      "two of them has it) add latency=…",
-      launch.hosts);
+  check(launch.hosts == 1 || said.latency.has_value(),
+        "--predict: {} hosts without a latency, which is the time of a short message from one to another. The row "
+        "`edges` of a doctor on two of them has it. Add latency=….",
+        launch.hosts);
   launch.latency = said.latency.value_or(0);
   launch.bandwidth = said.bandwidth.value_or(0);
   launch.clients = said.clients.value_or(default_clients(launch.ranks, defaults));
@@ -285,8 +287,8 @@ Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
     const Client clients = read_graph(launch.topology)->clients();
     const bool asked = said.clients || defaults.clients || defaults.clients_per_rank;
     check(!asked || launch.clients == clients,
-          "--predict: {} clients are asked for but {} has {} (they must agree) leave out clients=, --clients or "
-          "--clients-per-rank",
+          "--predict: {} clients are asked for but {} has {}; they must agree. Leave out clients=, --clients or "
+          "--clients-per-rank.",
           launch.clients, launch.topology, clients);
     launch.clients = clients;
   }
@@ -295,11 +297,10 @@ Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
 
 void check_messages_known(const Launch& launch, bool timed) {
   if (launch.ranks == 1 || timed) return;
-  check(
-      launch.message.has_value(),
-      "--predict of {} ranks by a doctor whose ranks have hosts of their own (messages cannot be timed) start it with "
-      "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us",
-      launch.ranks);
+  check(launch.message.has_value(),
+        "--predict of {} ranks by a doctor whose ranks have hosts of their own: messages cannot be timed. Start it "
+        "with two ranks on a host (mpirun -n 2), or say what a message costs: message=1us.",
+        launch.ranks);
 }
 
 std::unique_ptr<Graph> graph_of(const Launch& launch) {

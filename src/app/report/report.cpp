@@ -253,12 +253,12 @@ SummaryView view_of(const RunReport& run) {
 RunReport::RunReport(const std::string& path) : path_(path) {
   while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();
   std::error_code error;
-  check(fs::exists(path_, error), "there is no run '{}' (no such directory) check the name", path_);
-  check(fs::is_directory(path_, error), "'{}' is not a run (it is a file; a run is a directory) name its directory",
-        path_);
+  check(fs::exists(path_, error), "there is no run '{}': no such directory. Check the name.", path_);
+  check(fs::is_directory(path_, error),
+        "'{}' is not a run: it is a file, and a run is a directory. Name its directory.", path_);
   const bool finished = fs::exists(path_ + "/summary.json", error);
   check(finished || fs::exists(path_ + "/config.ini", error),
-        "'{}' is not a run (the directory has neither config.ini nor summary.json) name what --output named", path_);
+        "'{}' is not a run: the directory has neither config.ini nor summary.json. Name what --output named.", path_);
   if (!finished) read_unfinished();
   // The run may have ended since the first look.
   if (finished || (state_ == RunState::silent && fs::exists(path_ + "/summary.json", error))) read_finished();
@@ -277,7 +277,7 @@ void RunReport::read_finished() {
   static_cast<void>(text());  // so that damage is found before anything is shown or written
   const SummaryView view = view_of(*this);
   check<DataError>(view.numbers("final_model").size() == static_cast<std::size_t>(view.count("dimension")),
-                   "'{}/summary.json' has a final model of another dimension than it says (it is damaged) restore it",
+                   "'{}/summary.json' has a final model of another dimension than it says: it is damaged. Restore it.",
                    path_);
 }
 

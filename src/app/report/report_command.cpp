@@ -157,7 +157,7 @@ std::string picture_folder(const ReportRequest& request) {
   if (request.output.empty()) return request.runs.front();
   std::error_code error;
   std::filesystem::create_directories(request.output, error);
-  check<FailureError>(!error, "cannot make '{}' ({}) name another folder", request.output, error.message());
+  check<FailureError>(!error, "cannot make '{}': {}. Name another folder.", request.output, error.message());
   return request.output;
 }
 

@@ -65,10 +65,10 @@ pid_t start_child(const std::vector<std::string>& words, const std::string& log)
   const std::vector<char*> environment = pointers_to(variables);
   const Descriptor input("/dev/null", O_RDONLY | O_CLOEXEC);
   const Descriptor output(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  check<FailureError>(output.get() >= 0, "cannot write '{}' ({}) name another --output", log, std::strerror(errno));
+  check<FailureError>(output.get() >= 0, "cannot write '{}': {}. Name another --output.", log, std::strerror(errno));
   const pid_t sweep = ::getpid();
   const pid_t child = ::fork();
-  check<FailureError>(child >= 0, "cannot start {} ({}) take a smaller --parallel", words.front(),
+  check<FailureError>(child >= 0, "cannot start {}: {}. Take a smaller --parallel.", words.front(),
                       std::strerror(errno));
   if (child == 0) {
     become_child(sweep, input.get(), output.get());

@@ -92,7 +92,7 @@ std::string put_aside(const std::string& output, const SweepRun& run) {
     if (fs::exists(place)) continue;
     std::error_code error;
     fs::rename(output + "/" + run.name, place, error);
-    check<FailureError>(!error, "cannot move '{}/{}' ({}) take it away", output, run.name, error.message());
+    check<FailureError>(!error, "cannot move '{}/{}': {}. Take it away.", output, run.name, error.message());
     return place;
   }
 }

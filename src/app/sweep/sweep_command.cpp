@@ -171,7 +171,7 @@ int run_sweep(const Call& call) {
   }
   std::error_code error;
   std::filesystem::create_directories(request.output, error);
-  check<FailureError>(!error, "cannot make '{}' ({}) name another --output", request.output, error.message());
+  check<FailureError>(!error, "cannot make '{}': {}. Name another --output.", request.output, error.message());
   if (!request.slurm.empty()) {
     write_text(request.slurm, slurm_script(sweep, request.output, parallel));
     return 0;

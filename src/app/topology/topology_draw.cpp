@@ -37,9 +37,9 @@ void render_by_graphviz(const std::string& dot, const std::string& format, const
   write_text(folder.path() + "/graph.dot", dot);
   const int status = run_program_of_path({"dot", "-T" + format, "-o", output, folder.path() + "/graph.dot"});
   check<FailureError>(status != -1 && status != 127,
-                      "cannot run `dot` (Graphviz is not installed, or not in PATH) install it, or draw to a .dot file "
-                      "and render that elsewhere");
-  check<FailureError>(status == 0, "`dot` could not draw '{}' (it ended with status {}) check the folder", output,
+                      "cannot run `dot`: Graphviz is not installed, or not in PATH. Install it, or draw to a .dot file "
+                      "and render that elsewhere.");
+  check<FailureError>(status == 0, "`dot` could not draw '{}': it ended with status {}. Check the folder.", output,
                       status);
 }
 

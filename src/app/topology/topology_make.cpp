@@ -23,7 +23,7 @@ std::string join_spec(const std::vector<std::string>& words) {
   std::string spec = words.front();
   for (std::size_t k = 1; k < words.size(); ++k) {
     check(words[k].find('=') != std::string::npos,
-          "'{}' after the family '{}' (parameters are written key=value) correct it", words[k], words.front());
+          "'{}' after the family '{}': parameters are written key=value. Correct it.", words[k], words.front());
     spec += (spec.find(':') == std::string::npos ? ':' : ',') + words[k];
   }
   return spec;

@@ -29,9 +29,9 @@ void refuse_idle_hosts(const std::vector<RanksOfPlace>& places, const std::vecto
   int first = 0;
   for (std::size_t k = 0; k < places.size(); ++k) {
     check((joining && k > last) || std::ranges::any_of(usable, [&](int r) { return sees_folder(places[k], r); }),
-          "rank {} is on {}, which has no private folder of the run (clients stay on the hosts of their folders; only "
-          "clients that join go to others, to ranks behind all that had clients) start ranks on the hosts that have "
-          "folders",
+          "rank {} is on {}, which has no private folder of the run: clients stay on the hosts of their folders; only "
+          "clients that join go to others, to ranks behind all that had clients. Start ranks on the hosts that have "
+          "folders.",
           first, places[k].host);
     first += places[k].ranks;
   }
@@ -54,9 +54,9 @@ Layout layout_of_folders(const Layout& before, const std::vector<int>& gone, Cli
     const std::size_t from = p;
     while (p < places.size() && !sees_folder(places[p], r)) ++p;
     check(p < places.size(),
-          "no rank from those on {} on sees the private folder of clients {} to {} (each rank has clients that follow "
-          "one another, and each client stays on the host of its private folder) start ranks on the hosts in the order "
-          "of their clients, as private-folders of the run directory has them",
+          "no rank from those on {} on sees the private folder of clients {} to {}: each rank has clients that follow "
+          "one another, and each client stays on the host of its private folder. Start ranks on the hosts in the order "
+          "of their clients, as private-folders of the run directory has them.",
           places[from].host, before.first(r), before.first(r + 1) - 1);
     ends[p] = before.first(r + 1);
   }

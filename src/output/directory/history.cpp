@@ -92,7 +92,7 @@ HistoryFile::HistoryFile(std::string path)
   require_written(file_.get() < 0 ? errno : 0, path_);
   struct flock lock = whole_file();
   const bool held = ::fcntl(file_.get(), F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
-  check(!held, "'{}' is in use (the run goes on in another process) wait for its end, or end it", path_);
+  check(!held, "'{}' is in use: the run goes on in another process. Wait for its end, or end it.", path_);
   // Where there are no locks, readers go by the file's age.
   require_written(::ftruncate(file_.get(), 0) == 0 ? 0 : errno, path_);
   write();
@@ -117,14 +117,14 @@ std::vector<NetworkFigures> read_history(const std::string& path) {
     const std::string_view line = std::string_view(text).substr(from, end - from);
     from = end + 1;
     if (number == 1) {
-      check<DataError>(line == header(), "'{}' is not the history of a run (its first line is not '{}') restore it",
+      check<DataError>(line == header(), "'{}' is not the history of a run: its first line is not '{}'. Restore it.",
                        path, header());
       continue;
     }
     NetworkFigures figures;
     check<DataError>(parse_line(line, history.empty() ? 0 : history.back().done, figures),
-                     "'{}' line {} is not a line of a history (a round not before the last one, then eight numbers or "
-                     "empty fields) restore it",
+                     "'{}' line {} is not a line of a history, which has a round not before the last one, then eight "
+                     "numbers or empty fields. Restore it.",
                      path, number);
     history.push_back(figures);
   }

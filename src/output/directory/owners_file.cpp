@@ -13,8 +13,8 @@ namespace starling {
 void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  check<FailureError>(!error, "cannot make the folder '{}' ({}) name another, or see to the permissions above it", path,
-                      error.message());
+  check<FailureError>(!error, "cannot make the folder '{}': {}. Name another, or see to the permissions above it.",
+                      path, error.message());
 }
 
 void make_folder_of(const std::string& file) {
@@ -31,7 +31,7 @@ std::int64_t settle_file(const std::string& path) {
 
 void cut_file(const std::string& path, std::int64_t size) {
   const std::int64_t now = settle_file(path);
-  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
+  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written: it was cut. Restore it.",
                    path, now, size);
   require_written(truncate(path.c_str(), static_cast<off_t>(size)) == 0 ? 0 : errno, path);
 }

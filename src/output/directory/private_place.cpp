@@ -199,8 +199,8 @@ void PrivatePlace::clear(Agreement& agreement, bool never_began) {
     was_there_ = fs::exists(path_, error);
     const bool empty = !was_there_ || fs::is_empty(path_, error);
     check(empty && !error,
-          "--private '{}' on {} is not an empty folder (keys and ledgers of another run may be there) name another, or "
-          "empty it",
+          "--private '{}' on {} is not an empty folder: keys and ledgers of another run may be there. Name another, or "
+          "empty it.",
           path_, host_);
   });
   is_cleared_ = true;
@@ -320,7 +320,7 @@ void PrivatePlace::find(Agreement& agreement, int ranks, const std::string& toke
   rank_ = agreement.rank();
   const Index index = take_index(agreement);
   agreement.together([&] {
-    check(!token_.empty(), "'{}{}' is gone (it says where private folders are) bring it back", run_, index_name);
+    check(!token_.empty(), "'{}{}' is gone: it says where private folders are. Bring it back.", run_, index_name);
   });
   if (!token.empty() && token != token_) earlier_token_ = std::exchange(token_, token);
   in_turns(agreement, [&] {

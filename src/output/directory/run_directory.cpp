@@ -147,7 +147,7 @@ void RunDirectory::hold(Agreement& agreement) {
     const bool waits = agreement.broadcast(declare_public(std::chrono::steady_clock::now() < until));
     agreement.together([&] {
       const bool of_first_rank = agreement.rank() == 0 && (!held_ || held == path_ + "/history.csv");
-      check(waits || !of_first_rank, "the run in '{}' goes on (a process holds '{}') wait for its end, or end it",
+      check(waits || !of_first_rank, "the run in '{}' goes on: a process holds '{}'. Wait for its end, or end it.",
             path_, held);
     });
     if (!waits) {
@@ -178,18 +178,18 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
     std::error_code error;
     const bool exists = fs::exists(path_, error);
     check(!exists || fs::is_directory(path_, error),
-          "--output '{}' is not a directory (a run needs one of its own) name another", path_);
+          "--output '{}' is not a directory: a run needs one of its own. Name another.", path_);
     make_folder(path_);
     check(held_ || lock(held_, path_, LOCK_EX),
-          "the run in '{}' goes on (a process holds it) wait for its end, or end it", path_);
+          "the run in '{}' goes on: a process holds it. Wait for its end, or end it.", path_);
     never_began = before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path_);
     const bool is_empty = fs::is_empty(path_, error);
-    check<FailureError>(never_began || !error, "cannot read --output '{}' ({}) check its owner and permissions", path_,
+    check<FailureError>(never_began || !error, "cannot read --output '{}': {}. Check its owner and permissions.", path_,
                         error.message());
     const std::string has_run = fs::exists(path_ + "/config.ini", error)
                                     ? fmt::format(", or go on with the run in it by --resume {}", path_)
                                     : "";
-    check(never_began || is_empty, "--output '{}' is not empty (nothing that exists is overwritten) name another{}",
+    check(never_began || is_empty, "--output '{}' is not empty: nothing that exists is overwritten. Name another{}.",
           path_, has_run.empty() ? " or empty it" : has_run);
     was_ = exists ? Was::empty : Was::not_there;
   });
@@ -204,7 +204,7 @@ void RunDirectory::make(const std::string& configuration, Before before, Agreeme
   agreement.together([&] {
     make_folder(place_.path());
     const std::string folder = private_folder(agreement.rank());
-    check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0, "cannot make '{}' ({}) see to its permissions", folder,
+    check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0, "cannot make '{}': {}. See to its permissions.", folder,
                         std::strerror(errno));
     hold_private_folder(agreement.rank());
   });
@@ -270,11 +270,9 @@ void RunDirectory::look(Agreement& agreement) {
   const std::string host = agreement.broadcast(declare_public(host_name()));
   agreement.together([&] {
     check(seen_ || place_.is_own(),
-          "the run directory '{}' of rank 0 on {} is not seen from here (each host has a folder of its own there, or "
-          "none) "
-          "name one on a disk that all hosts share, or begin the run with --private DIR, a folder on each host's own "
-          "disk: "
-          "then only rank 0 needs the run directory",
+          "the run directory '{}' of rank 0 on {} is not seen from here: each host has a folder of its own there, or "
+          "none. Name one on a disk that all hosts share, or begin the run with --private DIR, a folder on each host's "
+          "own disk: then only rank 0 needs the run directory.",
           path_, host);
   });
 }
@@ -289,12 +287,13 @@ void RunDirectory::bring_in(Agreement& agreement) const {
 
 void RunDirectory::require_folders(bool lost) const {
   if (place_.is_own()) return;
-  check(fs::is_directory(path_ + "/private"),
-        "'{}' has no folder 'private' (it holds what the run would go on from, and was not copied along) bring it back",
-        path_);
+  check(
+      fs::is_directory(path_ + "/private"),
+      "'{}' has no folder 'private': it holds what the run would go on from, and was not copied along. Bring it back.",
+      path_);
   for (int r = 0; r < identity().ranks && !lost; ++r) {
     check(fs::is_directory(private_folder(r)),
-          "'{}' is gone (clients would go on from it) bring it back, or go on without these clients: --lost missing",
+          "'{}' is gone: clients would go on from it. Bring it back, or go on without these clients: --lost missing.",
           private_folder(r));
   }
 }

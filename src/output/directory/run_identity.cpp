@@ -58,7 +58,7 @@ std::vector<Client> read_firsts(std::istream& lines, const RunIdentity& identity
   }
   check(firsts.size() == static_cast<std::size_t>(identity.ranks) && firsts.front() == 0 &&
             firsts.back() <= identity.clients && std::ranges::is_sorted(firsts),
-        "run-id does not say in its line '{}' which {} ranks have which clients (it is damaged) restore the file",
+        "run-id does not say in its line '{}' which {} ranks have which clients: it is damaged. Restore the file.",
         firsts_word, identity.ranks);
   return firsts;
 }
@@ -67,7 +67,7 @@ Membership members_after(const std::vector<Membership::Change>& changes, Client 
   for (const Membership::Change& each : changes) {
     if (each.kind == Membership::Change::Kind::join) clients -= static_cast<Client>(each.clients.size());
   }
-  check(clients > 0, "run-id has more clients that joined than clients (it is damaged) restore the file");
+  check(clients > 0, "run-id has more clients that joined than clients: it is damaged. Restore the file.");
   Membership members(clients);
   for (const auto& [kind, round, some, source] : changes) {
     if (kind == Membership::Change::Kind::loss) {
@@ -105,9 +105,9 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
   RunIdentity identity;
   std::getline(lines, identity.run);
   check(std::getline(lines, identity.inputs) && !identity.run.empty(),
-        "'{}' has no run to resume (it ended before its first round, and what it may have released by then stands in "
-        "private/*/ledger; or it is of a kind that cannot be resumed, or its file run-id is damaged) start one in "
-        "another directory",
+        "'{}' has no run to resume: it ended before its first round, and what it may have released by then stands in "
+        "private/*/ledger; or it is of a kind that cannot be resumed, or its file run-id is damaged. Start one in "
+        "another directory.",
         directory);
   std::string clients;
   std::string on;

@@ -75,7 +75,7 @@ void RoundsRecorder::write(const Secret<std::string>& text) const {
   }
   std::ofstream file(path_, std::ios::app);
   file << shared->value() << std::flush;
-  check<FailureError>(file.good(), "cannot write '{}' (the disk may be full, or the folder gone) see to it", path_);
+  check<FailureError>(file.good(), "cannot write '{}': the disk may be full, or the folder gone. See to it.", path_);
 }
 
 RocArea area_under_roc(const std::vector<Prediction>& predictions) {

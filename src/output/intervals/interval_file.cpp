@@ -96,15 +96,15 @@ std::vector<IntervalsAt> read_interval_path(const std::string& folder) {
   with_client.insert(with_client.begin() + place_of_client, "client");
   const bool has_client = rows && !rows->empty() && rows->front() == with_client;
   check<DataError>(has_client || (rows && !rows->empty() && rows->front() == columns),
-                   "'{}' is not a table of intervals (its first line is not '{}', or a text has no end) restore it",
+                   "'{}' is not a table of intervals: its first line is not '{}', or a text has no end. Restore it.",
                    file, fmt::join(columns, ","));
   std::vector<IntervalsAt> path;
   for (std::size_t i = 1; i < rows->size(); ++i) {
     IntervalsAt at;
     Interval interval;
     check<DataError>(take((*rows)[i], has_client, at, interval) && (path.empty() || path.back().steps <= at.steps),
-                     "'{}' row {} is not one of intervals (steps not before the row above, records and a name, then "
-                     "numbers or empty fields and a method) restore it",
+                     "'{}' row {} is not one of intervals, which has steps not before the row above, records and a "
+                     "name, then numbers or empty fields and a method. Restore it.",
                      file, i + 1);
     if (path.empty() || path.back().steps != at.steps) path.push_back(at);
     path.back().intervals.push_back(std::move(interval));

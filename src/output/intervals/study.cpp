@@ -49,7 +49,7 @@ void Study::add_group(Cell& cell, const Group& group, const Vector& truth) {
   std::map<std::optional<Client>, std::size_t> seen;
   for (const Interval* each : group) {
     const std::size_t j = seen[each->client]++;
-    check(j < p, "more intervals of '{}' than the {} coefficients that are known (they must be one for one) name all",
+    check(j < p, "more intervals of '{}' than the {} coefficients that are known: they must be one for one. Name all.",
           each->method, p);
     if (cell.names.size() <= j) cell.names.push_back(each->name);
     if (!std::isfinite(each->low) || !std::isfinite(each->high)) {
@@ -63,7 +63,7 @@ void Study::add_group(Cell& cell, const Group& group, const Vector& truth) {
     }
   }
   for (const auto& [client, count] : seen) {
-    check(count == p, "{} intervals for {} coefficients that are known (they must be one for one) name all", count, p);
+    check(count == p, "{} intervals for {} coefficients that are known: they must be one for one. Name all.", count, p);
   }
   const auto pass_on = [](const Tally& from, Tally& to) {
     if (from.coverage.count == 0) return;

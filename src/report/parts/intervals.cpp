@@ -38,7 +38,7 @@ std::optional<Client> client_of(const SummaryView& interval) {
   const auto client = interval.integer("client");
   if (!client) return std::nullopt;
   check<DataError>(*client >= 0 && *client <= std::numeric_limits<Client>::max(),
-                   "summary.json has an interval of client {} (there is none: the file is damaged) restore it",
+                   "summary.json has an interval of client {}: there is none, so the file is damaged. Restore it.",
                    *client);
   return static_cast<Client>(*client);
 }

@@ -183,8 +183,8 @@ Picture picture_of(const RegretCurve& regret) {
 Convergence convergence_to(const RecordedModels& models, View target, const std::string& target_name) {
   const std::size_t drawn = std::min(models.clients.size(), most_drawn_clients);
   check<DataError>(drawn == 0 || models.dimension == target.size(),
-                   "the final model has {} coordinates and the recorded ones {} (summary.json and run.h5 are not of "
-                   "one run) restore them",
+                   "the final model has {} coordinates and the recorded ones {}: summary.json and run.h5 are not of "
+                   "one run. Restore them.",
                    target.size(), models.dimension);
   Convergence convergence{
       target_name, {models.clients.begin(), models.clients.begin() + static_cast<long>(drawn)}, models.rounds, {}};
@@ -207,8 +207,8 @@ Convergence convergence_so_far(const RecordedModels& models) {
 
 Components components_of(const std::string& run, const RecordedModels& models, View comparator) {
   check<DataError>(comparator.empty() || models.clients.empty() || comparator.size() == models.dimension,
-                   "the comparator has {} coordinates and the recorded models {} (summary.json and run.h5 are not of "
-                   "one run) restore them",
+                   "the comparator has {} coordinates and the recorded models {}: summary.json and run.h5 are not of "
+                   "one run. Restore them.",
                    comparator.size(), models.dimension);
   const std::size_t drawn = std::min(models.clients.size(), most_drawn_clients);
   Components components;

@@ -27,7 +27,7 @@ template <class Action>
 auto reading(const std::string& path, Action&& action) {
   const auto damaged = [&](const std::string& why) {
     return DataError(
-        fmt::format("cannot read '{}' (missing, damaged or of another program: {}) restore it", path, why));
+        fmt::format("cannot read '{}', which is missing, damaged or of another program: {}. Restore it.", path, why));
   };
   std::error_code ignored;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) throw damaged("it is no regular file");
@@ -98,8 +98,8 @@ std::vector<Round> rounds_of_all(const std::string& run) {
   }
   // HDF5 shows zeros for the parts of a file that is missing.
   check<DataError>(clients == static_cast<std::size_t>(read_notes(run).clients) && shortest,
-                   "the files '{}/clients/*.h5' are those of {} clients and run.h5 is that of {} (some are missing, of "
-                   "another run, or until the run stops on hosts that do not see it) restore them",
+                   "the files '{}/clients/*.h5' are those of {} clients and run.h5 is that of {}: some are missing, of "
+                   "another run, or until the run stops on hosts that do not see it. Restore them.",
                    run, clients, read_notes(run).clients);
   return *shortest;
 }
@@ -115,7 +115,7 @@ std::optional<double> RunNotes::number(const std::string& attribute) const {
   const std::string value = text(attribute);
   if (value.empty()) return std::nullopt;
   const auto number = exact_number<double>(value);
-  check<DataError>(number.has_value(), "attribute {} = '{}' of run.h5 (a number is expected) restore the file",
+  check<DataError>(number.has_value(), "attribute {} = '{}' of run.h5: a number is expected. Restore the file.",
                    attribute, value);
   return number;
 }

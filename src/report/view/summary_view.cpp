@@ -15,10 +15,10 @@ Json number_json(double value) {
 SummaryView SummaryView::parse(const std::string& text, const std::string& name) {
   try {
     Json json = Json::parse(text);
-    check<DataError>(json.is_object(), "'{}' is not a summary (it is JSON, but no object) restore it", name);
+    check<DataError>(json.is_object(), "'{}' is not a summary: it is JSON, but no object. Restore it.", name);
     return {std::move(json), name};
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("'{}' is not a summary (not JSON: {}) restore it", name, error.what()));
+    throw DataError(fmt::format("'{}' is not a summary, since it is not JSON: {}. Restore it.", name, error.what()));
   }
 }
 
@@ -37,8 +37,7 @@ const Json* SummaryView::find(const std::string& path) const {
 
 DataError SummaryView::wrong(const std::string& path, const std::string& expected) const {
   return DataError(
-      fmt::format("'{}' has no usable '{}' ({} is expected: the file is damaged or of another program) "
-                  "restore it",
+      fmt::format("'{}' has no usable '{}': {} is expected, so the file is damaged or of another program. Restore it.",
                   name_, path, expected));
 }
 

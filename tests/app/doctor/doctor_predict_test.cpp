@@ -53,7 +53,7 @@ TEST(Launches, TakeClientsOfARankForTheirOwnRanks) {
   EXPECT_EQ(parse_launch("hosts=3,latency=1us", five).clients, 15);
   EXPECT_EQ(parse_launch("ranks=7,clients=8", five).clients, 8) << "what --predict says itself wins";
   const LaunchDefaults many{std::nullopt, std::nullopt, 1'000'000, 1000, 4};
-  EXPECT_ERROR(UsageError, "1000000 clients on each of 11 ranks (must be 10000000 at most together)",
+  EXPECT_ERROR(UsageError, "1000000 clients on each of 11 ranks; together they must be 10000000 at most",
                parse_launch("ranks=11", many));
 }
 
@@ -70,7 +70,7 @@ TEST(Launches, WhoseMessagesCannotBeTimedMustSayWhatTheyCost) {
 
 TEST(Launches, ThatMakeNoSenseAreRefusedClearly) {
   EXPECT_THAT(refusal("hosts=2"), HasSubstr("without a latency"));
-  EXPECT_THAT(refusal("hosts=0"), HasSubstr("hosts=0 (must be from 1"));
+  EXPECT_THAT(refusal("hosts=0"), HasSubstr("hosts=0; it must be from 1"));
   EXPECT_THAT(refusal("hosts=2,latency=50"), HasSubstr("a number with a unit: ns, us, ms, s"));
   EXPECT_THAT(refusal("bandwidth=10Gb"), HasSubstr("kbit, Mbit, Gbit, kB, MB, GB; per second"));
   EXPECT_THAT(refusal("bandwidth=0MB"), HasSubstr("must be positive"));
