@@ -204,7 +204,7 @@ class Doctor(TestCase):
         result = self.doctor(2, "--clients", 1000, "--dimension", 100_000_000)
         self.assertEqual((result.code, len(result.messages())), (USAGE, 1), result)
         self.assertIn("models of 100000001 numbers take at least", result.messages()[0])
-        self.assertIn("make --dimension smaller", result.messages()[0])
+        self.assertIn("Make --dimension smaller", result.messages()[0])
         self.leaves_nothing()
 
     def test_usage(self):

@@ -230,7 +230,7 @@ class Resume(TestCase):
         jobs.sort(key=lambda one: one.process.poll() is None)
         result = jobs[0].finish()
         self.assertEqual(result.codes, [2, 2], result)
-        self.assertIn("goes on (a process holds", result.err)
+        self.assertIn("goes on: a process holds", result.err)
         wait_until(lambda: len(self.read("run/history.csv").splitlines()) > 2, "the other records")
         os.kill(jobs[1].pids(2)[0], signal.SIGUSR1)
         self.assertEqual(jobs[1].finish().codes, [STOPPED_SAFELY] * 2)
