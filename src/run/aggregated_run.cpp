@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "start_models.hpp"
+#include "run/inputs/start_models.hpp"
 
 namespace starling {
 
 Recording AggregatedRun::recording() {
   TestScore test;
-  if (test_) test = [this](View theta) { return test_score(theta); };
+  if (inputs_.test) test = [this](View theta) { return test_score(theta); };
   return {planned_rounds(),
-          who_is_recorded(layout_->clients(), common().record_clients.value_or(of_one_model), dimension_),
+          who_is_recorded(inputs_.layout->clients(), common().record_clients.value_or(of_one_model), dimension_),
           scores_of(model().classifies()),
           test,
           Models::one_for_all,
@@ -21,14 +21,14 @@ void AggregatedRun::add_observers(std::vector<Observer*>& observers, KeptParts& 
   parts.add("rounds", protocol());
   const std::optional<StepSchedule> steps = this->steps();
   if (!steps) return;
-  observers.push_back(&path_.emplace(*steps, planned_rounds(), first_client()));
+  observers.push_back(&path_.emplace(*steps, planned_rounds(), inputs_.first_client()));
   parts.add("marks of the path", *path_);
 }
 
 Score AggregatedRun::test_score(View theta) {
   if (scored_.empty() || !std::equal(theta.begin(), theta.end(), scored_.begin(), scored_.end())) {
     scored_.assign(theta.begin(), theta.end());
-    score_ = model().score(theta, *test_).of_all();
+    score_ = model().score(theta, *inputs_.test).of_all();
   }
   return score_;
 }
@@ -40,8 +40,8 @@ void AggregatedRun::summarise(Summary& summary, Released<Columns> models, const 
   LocalResults local = local_results(std::move(models), nullptr);
   local.edges = root_->edge_traffic();
   local.wire = root_->wire_traffic();
-  if (test_) local.test.emplace();
-  if (test_ && count > 0) local.test->assign(count, test_score(local.models.value()[0]));
+  if (inputs_.test) local.test.emplace();
+  if (inputs_.test && count > 0) local.test->assign(count, test_score(local.models.value()[0]));
   gather_results(agreement_, local, metrics_policy(), common().json_models, summary);
   if (path_) summary.add(path_->figures(agreement_));
   if (first_rank()) set_one_model(summary, local.models.value()[0]);

@@ -87,12 +87,12 @@ void LearningRun::prepare() {
 ExitCode LearningRun::play() {
   build_protocol();
   const Recording recording = this->recording();
-  if (resumption_) resumption_->begin(recording.rounds, *layout_, plays(world_.rank()));
+  if (resumption_) resumption_->begin(recording.rounds, *inputs_.layout, plays(world_.rank()));
   open_records(recording);
   std::vector<Observer*> observers = records_->observers();
   KeptParts parts;
   add_observers(observers, parts);
-  if (!dataset_.person_uses.empty()) parts.add("uses of persons", dataset_.person_uses);
+  if (!inputs_.dataset.person_uses.empty()) parts.add("uses of persons", inputs_.dataset.person_uses);
   start_checkpoints(recording.rounds, std::move(parts));
   observers.push_back(&checkpoints_->observer());
   agreement_.barrier();
@@ -162,8 +162,9 @@ ExitCode LearningRun::show_finished() const {
 void LearningRun::choose_members() {
   if (!resumption_) return;
   if (common().lost || common().join) resumption_->choose_members(common(), common().why_not.other_clients);
-  members_ = resumption_->members();
-  rewired_ = resumption_->rewired();
+  inputs_.members = resumption_->members();
+  inputs_.rewired = resumption_->rewired();
+  inputs_.earlier = {resumption_->layout(inputs_.members.clients()), directory_->identity().rounds_of_pass};
 }
 
 /// **Collective.**
@@ -173,11 +174,12 @@ void LearningRun::open_inputs() {
   agreement_.together([&] { open_data(); });
   if (uses_records()) {
     agree_on_data();
-    agreement_.together([&] { open_test(); });
+    const bool harmless = harms_nobody(common().privacy, inputs_.dataset.is_public);
+    agreement_.together([&] { inputs_.open_test(harmless); });
   }
   agree_on_own_model();
   choose_settings();
-  deal_records();
+  if (uses_records()) inputs_.deal_records();
   choose_configuration();
   std::string start;
   agreement_.together([&] {
@@ -196,7 +198,7 @@ void LearningRun::agree_on_own_model() {
   std::vector<std::pair<std::string, std::string>> facts;
   agreement_.together([&] {
     const std::optional<double> slope = own_model()->slope();
-    facts = {{"dimension", fmt::format("{}", own_model()->dimension(dataset_.shape.features))},
+    facts = {{"dimension", fmt::format("{}", own_model()->dimension(inputs_.dataset.shape.features))},
              {"slope", slope ? fmt::format("{}", *slope) : ""},
              {"member `classifies`", own_model()->classifies() ? "true" : "false"},
              {"function `predict`", own_model()->predicts() ? "there" : ""},
@@ -207,7 +209,7 @@ void LearningRun::agree_on_own_model() {
   }
   agreement_.together([&] {
     if (!common().privacy.protects()) return;
-    require_independent_rows(own_model(), dataset_.shape.features, common().data.seed);
+    require_independent_rows(own_model(), inputs_.dataset.shape.features, common().data.seed);
   });
 }
 
@@ -215,12 +217,12 @@ void LearningRun::agree_on_own_model() {
 void LearningRun::choose_checkpoint() {
   end_if_signalled();
   agreement_.together([&] { require_resumable(); });
-  reads_pipes_ = agreement_.any(declare_public(uses_records() && !dataset_.replayable));
+  reads_pipes_ = agreement_.any(declare_public(uses_records() && !inputs_.dataset.replayable));
   if (!resumption_) return;
   // Ledgers compare inputs only where a run can be repeated.
   if (*reads_pipes_) on_first_rank([&] { require_same_inputs(); });
   if (common().lost || common().join) world_.explain_early_stop(early_stop(ClientChange::under_way));
-  resumption_->choose_checkpoint(*layout_, plays(world_.rank()), rewired_, common().why_not.other_ranks);
+  resumption_->choose_checkpoint(*inputs_.layout, plays(world_.rank()), inputs_.rewired, common().why_not.other_ranks);
   world_.explain_early_stop(early_stop());
 }
 
@@ -233,7 +235,7 @@ void LearningRun::open_privacy() {
   RunFacts facts;
   agreement_.together([&] { facts = privacy_facts(); });
   facts.released_early = released_early_;
-  privacy_.emplace(agreement_, *layout_, common().privacy, std::move(facts));
+  privacy_.emplace(agreement_, *inputs_.layout, common().privacy, std::move(facts));
   if (resumption_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
@@ -258,6 +260,7 @@ void LearningRun::make_directory() {
   });
   if (!directory_) {
     make_new_directory();
+    inputs_.keep_for_owner(directory_->private_folder(world_.rank()));
   } else if (!resumption_) {
     on_first_rank([&] { directory_->replace_configuration(effective_); });
   }
@@ -273,7 +276,7 @@ void LearningRun::begin_in_directory() {
   }
   if (privacy_) {
     privacy_->move_in(directory_->private_folder(world_.rank()));
-    if (in_test_) OwnersFile::replace(directory_->private_folder(world_.rank()) + "/in-test.txt", *in_test_);
+    inputs_.write_shared();
     // Rounds of a resumed run have other records if it reads pipes.
     if (!*reads_pipes_) std::ranges::copy(privacy_->notes(), std::back_inserter(notes_));
   }
@@ -281,8 +284,8 @@ void LearningRun::begin_in_directory() {
   if (resumption_) directory_->note_private_folders(agreement_);
   on_first_rank([&] {
     if (resumption_) return require_same_inputs();
-    RunIdentity identity{run_id_, digest_of_inputs(), layout_->clients(), world_.size()};
-    if (batching_) identity.rounds_of_pass = *batching_->rounds_of_pass;
+    RunIdentity identity{run_id_, digest_of_inputs(), inputs_.layout->clients(), world_.size()};
+    if (inputs_.batching) identity.rounds_of_pass = *inputs_.batching->rounds_of_pass;
     if (correlation_) identity.correlation = correlation_->text();
     if (is_resumable()) directory_->begin(identity);
     directory_->has_begun();
@@ -301,13 +304,13 @@ void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
     if (plays(r)) playing.push_back(r);
   }
   checkpoints_.emplace(world_, agreement_,
-                       CheckpointTerms{checkpoint_folder(*directory_, run_id_, *layout_, world_.rank()), playing,
+                       CheckpointTerms{checkpoint_folder(*directory_, run_id_, *inputs_.layout, world_.rank()), playing,
                                        common().checkpoint, dimension_, rounds, common().releases_of_round,
                                        *reads_pipes_, resumption_ ? resumption_->from() : std::nullopt},
                        std::move(parts));
-  if (const std::optional<std::size_t> first = checkpoints_->first_unknown_change(members_)) {
+  if (const std::optional<std::size_t> first = checkpoints_->first_unknown_change(inputs_.members)) {
     begin_after_changes(*first);
-    checkpoints_->go_on_with(members_, *privacy_);
+    checkpoints_->go_on_with(inputs_.members, *privacy_);
   } else if (resumption_ && *reads_pipes_) {
     checkpoints_->leave_out("records that are gone", *privacy_);
   }
@@ -326,6 +329,18 @@ void LearningRun::end_checkpoints(Round done) {
   });
 }
 
+TuningTerms LearningRun::tuning_terms() {
+  return {agreement_,
+          inputs_,
+          loss_.get(),
+          notes_,
+          [this] { return common_facts(1); },
+          [this] { return private_folder_before_rounds(); },
+          [this] { begin_early_release(); }};
+}
+
+/// This rank's private folder, for a ledger of what is released before the rounds. The run directory is made if it is
+/// not there yet. **Collective.**
 std::string LearningRun::private_folder_before_rounds() {
   if (!directory_) {
     // config.ini states no default of what the rule is to choose: if the run is begun again, it is chosen again.
@@ -337,6 +352,7 @@ std::string LearningRun::private_folder_before_rounds() {
   return directory_->private_folder(world_.rank());
 }
 
+/// Called before a release that precedes the rounds: after it no run can begin afresh in the directory. **Collective.**
 void LearningRun::begin_early_release() {
   end_if_signalled();
   released_early_ = true;
@@ -359,7 +375,7 @@ void LearningRun::make_new_directory() {
     const std::string& file = *common().save_partition;
     const bool exists = common().resume && std::filesystem::exists(file);  // from an earlier start of this run
     const std::string place = exists ? file + ".again" : file;
-    save_partition(common().data, layout_->clients(), place);
+    save_partition(common().data, inputs_.layout->clients(), place);
     saved_partition_ = !exists;
     if (!exists) return;
     const bool same = read_whole_file(place) == read_whole_file(file);

@@ -18,10 +18,12 @@
 #include "net/agreement.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "protocol/own_model/own_model.hpp"
+#include "run/inputs/inputs.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/resumption/resumption.hpp"
 #include "run/resumption/run_checkpoints.hpp"
 #include "run/settings/configuration.hpp"
+#include "run/tuning/tuned_command.hpp"
 #include "run_records.hpp"
 #include "run_steps.hpp"
 
@@ -63,7 +65,8 @@ class LearningRun : public RunSteps {
         command_(std::move(command)),
         command_line_(std::move(start.command_line)),
         of_run_(std::move(start.of_run)),
-        configured_(configuration) {}
+        configured_(configuration),
+        inputs_(world, configuration, notes_) {}
 
   /// Calls f with the run's folder, once it has one.
   void note_directory(std::function<void(const std::string&)> f) { note_directory_ = std::move(f); }
@@ -71,8 +74,6 @@ class LearningRun : public RunSteps {
   ExitCode run();
 
  protected:
-  static constexpr Round rounds_of_endless_streams = 1000;
-
   [[nodiscard]] const LearningConfig& common() const { return configured_.common(); }
 
   // Properties of a command.
@@ -87,29 +88,19 @@ class LearningRun : public RunSteps {
   /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
   [[nodiscard]] virtual std::string digest_of_inputs() const;
   /// Whether a rank plays rounds. By default a rank that hosts clients does.
-  [[nodiscard]] virtual bool plays(int rank) const { return layout_->count(rank) > 0; }
+  [[nodiscard]] virtual bool plays(int rank) const { return inputs_.layout->count(rank) > 0; }
   /// Whether the run learns from records. The alternative averages public start values.
   [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
   /// The models on record and their ranks. By default these are the clients' models.
-  [[nodiscard]] virtual Layout record_layout() const { return *layout_; }
+  [[nodiscard]] virtual Layout record_layout() const { return *inputs_.layout; }
   /// From the protocol to the results. **Collective.**
   virtual ExitCode play();
 
   // Inputs (run_inputs.cpp).
 
-  /// This rank's private folder, for a ledger of what is released before the rounds. The run directory is made if it is
-  /// not there yet. **Collective.**
-  [[nodiscard]] std::string private_folder_before_rounds();
-  /// Call before a release that precedes the rounds: after it no run can begin afresh in the directory. **Collective.**
-  void begin_early_release();
-  /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
-  void agree_on_data() override;
-  /// Throws UsageError if a file of --test, or records in memory, are a source of this rank's clients.
-  void require_other_records(const std::vector<std::string>& of_test) const;
-  /// Tells the owner of a client's records which of the records of --test the client has too: their numbers, from 0.
-  void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
-  /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
-  void read_again_with_other_constants();
+  /// What a rule that chooses settings has of the run.
+  [[nodiscard]] TuningTerms tuning_terms();
+  void agree_on_data() override { inputs_.agree_on_data(); }
   /// Chooses correlation_, if `wanted`, for so many releases of a client, or of rank 0 over those of all clients: a
   /// record's uses are as far apart as the shortest pass of a client is long. A run that goes on keeps what it began
   /// with, for any number of releases. Throws UsageError. **Collective.**
@@ -121,24 +112,8 @@ class LearningRun : public RunSteps {
   /// Has an own model asked for one private record at a time, if there is noise. Call it before the model is made that
   /// learns.
   void protect_rows(std::shared_ptr<OwnModel>& own);
-  /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
-  /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
-  std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
-  /// Opens this rank's streams. `data` belongs to the configuration, and is completed.
-  void open_streams(DataSettings& data);
-  /// The records of this rank's clients once more, in the same batches. Rank-local.
-  [[nodiscard]] Dataset opened_again(const DataSettings& data) const;
-  /// For each local client, which has one of these streams, the factor m T/N_k. It makes the mean over a batch of m one
-  /// over the client's own batches of N_k/T records on average. 1 for streams without a known end, and for clients
-  /// without records.
-  [[nodiscard]] Vector factors_of_own_means(const std::vector<std::unique_ptr<Stream>>& streams) const;
-  /// N_k of all clients, in a pass; 0 for streams without a known end. **Collective.**
-  [[nodiscard]] Vector records_of_clients();
-  /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
-  [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
-  /// SHA-256 of every byte of the files and memory of each of sources(). Pipes are left out.
-  [[nodiscard]] virtual std::vector<std::string> digests_of_sources() const;
-  [[nodiscard]] std::vector<std::string> sources() const;
+  /// As RunInputs::digests_of_sources.
+  [[nodiscard]] virtual std::vector<std::string> digests_of_sources() const { return inputs_.digests_of_sources(); }
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
 
@@ -173,12 +148,6 @@ class LearningRun : public RunSteps {
       if (first_rank()) step();
     });
   }
-  [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
-  /// Number of clients with which the run began.
-  [[nodiscard]] Client clients_at_first() const;
-  /// Whether each of this rank's clients is lost.
-  [[nodiscard]] std::vector<char> lost_here() const;
-  [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
   [[nodiscard]] Client recorded_here() const { return record_layout().count(world_.rank()); }
 
   World& world_;
@@ -189,24 +158,18 @@ class LearningRun : public RunSteps {
   std::string of_run_;         ///< config.ini of the run that --resume names
   Configuration& configured_;  ///< of the command
   std::vector<std::string> notes_;
-  std::optional<Layout> layout_;
+  RunInputs inputs_;
   std::unique_ptr<Loss> loss_;
-  Dataset dataset_;
-  std::vector<std::string> source_digests_;  ///< as digests_of_sources() has found them before the records were read
-  std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<NoiseCorrelation> correlation_;  ///< of a client's noise over the rounds, where it is not independent
   std::optional<RunPrivacy> privacy_;            ///< of runs that learn
   std::string run_id_;
   std::optional<RunDirectory> directory_;
   std::optional<RunRecords> records_;
-  Membership members_;   ///< of a run that goes on: its clients, and those that are lost or have joined
-  std::string rewired_;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
 
  private:
-  friend class FeatureRelease;  // these choose settings while inputs are opened
-  friend class SettingsByRule;
-
+  [[nodiscard]] std::string private_folder_before_rounds();
+  void begin_early_release();
   void configure();
   void choose_configuration();
   void open_inputs();
@@ -221,21 +184,11 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string early_stop() const;
   [[nodiscard]] std::string early_stop(ClientChange change) const;
 
-  void open_records(const DataSettings& data);
-  void read_test();
-  void open_test();
-  void deal_records();
-  [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
-  [[nodiscard]] std::vector<std::string> digests_of_data() const;
-  void note_clients_without_records();
   [[nodiscard]] std::string digest_of_start() const;
   [[nodiscard]] std::string model_identity() const;
   [[nodiscard]] bool model_can_be_told() const;
-  void tell_owner(const Secret<std::string>& line);
 
   void choose_members();
-  void append_joined(const DataSettings& data);
-  void agree_on_joined();
   [[nodiscard]] ExitCode show_finished() const;
   void require_resumable() const;
   void require_same_inputs() const;
@@ -258,13 +211,10 @@ class LearningRun : public RunSteps {
   void write_results(Summary summary, bool stopped);
 
   std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
-  std::string effective_;                       ///< configuration, as the run directory has it
-  Secret<std::string> for_owner_;               ///< lines that wait for the run's directory
-  std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
-  bool released_early_ = false;                 ///< something was released before the first round
-  bool saved_partition_ = false;                ///< by this process
-  std::optional<bool> reads_pipes_;             ///< whether some rank does, once all ranks know
-  std::optional<Batching> batching_;            ///< of records that are dealt evenly
+  std::string effective_;            ///< configuration, as the run directory has it
+  bool released_early_ = false;      ///< something was released before the first round
+  bool saved_partition_ = false;     ///< by this process
+  std::optional<bool> reads_pipes_;  ///< whether some rank does, once all ranks know
   RoundClock clock_;
   std::optional<Resumption> resumption_;  ///< of a run that began earlier
   std::optional<RunCheckpoints> checkpoints_;

@@ -52,7 +52,7 @@ double share_of_larger_class(const Batch& records) {
 }  // namespace
 
 MetricsPolicy LearningRun::metrics_policy() const {
-  return metrics_policy_of(common().privacy, !uses_records() || dataset_.is_public, &shared_figures_);
+  return metrics_policy_of(common().privacy, !uses_records() || inputs_.dataset.is_public, &shared_figures_);
 }
 
 /// The round after which a budget ends learning, where that is known; notes it. **Collective.**
@@ -75,7 +75,7 @@ void LearningRun::open_records(const Recording& recording) {
     notes_.push_back(note_on_recorded(recording.clients.listed.size()));
   }
   const std::optional<Round> learning_ends = end_of_learning(recording.rounds);
-  const bool is_short = recording.rounds == 1 && !common().rounds && uses_records() && dataset_.replayable;
+  const bool is_short = recording.rounds == 1 && !common().rounds && uses_records() && inputs_.dataset.replayable;
   if (is_short && common().data.batch != 1) {
     notes_.push_back(fmt::format(
         "the run has one round: no client has more records than one --batch {} takes. Lower --batch, or read "
@@ -98,8 +98,8 @@ void LearningRun::open_records(const Recording& recording) {
                                   },
                                   learning_ends,
                                   provenance(recording, epsilon_per_release),
-                                  first_client(),
-                                  client_count(),
+                                  inputs_.first_client(),
+                                  inputs_.client_count(),
                                   {common().tensorboard, common().openmetrics}});
   if (!first_rank()) return;
   for (const std::string& note : notes_) tell_user("note: {}\n", note);
@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, std::string>> LearningRun::provenance(const R
       {"starling", version()},
       {"mpi", mpi_version()},
       {"configuration_digest", sha256(effective_)},
-      {"data_digest", dataset_.digest},
+      {"data_digest", inputs_.dataset.digest},
       {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
       {"run_id", run_id_}};
   provenance.insert(provenance.end(), recording.provenance.begin(), recording.provenance.end());
@@ -144,8 +144,8 @@ bool LearningRun::evaluation_was_cut() {
 }
 
 TestScore LearningRun::test_score_of(Model& model) const {
-  if (!test_) return {};
-  return [this, &model](View x) { return model.score(x, *test_).of_all(); };
+  if (!inputs_.test) return {};
+  return [this, &model](View x) { return model.score(x, *inputs_.test).of_all(); };
 }
 
 LocalResults LearningRun::local_results(Released<Columns> models, Model* model) const {
@@ -155,14 +155,14 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
   local.debts.assign(masses.size(), 0.0);
   local.tallies = view().tallies();
   for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view().mass_in_flight(k));
-  if (members_.any_lost()) local.lost = lost_here();
+  if (inputs_.members.any_lost()) local.lost = inputs_.lost_here();
   for (std::size_t k = 0; k < masses.size(); ++k) local.there.push_back(view().is_there(k) ? 1 : 0);
   if (recorded_here() > 0) local.played_rounds = view().done();
   local.shares = time_shares();
-  if (!test_ || model == nullptr) return local;
+  if (!inputs_.test || model == nullptr) return local;
   local.test.emplace();
   for (std::size_t k = 0; k < local.models.value().size(); ++k) {
-    local.test->push_back(model->score(local.models.value()[k], *test_).of_all());
+    local.test->push_back(model->score(local.models.value()[k], *inputs_.test).of_all());
   }
   return local;
 }
@@ -176,8 +176,8 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
     const char* const crowded = oversubscribed() ? "--oversubscribe " : "";
     summary.command_line = fmt::format("mpirun {}-n {} {}", crowded, world_.size(), command_line_);
   }
-  summary.clients = layout_->clients();
-  summary.members = members_;
+  summary.clients = inputs_.layout->clients();
+  summary.members = inputs_.members;
   summary.ranks = world_.size();
   summary.rounds_planned = planned;
   summary.dimension = dimension_;
@@ -204,7 +204,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
     const std::optional<SavedModel> model = model_of(summary);
     const DataSettings& data = common().data;
     const double round_records = static_cast<double>(data.batch) * static_cast<double>(summary.clients);
-    const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
+    const double test_records = inputs_.test ? static_cast<double>(inputs_.test->size()) : 0;
     for (std::string& note :
          notes_at_end({summary, records_->history(), round_records, test_records,
                        uses_records() && common().privacy.protects(), data.scales_columns() || data.scale != 1,
@@ -220,13 +220,13 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
 void LearningRun::add_privacy(Summary& summary, bool stopped) {
   PrivacyReport& report = summary.add(privacy_->finish(stopped));
   report.batch = common().data.batch;
-  report.joins = members_.changes(Membership::Change::Kind::join);
+  report.joins = inputs_.members.changes(Membership::Change::Kind::join);
   if (std::optional<BudgetReport>& budget = report.budget; budget && budget->stopped_after) {
     *budget->stopped_after /= common().releases_of_round;
   }
   report.client_weights = common().weights;
   report.own_model = own_model() != nullptr;
-  report.dealt_by = dealt_by(dataset_, common().data.partition);
+  report.dealt_by = dealt_by(inputs_.dataset, common().data.partition);
   if (report.ledger.scope == LedgerReport::Scope::run && !common().private_place.empty()) {
     report.ledger.path = common().private_place + "/<rank>/ledger";
   }
@@ -236,11 +236,12 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
 
 /// Scores the common model on --test. Rank 0's.
 void LearningRun::add_test_metrics(Summary& summary) const {
-  if (!test_) return;
+  if (!inputs_.test) return;
   RunScores& scores = summary.part<RunScores>();
-  if (scores.test && summary.classifies && test_->size() > 0) scores.larger_class = share_of_larger_class(*test_);
+  if (scores.test && summary.classifies && inputs_.test->size() > 0)
+    scores.larger_class = share_of_larger_class(*inputs_.test);
   const std::optional<SavedModel> model = model_of(summary);
-  if (model && prediction_form(*model)) summary.add(metrics_of(*model, *test_));
+  if (model && prediction_form(*model)) summary.add(metrics_of(*model, *inputs_.test));
 }
 
 /// Names the metrics of private records that the run makes known, and those that it withholds. **Collective.**
@@ -258,7 +259,7 @@ void LearningRun::name_metrics(Summary& summary) {
 /// The model of model.h5, without its origin; none where the command has none. Rank 0's.
 std::optional<SavedModel> LearningRun::model_of(const Summary& summary) const {
   std::optional<SavedModel> model = model_of_results();
-  if (model) model = completed(std::move(*model), summary, common().data, dataset_);
+  if (model) model = completed(std::move(*model), summary, common().data, inputs_.dataset);
   return model;
 }
 
@@ -268,7 +269,7 @@ std::vector<std::pair<std::string, std::string>> LearningRun::origin_of_model(co
                                                           {"run_id", run_id_},
                                                           {"starling", version()},
                                                           {"configuration_digest", sha256(effective_)},
-                                                          {"data_digest", dataset_.digest},
+                                                          {"data_digest", inputs_.dataset.digest},
                                                           {"clients", std::to_string(summary.clients)},
                                                           {"rounds", std::to_string(summary.rounds)}};
   if (privacy_) origin.emplace_back("privacy", statement(summary.get<PrivacyReport>()));

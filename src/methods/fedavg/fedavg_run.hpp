@@ -8,7 +8,7 @@
 
 #include "fedavg_config.hpp"
 #include "run/aggregated_run.hpp"
-#include "run/start_models.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 
@@ -44,7 +44,7 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   [[nodiscard]] std::optional<SavedModel> model_of_results() const override {
-    return saved_model(config_.model, config_.loss, *loss_, dataset_.shape);
+    return saved_model(config_.model, config_.loss, *loss_, inputs_.dataset.shape);
   }
 
   [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
@@ -66,7 +66,8 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
 
   Configured<FedAvgConfig>& configuration_;
   FedAvgConfig& config_ = configuration_.values();
-  SettingsByRule settings_{*this, *this};
+  Tuning tuning_;
+  KeptChoices kept_choices_{tuning_};
   std::unique_ptr<Model> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;

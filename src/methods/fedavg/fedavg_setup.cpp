@@ -9,17 +9,17 @@
 namespace starling {
 
 void FedAvgRun::open_data() {
-  place_clients();
+  inputs_.place_clients();
   loss_ = make_loss(config_.model, config_.loss);
   check_class_labels(config_.data, loss_->classifies() && loss_->scores() == 1 && !config_.model.own, config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
-  open_streams(config_.data);
+  inputs_.open_streams(config_.data);
   weigh_clients();
 }
 
 /// Sets n_k of the paper.
 void FedAvgRun::weigh_clients() {
-  for (const auto& stream : dataset_.streams) {
+  for (const auto& stream : inputs_.dataset.streams) {
     const std::optional<std::int64_t> records = stream->records();
     check(config_.weights == ClientWeights::equal || records,
           "--client-weights records on '{}' (nobody knows beforehand how many records a client will have) use "
@@ -30,9 +30,10 @@ void FedAvgRun::weigh_clients() {
 }
 
 void FedAvgRun::choose_settings() {
-  if (!config_.tunes()) return settings_.add_intercept();
-  all_records_ = records_of_clients();
-  settings_.choose();
+  SettingsByRule settings(*this, tuning_terms());
+  if (!config_.tunes()) return settings.add_intercept();
+  all_records_ = inputs_.records_of_clients();
+  tuning_ = settings.choose();
 }
 
 /// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.
@@ -55,16 +56,17 @@ RuleFacts FedAvgRun::facts_of_rule(std::optional<std::int64_t> most_records, std
 }
 
 void FedAvgRun::check_before_release(Round releases) {
-  static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
-  static_cast<void>(rounds_of(rounds_for(releases)));
-  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
+  static_cast<void>(
+      make_noise_keys(config_.privacy.noise_key, config_.data.seed, inputs_.first_client(), inputs_.client_count()));
+  static_cast<void>(inputs_.rounds_of(rounds_for(releases)));
+  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, inputs_.dataset.shape);
   dimension_ = model->dimension();
   static_cast<void>(start_model(model->initial(config_.data.seed)));
 }
 
 void FedAvgRun::open_model() {
   protect_rows(config_.model.own);
-  model_ = make_model(config_.model, *loss_, dataset_.shape);
+  model_ = make_model(config_.model, *loss_, inputs_.dataset.shape);
   dimension_ = model_->dimension();
   start_ = start_model(model_->initial(config_.data.seed));
   choose_rounds();
@@ -78,11 +80,11 @@ Round FedAvgRun::rounds_for(Round releases) const {
 
 void FedAvgRun::choose_rounds() {
   FedAvgSettings& settings = config_.fedavg;
-  std::optional<Round> available = dataset_.shape.rounds;
+  std::optional<Round> available = inputs_.dataset.shape.rounds;
   if (available) available = rounds_for(*available);
-  settings.rounds = rounds_of(available);
+  settings.rounds = inputs_.rounds_of(available);
   releases_ = settings.rounds * settings.local_steps;
-  if (dataset_.shape.rounds) releases_ = std::min(releases_, *dataset_.shape.rounds);
+  if (inputs_.dataset.shape.rounds) releases_ = std::min(releases_, *inputs_.dataset.shape.rounds);
   if (config_.linear_decay) settings.zero_at = releases_;
   if (settings.local_steps == 1) return;
   notes_.push_back(fmt::format("{} rounds of {} local steps: each client makes up to {} releases", settings.rounds,
@@ -93,7 +95,7 @@ RunFacts FedAvgRun::privacy_facts() {
   RunFacts facts = common_facts(releases_);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
   facts.sends_models = true;
-  settings_.describe(facts, loss_.get());
+  facts.histograms = histograms_of(config_, loss_.get());
   return facts;
 }
 

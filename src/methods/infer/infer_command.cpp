@@ -9,16 +9,16 @@
 namespace starling {
 
 std::vector<std::string> InferRun::coefficient_names() const {
-  std::vector<std::string> names = dataset_.shape.names;
-  for (std::size_t j = names.size(); j < dataset_.shape.features; ++j) names.push_back(fmt::format("x{}", j));
+  std::vector<std::string> names = inputs_.dataset.shape.names;
+  for (std::size_t j = names.size(); j < inputs_.dataset.shape.features; ++j) names.push_back(fmt::format("x{}", j));
   if (config_.intercept) names.emplace_back("intercept");
   return names;
 }
 
 void InferRun::build_protocol() {
-  recorded_ = who_is_recorded(layout_->clients(),
+  recorded_ = who_is_recorded(inputs_.layout->clients(),
                               config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
-  engine_ = engine(std::move(dataset_.streams), privacy_->accounts());
+  engine_ = engine(std::move(inputs_.dataset.streams), privacy_->accounts());
   note_hidden();
   if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
   if (!engine_->note().empty()) notes_.push_back(engine_->note());
@@ -50,7 +50,7 @@ RoundsEnd InferRun::end_rounds() {
 void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = "all";
   summary.learned = true;
-  summary.add(Tuning{tuned_});
+  summary.add(tuning_);
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
   LocalResults local = local_results(std::move(models), model_.get());
@@ -67,7 +67,7 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   summary.add(intervals_->summarise(notes_));
   on_first_rank([&] {
     const std::string note =
-        columns_->write_proposal(directory_->path(), dataset_.constants ? dataset_.constants->label : "");
+        columns_->write_proposal(directory_->path(), inputs_.dataset.constants ? inputs_.dataset.constants->label : "");
     if (!note.empty()) notes_.push_back(note);
   });
 }
@@ -75,13 +75,13 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
 /// **Collective.**
 void InferRun::add_weights(Summary& summary) {
   summary.part<Steps>().cap = config_.step_cap;
-  summary.add(gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt));
+  summary.add(gather_weights(agreement_, recorded_, *engine_->steps(inputs_.first_client()), tolerated_debt));
 }
 
 std::optional<SavedModel> InferRun::model_of_results() const {
   SavedModel model;
   model.loss = config_.loss;
-  model.features = dataset_.shape.features;
+  model.features = inputs_.dataset.shape.features;
   LinearForm form{config_.intercept};
   if (!model_->classifies()) form.spread = intervals_->spread_of_parameters();
   model.form = std::move(form);

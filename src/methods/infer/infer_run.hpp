@@ -15,7 +15,7 @@
 #include "output/intervals/study.hpp"
 #include "protocol/person_model.hpp"
 #include "run/learning_run.hpp"
-#include "run/settings/tuned_settings.hpp"
+#include "run/tuning/tuned_settings.hpp"
 #include "warm_up.hpp"
 
 namespace starling {
@@ -85,8 +85,8 @@ class InferRun final : public LearningRun {
   std::unique_ptr<MallowsModel> model_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
-  std::vector<TunedValue> tuned_;
-  KeptChoices kept_choices_{tuned_};
+  Tuning tuning_;
+  KeptChoices kept_choices_{tuning_};
   std::optional<WarmUp> warm_up_;                ///< of runs with --warmup-share, once their steps are known
   std::set<std::size_t> hidden_;                 ///< features that a warm-up could not tell from noise
   std::optional<ColumnCheck> columns_;           ///< once the model is open

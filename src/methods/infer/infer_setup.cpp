@@ -11,13 +11,13 @@
 #include "graph/analysis/analysis.hpp"
 #include "infer_rule.hpp"
 #include "infer_run.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
-#include "run/settings/tuned_settings.hpp"
-#include "run/start_models.hpp"
 #include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
+#include "run/tuning/tuned_settings.hpp"
 
 namespace starling {
 
@@ -29,7 +29,7 @@ constexpr double slack = 1 + 0x1p-16;
 }  // namespace
 
 void InferRun::open_graph() {
-  std::unique_ptr<Graph> graph = place_clients(config_.topology);
+  std::unique_ptr<Graph> graph = inputs_.place_clients(config_.topology);
   if (!graph) return;
   require_connected(*graph, *config_.topology);
   contraction_ = contraction_of(*graph);
@@ -52,7 +52,7 @@ void InferRun::open_data() {
   loss_ = make_curved_loss(config_.loss);
   check_class_labels(config_.data, curved_->classifies(), config_.loss);
   config_.data.label_map = [this](double raw) { return curved_->label(raw); };
-  open_streams(config_.data);
+  inputs_.open_streams(config_.data);
 }
 
 void InferRun::choose_settings() {
@@ -60,15 +60,15 @@ void InferRun::choose_settings() {
     notes_.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
   }
   if (!config_.tunes()) return;
-  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
-  const Vector all_records = records_of_clients();
+  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, inputs_.dataset);
+  const Vector all_records = inputs_.records_of_clients();
   const bool equal = config_.weights == ClientWeights::equal;
   Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
   scale(1 / static_cast<double>(shares.size()), shares);
   std::vector<TunedValue> values;
   agreement_.together([&] {
-    values = values_by_rule({config_, *curved_, dataset_.shape, dataset_.replayable, layout_->clients(), shares,
-                             records, rounds_of_endless_streams});
+    values = values_by_rule({config_, *curved_, inputs_.dataset.shape, inputs_.dataset.replayable,
+                             inputs_.layout->clients(), shares, records, rounds_of_endless_streams});
     for (TunedValue& each : values) keep_in_range(each);
     if (first_rank()) print_tuning(values, "");
   });
@@ -77,24 +77,25 @@ void InferRun::choose_settings() {
     std::vector<TunedValue> chosen{{"tuning", "off", ""}};
     std::ranges::copy(values, std::back_inserter(chosen));
     configuration_.choose(chosen);
-    if (dataset_.replayable) dataset_.plan(config_.data.batching(), records);
+    if (inputs_.dataset.replayable) inputs_.dataset.plan(config_.data.batching(), records);
   });
-  tuned_ = std::move(values);
+  tuning_.chosen = std::move(values);
 }
 
 void InferRun::open_model() {
   const RowWeights weights = std::isinf(curved_->most_slope()) ? RowWeights::none : RowWeights::mallows;
-  model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
+  model_ = std::make_unique<MallowsModel>(*curved_, inputs_.dataset.shape.features, config_.intercept, weights);
   dimension_ = model_->dimension();
   choose_steps();
   constexpr std::size_t most_joint = 50;
-  check(!config_.joint || dataset_.shape.features <= most_joint,
+  check(!config_.joint || inputs_.dataset.shape.features <= most_joint,
         "--joint with {} coefficients (its quantile is simulated, which takes a minute for {} and grows with the third "
         "power) drop columns, or look at single intervals",
-        dataset_.shape.features, most_joint);
+        inputs_.dataset.shape.features, most_joint);
   look_at_columns();
   if (config_.replications > 0) check_truth();
-  const bool by_rule = std::ranges::any_of(tuned_, [](const TunedValue& each) { return each.option == "step"; });
+  const bool by_rule =
+      std::ranges::any_of(tuning_.chosen, [](const TunedValue& each) { return each.option == "step"; });
   if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
     notes_.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
@@ -112,10 +113,11 @@ void InferRun::open_model() {
 
 /// Reads the records of all steps once, where that is allowed: without protection there is nobody to ask.
 void InferRun::look_at_columns() {
-  const bool may_look = unprotected() && metrics_policy().shared() && dataset_.replayable && !dataset_.is_public;
-  columns_.emplace(config_.data, dataset_.shape, may_look);
-  if (!may_look || client_count() == 0) return;
-  const Dataset again = opened_again(config_.data);
+  const bool may_look =
+      unprotected() && metrics_policy().shared() && inputs_.dataset.replayable && !inputs_.dataset.is_public;
+  columns_.emplace(config_.data, inputs_.dataset.shape, may_look);
+  if (!may_look || inputs_.client_count() == 0) return;
+  const Dataset again = inputs_.opened_again(config_.data);
   refuse_constant_columns(columns_->look(again.streams, config_.sgd.steps, metrics_policy()));
 }
 
@@ -145,25 +147,25 @@ void InferRun::agree_on_model() {
                   config_.sgd.steps - (warm_up_ ? warm_up_->rounds() : 0));
   Vector records = count_records();
   columns_->propose(agreement_, !curved_->classifies());
-  const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
+  const bool standardised = inputs_.dataset.constants && !inputs_.dataset.constants->standardisation.empty();
   const bool all_standardised = !agreement_.all(declare_public(!standardised)) &&
-                                agreement_.all(declare_public(standardised || client_count() == 0));
-  interval_facts_.emplace(IntervalFacts{agreement_, *layout_, config_, dimension_, coefficient_names(),
+                                agreement_.all(declare_public(standardised || inputs_.client_count() == 0));
+  interval_facts_.emplace(IntervalFacts{agreement_, *inputs_.layout, config_, dimension_, coefficient_names(),
                                         std::move(records), correlation_.has_value(), all_standardised,
-                                        dataset_.constants, path_tells_scales()});
+                                        inputs_.dataset.constants, path_tells_scales()});
 }
 
 /// Whether public constants say the scales of the features, or the path shows whether they suit its steps: noise that
 /// later steps take back hides the directions in which it has not moved.
 bool InferRun::path_tells_scales() const {
-  return !correlation_ || config_.data.scales_columns() || dataset_.is_public ||
+  return !correlation_ || config_.data.scales_columns() || inputs_.dataset.is_public ||
          config_.data.features != ReadSettings::Features::raw;
 }
 
 /// Numbers of records of all clients; infinite where nobody knows beforehand.
 Vector InferRun::count_records() {
   Vector own;
-  for (const auto& stream : dataset_.streams) {
+  for (const auto& stream : inputs_.dataset.streams) {
     const auto records = stream->records();
     own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
                           : std::numeric_limits<double>::infinity());
@@ -172,11 +174,11 @@ Vector InferRun::count_records() {
 }
 
 void InferRun::choose_steps() {
-  config_.sgd.steps = rounds_of(dataset_.shape.rounds);
+  config_.sgd.steps = inputs_.rounds_of(inputs_.dataset.shape.rounds);
   if (config_.warmup_share > 0) {
     const Round rounds =
         std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
-    warm_up_.emplace(config_, dataset_, !curved_->classifies(), rounds);
+    warm_up_.emplace(config_, inputs_.dataset, !curved_->classifies(), rounds);
     config_.burn_in += rounds;  // their models do not count: there are none
   }
   const Round counted = config_.sgd.steps - config_.burn_in;
@@ -201,7 +203,7 @@ SecondPart InferRun::plug_in_part() const {
   SecondPart part = PlugInSums::part(*model_, CurvatureParts::both, PlugInSums::share_of_both);
   if (config_.trust == PlugInTrust::central) {
     const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
-                           static_cast<double>(layout_->clients());
+                           static_cast<double>(inputs_.layout->clients());
     check(unprotected() || records <= most_records_of_sum,
           "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
           "--trust local, or fewer --rounds",
@@ -251,7 +253,7 @@ RunFacts InferRun::privacy_facts() {
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
   EngineParts parts{world_,
-                    *layout_,
+                    *inputs_.layout,
                     config_,
                     schedule_.get(),
                     *model_,
@@ -262,7 +264,7 @@ std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream
                     std::move(streams),
                     &*start_,
                     privacy_->price_at(0, 0)};
-  if (config_.weights == ClientWeights::equal) parts.factors = factors_of_own_means(parts.streams);
+  if (config_.weights == ClientWeights::equal) parts.factors = inputs_.factors_of_own_means(parts.streams);
   if (warm_up_) {
     const std::vector<std::size_t> hidden = warm_up_->play(parts, agreement_);
     hidden_.insert(hidden.begin(), hidden.end());

@@ -55,13 +55,13 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   DataSettings data = config_.data;
   data.seed += static_cast<std::uint64_t>(r);
   Dataset dataset;
-  agreement_.together([&] { dataset = opened_again(data); });
+  agreement_.together([&] { dataset = inputs_.opened_again(data); });
   std::vector<ServedRounds> served;
   for (const auto& stream : dataset.streams) {
     served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
   }
   // Noise differs from run to run, since its streams follow from what it is added to.
-  Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, first_client(), served);
+  Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, inputs_.first_client(), served);
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
   IntervalResults intervals(*interval_facts_, *engine);
   engine->run(intervals.observers());
@@ -111,7 +111,7 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
   Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.rounds = config_.sgd.steps;
   summary.aggregated = !schedule_;
-  summary.add(Tuning{tuned_});
+  summary.add(tuning_);
   const auto& cells = summary.add(study.cells());
   const PriceRange price = privacy_->prices().range();
   if (replications > 0)

@@ -17,16 +17,16 @@ Learning OmdRun::make_learning() {
   Model& model = canaries_ ? canaries_->model() : learned;
   Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
   if (constraints_) {
-    constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
-    if (config_.constraints.shared) constraints_->duals_of_clients()->share(agreement_, layout_->clients());
+    constraints_->start(static_cast<std::size_t>(inputs_.client_count()), privacy_->pair(), config_.data.batch);
+    if (config_.constraints.shared) constraints_->duals_of_clients()->share(agreement_, inputs_.layout->clients());
   }
   Vector factors;
-  if (config_.weights == ClientWeights::equal) factors = factors_of_own_means(dataset_.streams);
+  if (config_.weights == ClientWeights::equal) factors = inputs_.factors_of_own_means(inputs_.dataset.streams);
   return {constraints_ ? constraints_->model(model) : model,
           mechanism,
           privacy_->accounts(),
           privacy_->take_keys(),
-          std::move(dataset_.streams),
+          std::move(inputs_.dataset.streams),
           constraints_ ? constraints_->duals_of_clients() : nullptr,
           std::move(factors)};
 }
@@ -39,9 +39,10 @@ void OmdRun::build_protocol() {
   const Schedule& schedule = constraints_ ? constraints_->affordable(graph_->schedule(), length * sizeof(double),
                                                                      config_.mixing.gossip_steps, config_.data.seed)
                                           : graph_->schedule();
-  channel_.emplace(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
-  recorded_ = who_is_recorded(clients_at_first(), config_.record_clients.value_or(RecordedChoice()), dimension_);
-  recorded_.add_joined(clients_at_first(), layout_->clients());
+  channel_.emplace(world_, *inputs_.layout, schedule, config_.mixing, mirror_->state_size(dimension_));
+  recorded_ =
+      who_is_recorded(inputs_.clients_at_first(), config_.record_clients.value_or(RecordedChoice()), dimension_);
+  recorded_.add_joined(inputs_.clients_at_first(), inputs_.layout->clients());
   if (recorded_.figures == Figures::of_some) channel_->count_edges_of(recorded_.listed);
   if (!channel_->note().empty()) notes_.push_back(channel_->note());
   if (hosts_clients() && channel_->mixer().plan_ahead() && !constraints_) {
@@ -49,7 +50,7 @@ void OmdRun::build_protocol() {
     trim_heap();
   }
   omd_.emplace(channel_->mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
-  if (members_.any_lost()) omd_->set_lost(lost_here());
+  if (inputs_.members.any_lost()) omd_->set_lost(inputs_.lost_here());
   start_.reset();
 }
 
@@ -67,14 +68,14 @@ Recording OmdRun::recording() {
 }
 
 void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
-  const auto clients = static_cast<std::size_t>(client_count());
+  const auto clients = static_cast<std::size_t>(inputs_.client_count());
   played_.emplace(regrets() ? growth_marks(config_.omd.rounds) : std::vector<Round>(), regrets() ? clients : 0);
   observers.push_back(&*played_);
   parts.add("models", *omd_);
-  parts.add("choices", settings_);
+  parts.add("choices", kept_choices_);
   parts.add("sums for regret", *played_);
   if (config_.learns()) {
-    observers.push_back(&path_.emplace(config_.omd, config_.omd.rounds, first_client()));
+    observers.push_back(&path_.emplace(config_.omd, config_.omd.rounds, inputs_.first_client()));
     parts.add("marks of the path", *path_);
   }
   if (config_.average != Averaging::none) {
@@ -82,9 +83,9 @@ void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) 
     parts.add("mean models", *average_);
   }
   if (constraints_) {
-    observers.push_back(&violations_.emplace(constraints_->duals_of_clients(), constraints_->energy(),
-                                             config_.mixing.gossip_steps, first_client(), clients, metrics_policy(),
-                                             directory_->private_folder(world_.rank()) + "/violation.csv"));
+    observers.push_back(&violations_.emplace(
+        constraints_->duals_of_clients(), constraints_->energy(), config_.mixing.gossip_steps, inputs_.first_client(),
+        clients, metrics_policy(), directory_->private_folder(world_.rank()) + "/violation.csv"));
     parts.add("violations", *violations_);
   }
 }
@@ -110,12 +111,12 @@ Released<Columns> OmdRun::final_models() {
 }
 
 void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
-  if (violations_) violation_ = violations_->finish(agreement_, end.done, layout_->clients());
+  if (violations_) violation_ = violations_->finish(agreement_, end.done, inputs_.layout->clients());
   summary.average = name_of(config_.average);
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.part<Pace>().deadline = config_.mixing.deadline;
-  settings_.describe(summary);
+  summary.add(tuning_);
   LocalResults local = local_results(std::move(models), model_.get());
   local.debts = omd_->debts_in_first_steps();
   local.edges = channel_->edge_traffic();
@@ -137,7 +138,7 @@ void OmdRun::add_weights(Summary& summary) {
   summary.part<Steps>().cap = config_.omd.step_cap;
   std::optional<double> contraction;
   if (!out_of_step) contraction = summary.add(path_->figures(agreement_)).contraction;
-  summary.add(gather_weights(agreement_, recorded_, local_steps(*omd_, first_client(), contraction),
+  summary.add(gather_weights(agreement_, recorded_, local_steps(*omd_, inputs_.first_client(), contraction),
                              out_of_step ? tolerated_debt_out_of_step : tolerated_debt));
   if (out_of_step) note_late_clients();
 }
@@ -154,10 +155,10 @@ void OmdRun::note_late_clients() {
   constexpr std::size_t most_named = 10;
   std::vector<std::string> late;
   const auto of_ranks = agreement_.all_gather(declare_public(std::vector<std::int64_t>{omd_->was_too_late() ? 1 : 0}));
-  for (int r = 0; r < layout_->ranks(); ++r) {
+  for (int r = 0; r < inputs_.layout->ranks(); ++r) {
     if (of_ranks[static_cast<std::size_t>(r)].front() == 0) continue;
-    const Client first = layout_->first(r);
-    const Client last = first + layout_->count(r) - 1;
+    const Client first = inputs_.layout->first(r);
+    const Client last = first + inputs_.layout->count(r) - 1;
     late.push_back(first == last ? fmt::format("client {}", first) : fmt::format("clients {} to {}", first, last));
   }
   if (late.empty()) return;
@@ -185,8 +186,8 @@ void OmdRun::add_regret(Summary& summary, bool stopped) {
 Regret OmdRun::find_regret_of_run() {
   EvaluationData data;
   agreement_.together([&] {
-    Dataset again = opened_again(config_.data);
-    check<DataError>(again.fingerprint == dataset_.fingerprint,
+    Dataset again = inputs_.opened_again(config_.data);
+    check<DataError>(again.fingerprint == inputs_.dataset.fingerprint,
                      "{}: it has changed since the run began (the regret would be that of other records)",
                      config_.data.source);
     data.streams = std::move(again.streams);
@@ -215,7 +216,7 @@ void OmdRun::complete_summary(Summary& summary) {
 
 std::optional<SavedModel> OmdRun::model_of_results() const {
   if (!config_.learns()) return std::nullopt;
-  return saved_model(config_.model, config_.loss, *loss_, dataset_.shape);
+  return saved_model(config_.model, config_.loss, *loss_, inputs_.dataset.shape);
 }
 
 OwnResults OmdRun::own_results(const Summary& /*summary*/) {

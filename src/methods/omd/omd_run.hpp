@@ -15,8 +15,8 @@
 #include "protocol/decentralized/mixing_channel.hpp"
 #include "protocol/person_model.hpp"
 #include "regret/regret.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/learning_run.hpp"
-#include "run/start_models.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
@@ -89,7 +89,7 @@ class OmdRun final : public LearningRun, private TunedCommand {
   /// **Collective.**
   void choose_step_cap();
   [[nodiscard]] Learning make_learning();
-  [[nodiscard]] bool hosts_clients() const { return client_count() > 0; }
+  [[nodiscard]] bool hosts_clients() const { return inputs_.client_count() > 0; }
   [[nodiscard]] bool regrets() const { return config_.regret != RegretChoice::none; }
   [[nodiscard]] bool any_has_played();
   void note_late_clients();
@@ -100,7 +100,8 @@ class OmdRun final : public LearningRun, private TunedCommand {
 
   Configured<OmdConfig>& configuration_;
   OmdConfig& config_ = configuration_.values();
-  SettingsByRule settings_{*this, *this};
+  Tuning tuning_;
+  KeptChoices kept_choices_{tuning_};
   std::optional<RunGraph> graph_;
   double cap_at_first_ = 1;  ///< step cap with the clients that there were at first
   std::unique_ptr<Domain> domain_;

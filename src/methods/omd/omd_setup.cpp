@@ -24,7 +24,7 @@ void OmdRun::open_data() {
   check_class_labels(config_.data, loss_->classifies() && loss_->scores() == 1 && !config_.model.own, config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
-  open_streams(config_.data);
+  inputs_.open_streams(config_.data);
 }
 
 RuleFacts OmdRun::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
@@ -49,29 +49,31 @@ std::string OmdRun::why_own_units() const {
 
 /// The rule may want other exchanges than the graph was made for.
 void OmdRun::choose_settings() {
-  if (!config_.tunes()) return settings_.add_intercept();
+  SettingsByRule settings(*this, tuning_terms());
+  if (!config_.tunes()) return settings.add_intercept();
   const int gossip_steps = config_.mixing.gossip_steps;
-  all_records_ = records_of_clients();
-  settings_.choose();
+  all_records_ = inputs_.records_of_clients();
+  tuning_ = settings.choose();
   agreement_.together([&] {
     if (config_.mixing.gossip_steps != gossip_steps) graph_->make_schedule();
   });
 }
 
 void OmdRun::check_before_release(Round releases) {
-  static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
-  check_canaries(rounds_of(releases));
-  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
-  static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
-                                 client_count(), model->initial(config_.data.seed)));
+  static_cast<void>(
+      make_noise_keys(config_.privacy.noise_key, config_.data.seed, inputs_.first_client(), inputs_.client_count()));
+  check_canaries(inputs_.rounds_of(releases));
+  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, inputs_.dataset.shape);
+  static_cast<void>(start_models(config_.start, *domain_, model->dimension(), inputs_.layout->clients(),
+                                 inputs_.first_client(), inputs_.client_count(), model->initial(config_.data.seed)));
   check_regret();
 }
 
 void OmdRun::open_model() {
   if (config_.learns()) {
     protect_rows(config_.model.own);
-    model_ = make_model(config_.model, *loss_, dataset_.shape);
-    if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !dataset_.is_public) {
+    model_ = make_model(config_.model, *loss_, inputs_.dataset.shape);
+    if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !inputs_.dataset.is_public) {
       notes_.emplace_back(
           "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "
           "--label names another");
@@ -82,7 +84,7 @@ void OmdRun::open_model() {
   dimension_ = start.models.value().rows();
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
-  config_.omd.rounds = rounds_of(config_.learns() ? dataset_.shape.rounds : std::nullopt);
+  config_.omd.rounds = inputs_.rounds_of(config_.learns() ? inputs_.dataset.shape.rounds : std::nullopt);
   if (config_.linear_decay) config_.omd.zero_at = config_.omd.rounds;
   check_canaries(config_.omd.rounds);
   check_regret();
@@ -92,12 +94,13 @@ void OmdRun::open_model() {
 /// The starts of clients that were there at first. Others have the centre of the domain until they get a model.
 StartModels OmdRun::read_start() {
   const std::optional<Vector> own = model_ ? model_->initial(config_.data.seed) : std::nullopt;
-  const Client first = std::min(first_client(), clients_at_first());
-  const Client end = std::min(first_client() + client_count(), clients_at_first());
-  StartModels start = start_models(config_.start, *domain_, dimension_, clients_at_first(), first, end - first, own);
-  if (end - first == client_count()) return start;
+  const Client first = std::min(inputs_.first_client(), inputs_.clients_at_first());
+  const Client end = std::min(inputs_.first_client() + inputs_.client_count(), inputs_.clients_at_first());
+  StartModels start =
+      start_models(config_.start, *domain_, dimension_, inputs_.clients_at_first(), first, end - first, own);
+  if (end - first == inputs_.client_count()) return start;
   start.models.update([this](Columns& models) {
-    Columns all(models.rows(), static_cast<std::size_t>(client_count()));
+    Columns all(models.rows(), static_cast<std::size_t>(inputs_.client_count()));
     std::ranges::copy(models.flat(), all.flat().begin());
     for (std::size_t k = models.size(); k < all.size(); ++k) domain_->centre(all[k]);
     models = std::move(all);
@@ -106,9 +109,9 @@ StartModels OmdRun::read_start() {
 }
 
 void OmdRun::check_canaries(Round rounds) const {
-  check(!config_.privacy.audit || rounds * layout_->clients() >= least_canaries,
+  check(!config_.privacy.audit || rounds * inputs_.layout->clients() >= least_canaries,
         "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds", rounds,
-        layout_->clients(), least_canaries);
+        inputs_.layout->clients(), least_canaries);
 }
 
 void OmdRun::agree_on_model() {
@@ -126,9 +129,9 @@ void OmdRun::open_constraints() {
   ConstraintFacts facts;
   facts.dimension = dimension_;
   if (config_.learns()) {
-    facts.features = dataset_.shape.features;
+    facts.features = inputs_.dataset.shape.features;
     facts.scores = loss_->scores();
-    facts.names = dataset_.shape.names;
+    facts.names = inputs_.dataset.shape.names;
   }
   constraints_.emplace(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
   constraints_->set_steps(config_.omd);
@@ -136,7 +139,7 @@ void OmdRun::open_constraints() {
     check(!constraints_->set().fixed.empty() && constraints_->set().data.empty(),
           "--dual-scope shared with other constraints than public ones on models: their duals are each client's own. "
           "Leave it out.");
-    check(layout_->clients() >= static_cast<Client>(world_.size()),
+    check(inputs_.layout->clients() >= static_cast<Client>(world_.size()),
           "--dual-scope shared with ranks that host no client, where all ranks add up in each round. Start fewer.");
     notes_.emplace_back(
         "--dual-scope shared is an experiment: in each round the constraints' values are added up over all ranks, as a "
@@ -166,7 +169,7 @@ void OmdRun::check_regret() const {
       "--regret with --{} (it compares what clients play in the same round, and these are in different ones) leave out "
       "one of them",
       config_.async ? "async" : "deadline");
-  check(dataset_.replayable,
+  check(inputs_.dataset.replayable,
         "--regret on '{}' (its records come once, and regret reads them again after the last round) use a file",
         config_.data.source);
   check(metrics_policy().shared(),
@@ -183,8 +186,8 @@ RunFacts OmdRun::privacy_facts() {
   // have other gradients.
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
   facts.public_inputs = graph_->digest_at_first() + facts.public_inputs + digest_of(cap_at_first_);
-  if (members_.has_changed()) facts.public_inputs += graph_->digest() + digest_of(config_.omd.step_cap);
-  settings_.describe(facts, loss_.get());
+  if (inputs_.members.has_changed()) facts.public_inputs += graph_->digest() + digest_of(config_.omd.step_cap);
+  facts.histograms = histograms_of(config_, loss_.get());
   if (constraints_) {
     facts.public_inputs += constraints_->text();
     facts.second = constraints_->second_part();

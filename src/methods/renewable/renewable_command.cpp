@@ -38,7 +38,7 @@ void RenewableRun::play_rounds(const std::vector<Observer*>& observers) {
   try {
     AggregatedRun::play_rounds(observers);
   } catch (const UndeterminedFeature& error) {
-    throw error.named(dataset_.shape.names);
+    throw error.named(inputs_.dataset.shape.names);
   }
 }
 
@@ -48,7 +48,8 @@ std::vector<std::string> RenewableRun::coefficient_names() const {
   for (std::size_t k = 0; k < model_->classes(); ++k) {
     const std::string prefix = model_->classes() > 1 ? fmt::format("{}:", k) : "";
     for (std::size_t j = 0; j + 1 < model_->order(); ++j) {
-      names.push_back(prefix + (dataset_.shape.names.empty() ? fmt::format("x{}", j) : dataset_.shape.names[j]));
+      names.push_back(prefix +
+                      (inputs_.dataset.shape.names.empty() ? fmt::format("x{}", j) : inputs_.dataset.shape.names[j]));
     }
     names.push_back(prefix + "intercept");
   }
@@ -137,7 +138,7 @@ std::optional<SavedModel> RenewableRun::model_of_results() const {
   SavedModel model;
   model.loss = config_.loss;
   model.scores = model_->classes();
-  model.features = dataset_.shape.features;
+  model.features = inputs_.dataset.shape.features;
   model.form = LinearForm{true, model_->row_bound()};
   return model;
 }

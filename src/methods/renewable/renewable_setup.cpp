@@ -13,8 +13,8 @@
 #include "renewable_run.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/source_options.hpp"
-#include "run/settings/tuned_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
+#include "run/tuning/tuned_settings.hpp"
 
 namespace starling {
 
@@ -37,7 +37,7 @@ double class_label(double raw, std::size_t classes) {
 }  // namespace
 
 void RenewableRun::open_data() {
-  place_clients();
+  inputs_.place_clients();
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
   check(config_.data.class_labels.empty() || config_.classes == 1,
@@ -47,14 +47,14 @@ void RenewableRun::open_data() {
     return config_.classes > 1 ? class_label(raw, config_.classes) : curved_->label(raw);
   };
   if (config_.variant == RenewableVariant::offline) config_.data.epochs = config_.rounds.value_or(passes_of_offline);
-  open_streams(config_.data);
+  inputs_.open_streams(config_.data);
 }
 
 /// Without a penalty the first batch of all clients must determine every coefficient, and its classes must not be
 /// separable (docs/methods/renewable.md, "Size of batches"). No client can give more records than it has.
 TunedValue RenewableRun::batch_of_default() const {
-  const std::size_t coefficients = dataset_.shape.features + 1;
-  const std::size_t clients = static_cast<std::size_t>(layout_->clients());
+  const std::size_t coefficients = inputs_.dataset.shape.features + 1;
+  const std::size_t clients = static_cast<std::size_t>(inputs_.layout->clients());
   std::size_t records = coefficients * (curved_->classifies() ? records_of_classes : records_of_regression);
   if (config_.classes > 2) records = records * config_.classes / 2;
   return {"batch", fmt::format("{}", (records + clients - 1) / clients),
@@ -64,19 +64,19 @@ TunedValue RenewableRun::batch_of_default() const {
 
 void RenewableRun::choose_settings() {
   if (!config_.opens_batch || config_.resume) return;
-  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, dataset_);
+  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, inputs_.dataset);
   agreement_.together([&] {
     TunedValue chosen = batch_of_default();
     keep_in_range(chosen);
     if (first_rank()) print_tuning({chosen}, "");
     configuration_.choose({chosen});
-    dataset_.plan(config_.data.batching(), records);
+    inputs_.dataset.plan(config_.data.batching(), records);
   });
 }
 
 void RenewableRun::open_model() {
   const bool bounded = config_.variant == RenewableVariant::private_sums;
-  model_ = std::make_unique<CurvedModel>(*curved_, dataset_.shape.features, config_.classes,
+  model_ = std::make_unique<CurvedModel>(*curved_, inputs_.dataset.shape.features, config_.classes,
                                          bounded ? config_.privacy.clip.value_or(1) : infinity);
   dimension_ = model_->dimension();
   if (!config_.curvature_file.empty()) given_curvature_ = curvature_of_file();
@@ -89,10 +89,10 @@ void RenewableRun::open_model() {
 
 void RenewableRun::choose_rounds() {
   if (!config_.offline()) {
-    config_.settings.rounds = rounds_of(dataset_.shape.rounds);
+    config_.settings.rounds = inputs_.rounds_of(inputs_.dataset.shape.rounds);
     return;
   }
-  check(dataset_.shape.rounds.has_value() && dataset_.replayable,
+  check(inputs_.dataset.shape.rounds.has_value() && inputs_.dataset.replayable,
         "--variant offline on '{}' (it reads all records in every pass, and these have no end or come once) give a "
         "generator n=, or a file",
         config_.data.source);
@@ -103,7 +103,7 @@ void RenewableRun::choose_rounds() {
 /// Whether noise is correlated where nobody chose. Models are θ_0 less sums of J_b⁻¹ times noisy sums, and J_b grows
 /// with b, so that the last terms weigh alike. With forgetting only the last few terms count.
 bool RenewableRun::correlates_by_default(Round rounds) const {
-  const auto clients = static_cast<std::size_t>(config_.trust == TrustChoice::central ? layout_->clients() : 1);
+  const auto clients = static_cast<std::size_t>(config_.trust == TrustChoice::central ? inputs_.layout->clients() : 1);
   return config_.correlation == CorrelationChoice::automatic && config_.why_no_correlation().empty() && rounds > 1 &&
          rounds <= CorrelationLimits::rounds && config_.data.batch <= CorrelationLimits::batch / clients &&
          config_.settings.forget == 1 && !(config_.privacy.budget && config_.privacy.budget_of_client);
@@ -208,10 +208,11 @@ std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settin
     return std::make_unique<PaperPerturbation>(settings, paper_terms());
   }
   settings.clip *= curved_->most_slope() * std::sqrt(static_cast<double>(config_.classes));
-  if (config_.trust == TrustChoice::masked) return std::make_unique<MaskedGaussian>(settings, layout_->clients());
+  if (config_.trust == TrustChoice::masked)
+    return std::make_unique<MaskedGaussian>(settings, inputs_.layout->clients());
   if (config_.trust == TrustChoice::central) {
-    settings.clients = static_cast<std::size_t>(layout_->clients());
-    settings.batch *= static_cast<std::size_t>(layout_->clients());
+    settings.clients = static_cast<std::size_t>(inputs_.layout->clients());
+    settings.batch *= static_cast<std::size_t>(inputs_.layout->clients());
   }
   if (config_.curvature_share) return std::make_unique<PairedMechanism>(mechanism, settings, curvature_part());
   return mechanism_table().make(mechanism, settings);
@@ -232,7 +233,7 @@ TrustModel RenewableRun::trust_model() const {
 }
 
 RunFacts RenewableRun::privacy_facts() {
-  RunFacts facts = common_facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
+  RunFacts facts = common_facts(config_.offline() ? *inputs_.dataset.shape.rounds : config_.settings.rounds);
   if (config_.curvature_share) facts.second = curvature_part();
   facts.trust = trust_model();
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
@@ -244,7 +245,7 @@ std::vector<Masker> RenewableRun::agree_on_masks() {
   std::vector<MaskKey> own;
   agreement_.together([&] {
     // Keys are new ones whenever a run starts, so that a resumed run does not mask other numbers alike.
-    for (Client k = 0; k < client_count(); ++k) own.push_back(MaskKey::random());
+    for (Client k = 0; k < inputs_.client_count(); ++k) own.push_back(MaskKey::random());
   });
   mask_keys_ =
       received_keys(own, [this](const std::string& text) { return agreement_.all_gather(declare_public(text)); });
@@ -252,7 +253,7 @@ std::vector<Masker> RenewableRun::agree_on_masks() {
   std::vector<Masker> maskers;
   agreement_.together([&] {
     for (std::size_t k = 0; k < own.size(); ++k) {
-      maskers.emplace_back(own[k], first_client() + static_cast<Client>(k), mask_keys_, run_id_);
+      maskers.emplace_back(own[k], inputs_.first_client() + static_cast<Client>(k), mask_keys_, run_id_);
     }
   });
   return maskers;
@@ -263,11 +264,12 @@ std::vector<Masker> RenewableRun::agree_on_masks() {
 void RenewableRun::show_mask_keys() {
   const std::string all = fingerprint(mask_keys_);
   agreement_.together([&] {
-    if (client_count() == 0) return;
+    if (inputs_.client_count() == 0) return;
     const std::string file = directory_->private_folder(world_.rank()) + "/mask-keys";
     OwnersFile::replace(file, Secret<std::string>(list_of_keys(mask_keys_)));
     tell_user("note: {} received mask keys with the fingerprint {} ({} has each; all clients' must be the same)\n",
-              name_of(ClientRange(first_client(), first_client() + client_count() - 1)), all, file);
+              name_of(ClientRange(inputs_.first_client(), inputs_.first_client() + inputs_.client_count() - 1)), all,
+              file);
   });
   const auto of_ranks = agreement_.all_gather(declare_public(all));
   agreement_.together([&] {
@@ -314,11 +316,11 @@ void RenewableRun::build_private_sums() {
 
 void RenewableRun::build_protocol() {
   const RenewableSettings& settings = config_.settings;
-  root_.emplace(world_, *layout_);
+  root_.emplace(world_, *inputs_.layout);
   const bool sums = config_.variant == RenewableVariant::private_sums;
   codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
   Model& learned = learned_model(*model_, config_.privacy, persons_);
-  clients_.emplace(*model_, learned, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams),
+  clients_.emplace(*model_, learned, privacy_->accounts(), privacy_->keys(), std::move(inputs_.dataset.streams),
                    config_.data.batch);
   if (sums) return build_private_sums();
   if (config_.variant == RenewableVariant::private_paper) {

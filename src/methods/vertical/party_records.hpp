@@ -3,7 +3,7 @@
 
 #include "data/vertical/vertical.hpp"
 #include "net/agreement.hpp"
-#include "run/rank_key.hpp"
+#include "run/inputs/rank_key.hpp"
 
 namespace starling {
 

@@ -16,8 +16,8 @@ constexpr std::int64_t default_passes = 20;
 }  // namespace
 
 void VerticalRun::build_protocol() {
-  root_.emplace(world_, *layout_);
-  evaluation_.emplace(world_, *layout_);
+  root_.emplace(world_, *inputs_.layout);
+  evaluation_.emplace(world_, *inputs_.layout);
   protocol_.emplace(*root_, *evaluation_, *data_.stream, privacy_->accounts(), *privacy_->multipart(), privacy_->keys(),
                     architecture_, *loss_of_outputs_, wire(), config_.plan);
 }
@@ -36,7 +36,7 @@ Recording VerticalRun::recording() {
           scores_of(loss_of_outputs_->classifies()),
           test,
           Models::one_for_all,
-          {{"aggregated", "yes"}, {"parties", std::to_string(layout_->clients() - 1)}}};
+          {{"aggregated", "yes"}, {"parties", std::to_string(inputs_.layout->clients() - 1)}}};
 }
 
 void VerticalRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
@@ -57,7 +57,7 @@ void VerticalRun::write_files_of_parties() {
 
 void VerticalRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   write_files_of_parties();
-  summary.clients = layout_->clients() - 1;
+  summary.clients = inputs_.layout->clients() - 1;
   summary.learned = true;
   summary.classifies = loss_of_outputs_->classifies();
   const MetricsPolicy policy = metrics_policy();
@@ -155,8 +155,9 @@ OwnResults VerticalRun::own_results(const Summary& summary) {
   own.model = "the final head";
   if (!config_.is_spectrum() || summary.rounds == 0) return own;
   constexpr std::size_t cells = 50;
-  const auto scene = std::make_shared<SpectrumScene>(spectrum_scene(
-      config_.data.source, config_.data.seed, static_cast<std::size_t>(layout_->clients() - 1), summary.rounds, cells));
+  const auto scene = std::make_shared<SpectrumScene>(
+      spectrum_scene(config_.data.source, config_.data.seed, static_cast<std::size_t>(inputs_.layout->clients() - 1),
+                     summary.rounds, cells));
   const std::string folder = directory_->path();
   own.write = [=] { write_scene(folder, *scene); };
   own.draw = [=] { return std::vector<std::string>{draw_scene(folder, *scene)}; };

@@ -35,8 +35,8 @@ std::vector<Client> VerticalRun::clients_of_networks() const {
   std::vector<Client> clients;
   const bool all = config_.plan.central;
   if (all && !first_rank()) return clients;
-  const Client first = all ? 0 : first_client();
-  const Client count = all ? layout_->clients() : client_count();
+  const Client first = all ? 0 : inputs_.first_client();
+  const Client count = all ? inputs_.layout->clients() : inputs_.client_count();
   for (Client client = first; client < first + count; ++client) clients.push_back(client);
   return clients;
 }
@@ -154,7 +154,7 @@ void VerticalRun::save_networks(const Summary& summary) {
   });
   if (!shared) return;
   directory_->bring_in(agreement_);
-  on_first_rank([&] { join_parts(directory_->path(), layout_->clients()); });
+  on_first_rank([&] { join_parts(directory_->path(), inputs_.layout->clients()); });
 }
 
 }  // namespace starling

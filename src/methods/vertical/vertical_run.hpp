@@ -8,8 +8,8 @@
 
 #include "net/root/root.hpp"
 #include "output/figures/vertical_record.hpp"
+#include "run/inputs/rank_key.hpp"
 #include "run/learning_run.hpp"
-#include "run/rank_key.hpp"
 #include "vertical_config.hpp"
 
 namespace starling {

@@ -65,11 +65,12 @@ bool VerticalRun::knows_labels() const {
 }
 
 std::size_t VerticalRun::first_party() const {
-  return static_cast<std::size_t>(std::max<Client>(first_client() - 1, 0));
+  return static_cast<std::size_t>(std::max<Client>(inputs_.first_client() - 1, 0));
 }
 
 std::size_t VerticalRun::party_count() const {
-  return static_cast<std::size_t>(client_count()) - (client_count() > 0 && first_client() == 0 ? 1 : 0);
+  return static_cast<std::size_t>(inputs_.client_count()) -
+         (inputs_.client_count() > 0 && inputs_.first_client() == 0 ? 1 : 0);
 }
 
 /// Covers the files of this rank's parties, that of the labels, and the start, of which each rank may read another
@@ -93,9 +94,9 @@ std::vector<std::string> VerticalRun::digests_of_sources() const {
 
 void VerticalRun::open_data() {
   require_protection(config_.privacy);
-  layout_ = Layout::with_centre(number_of_parties(), world_.size());
-  if (world_.size() > layout_->clients()) {
-    notes_.push_back(fmt::format("{} rank(s) host no party and stay idle", world_.size() - layout_->clients()));
+  inputs_.layout = Layout::with_centre(number_of_parties(), world_.size());
+  if (world_.size() > inputs_.layout->clients()) {
+    notes_.push_back(fmt::format("{} rank(s) host no party and stay idle", world_.size() - inputs_.layout->clients()));
   }
   if (world_.size() == 1) notes_.emplace_back("one rank is fusion centre and all parties: a simulation");
   if (!config_.is_spectrum()) {
@@ -106,15 +107,15 @@ void VerticalRun::open_data() {
   } else {
     check_class_labels(config_.data, false, config_.loss);
   }
-  source_digests_ = digests_of_sources();
+  inputs_.source_digests = digests_of_sources();
   data_ = open_source();
-  dataset_.is_public = data_.is_public;
-  dataset_.replayable = data_.replayable;
-  dataset_.digest = data_.digest;
-  dataset_.fingerprint = data_.fingerprint;
+  inputs_.dataset.is_public = data_.is_public;
+  inputs_.dataset.replayable = data_.replayable;
+  inputs_.dataset.digest = data_.digest;
+  inputs_.dataset.fingerprint = data_.fingerprint;
   if (config_.held_out.empty()) return;
   held_out_ = open_held_out();
-  if (!harms_nobody(config_.privacy, data_.is_public)) require_other_records(files_of_held_out());
+  if (!harms_nobody(config_.privacy, data_.is_public)) inputs_.require_other_records(files_of_held_out());
   if (config_.privacy.protects()) {
     notes_.emplace_back(
         "the records of --test count as public: the parties' embeddings of them go to rank 0 without noise");
@@ -122,8 +123,8 @@ void VerticalRun::open_data() {
 }
 
 VerticalDataset VerticalRun::open_held_out() {
-  return open_vertical(config_.held_out_settings(), static_cast<std::size_t>(layout_->clients() - 1), first_party(),
-                       party_count(), first_rank());
+  return open_vertical(config_.held_out_settings(), static_cast<std::size_t>(inputs_.layout->clients() - 1),
+                       first_party(), party_count(), first_rank());
 }
 
 /// The files of features that this rank's parties have held out.
@@ -146,7 +147,7 @@ std::string VerticalRun::digest_of_inputs() const {
 }
 
 VerticalDataset VerticalRun::open_source() {
-  return open_vertical(config_.settings(), static_cast<std::size_t>(layout_->clients() - 1), first_party(),
+  return open_vertical(config_.settings(), static_cast<std::size_t>(inputs_.layout->clients() - 1), first_party(),
                        party_count(), knows_labels());
 }
 
@@ -208,7 +209,7 @@ void VerticalRun::compare_held_out() {
     for (std::size_t i = 0; i < held_out_->ids.size(); ++i) {
       if (own.contains(held_out_->ids[i])) shared.push_back(i);
     }
-    return note_shared(first_client(), Secret(shared), held_out_->ids.size());
+    return inputs_.note_shared(inputs_.first_client(), Secret(shared), held_out_->ids.size());
   }
   for (std::size_t k = 0; k < party_count(); ++k) {
     const std::size_t width = data_.shape.columns[first_party() + k];
@@ -218,8 +219,8 @@ void VerticalRun::compare_held_out() {
     shared.update(
         [](auto& numbers, const Batch& all, const Batch& of_party) { numbers = KnownRecords(all).found_in(of_party); },
         known, own);
-    note_shared(static_cast<Client>(first_party() + k + 1), shared,
-                static_cast<std::size_t>(held_out_->shape.records.value_or(0)));
+    inputs_.note_shared(static_cast<Client>(first_party() + k + 1), shared,
+                        static_cast<std::size_t>(held_out_->shape.records.value_or(0)));
   }
 }
 
@@ -304,7 +305,7 @@ void VerticalRun::choose_rounds() {
   config_.data.batch = data_.batch;
   plan.batch = data_.batch;
   plan.keeps_predictions = loss_of_outputs_->classifies() && loss_of_outputs_->outputs() <= 2;
-  plan.rounds = config_.is_spectrum() && !config_.rounds ? rounds_of_spectrum : rounds_of(data_.shape.rounds);
+  plan.rounds = config_.is_spectrum() && !config_.rounds ? rounds_of_spectrum : inputs_.rounds_of(data_.shape.rounds);
   check(!plan.lazy_after || *plan.lazy_after < plan.rounds,
         "--baseline lazy:{} of {} rounds (nobody would stop learning) name an earlier round",
         plan.lazy_after.value_or(0), plan.rounds);
@@ -360,7 +361,7 @@ RunFacts VerticalRun::privacy_facts() {
   RunFacts facts = common_facts(config_.plan.rounds);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
   facts.vertical =
-      VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1, config_.plan.local_steps,
+      VerticalTrust{config_.plan.labels == LabelHolders::all, inputs_.layout->clients() - 1, config_.plan.local_steps,
                     config_.plan.central, static_cast<std::int64_t>(config_.plan.person_rows)};
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
@@ -375,8 +376,8 @@ std::vector<ServedRounds> VerticalRun::served() const {
   const std::optional<std::int64_t> records = data_.shape.records;
   const auto m = static_cast<std::int64_t>(config_.plan.batch);
   const std::optional<Round> of_pass = records ? std::optional<Round>((*records + m - 1) / m) : std::nullopt;
-  served.reserve(static_cast<std::size_t>(client_count()));
-  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+  served.reserve(static_cast<std::size_t>(inputs_.client_count()));
+  for (Client u = inputs_.first_client(); u < inputs_.first_client() + inputs_.client_count(); ++u) {
     const bool pays = u > 0 || config_.plan.labels == LabelHolders::head || config_.plan.central;
     served.push_back(pays ? ServedRounds{records, of_pass, data_.shape.rounds} : ServedRounds{0, 0, 0});
   }

@@ -7,8 +7,7 @@
 #include "data/generators/synthetic.hpp"
 #include "files/tell_user.hpp"
 #include "histogram_counts.hpp"
-#include "run/learning_run.hpp"
-#include "run/start_models.hpp"
+#include "run/inputs/start_models.hpp"
 
 namespace starling {
 
@@ -19,7 +18,7 @@ constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms
 
 }  // namespace
 
-FeatureRelease::FeatureRelease(TunedCommand& command, LearningRun& run, const std::optional<double>& share)
+FeatureRelease::FeatureRelease(TunedCommand& command, const TuningTerms& run, const std::optional<double>& share)
     : command_(command),
       run_(run),
       config_(command.tuned_config()),
@@ -48,11 +47,11 @@ std::string FeatureRelease::why_of_no_use() const {
 
 std::string FeatureRelease::why_as_they_are(const std::optional<std::int64_t>& most_records) const {
   if (const std::string why = why_of_no_use(); !why.empty()) return why;
-  const DataShape& shape = run_.dataset_.shape;
+  const DataShape& shape = run_.inputs.dataset.shape;
   if (shape.sparse) return "records are sparse, and their zeros would become numbers";
-  if (!run_.dataset_.replayable) return "their records come once";
+  if (!run_.inputs.dataset.replayable) return "their records come once";
   if (most_records.value_or(0) == 0 || *most_records > NoisyCounts::most_records) return "there is no end of records";
-  if (shape.features * static_cast<std::size_t>(run_.layout_->clients()) > most_features_of_clients) {
+  if (shape.features * static_cast<std::size_t>(run_.inputs.layout->clients()) > most_features_of_clients) {
     return fmt::format("their histograms would be large (more than {} features of all clients)",
                        most_features_of_clients);
   }
@@ -63,7 +62,7 @@ std::string FeatureRelease::why_as_they_are(const std::optional<std::int64_t>& m
 void FeatureRelease::choose_features() {
   std::vector<std::int64_t> here;
   std::int64_t columns = 0;
-  if (const auto& constants = run_.dataset_.constants) {
+  if (const auto& constants = run_.inputs.dataset.constants) {
     columns = static_cast<std::int64_t>(constants->features);
     const std::vector<ColumnFeature> made = constants->made_features();
     for (std::size_t j = 0; j < made.size(); ++j) {
@@ -72,8 +71,8 @@ void FeatureRelease::choose_features() {
       here.push_back(static_cast<std::int64_t>(made[j].column));
     }
   }
-  columns_ = static_cast<std::size_t>(run_.agreement_.max(declare_public(columns)));
-  for (const std::vector<std::int64_t>& each : run_.agreement_.all_gather(declare_public(std::move(here)))) {
+  columns_ = static_cast<std::size_t>(run_.agreement.max(declare_public(columns)));
+  for (const std::vector<std::int64_t>& each : run_.agreement.all_gather(declare_public(std::move(here)))) {
     if (each.size() > column_of_.size()) column_of_.assign(each.begin(), each.end());
   }
 }
@@ -93,8 +92,8 @@ bool FeatureRelease::is_worth_it(std::int64_t records, double least) const {
 std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records) {
   if (share_ == 0 || !config_.privacy.protects()) return std::nullopt;
   const std::string why = why_as_they_are(most_records);
-  if (asked_for_ && !why.empty()) run_.notes_.push_back(fmt::format("features are left as they are: {}", why));
-  if (!run_.agreement_.all(declare_public(why.empty()))) return std::nullopt;
+  if (asked_for_ && !why.empty()) run_.notes.push_back(fmt::format("features are left as they are: {}", why));
+  if (!run_.agreement.all(declare_public(why.empty()))) return std::nullopt;
   choose_features();
   const std::size_t count = column_of_.size();
   if (count == 0) return std::nullopt;
@@ -103,29 +102,28 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                        .form = FeatureHistograms::form_of(count),
                        .share = share_,
                        .of_price = feature_share_of(config_.privacy, share_, config_.data.epochs)};
-  run_.agreement_.together(
-      [&] { complete_facts(facts, command_, *most_records, run_.common_facts(1), run_.dataset_); });
-  if (run_.agreement_.any(declare_public(run_.test_ && run_.test_->sparse()))) {
-    run_.notes_.emplace_back(
-        "features are left as they are: those of --test are sparse, and could not be standardised");
+  run_.agreement.together([&] { complete_facts(facts, command_, *most_records, run_.facts(), run_.inputs.dataset); });
+  if (run_.agreement.any(declare_public(run_.inputs.test && run_.inputs.test->sparse()))) {
+    run_.notes.emplace_back("features are left as they are: those of --test are sparse, and could not be standardised");
     return std::nullopt;
   }
-  const std::int64_t records = records_of(run_.agreement_, facts);
-  const Vector variances = variances_of(run_.agreement_, *run_.layout_, config_.privacy, facts);
-  const double least = run_.agreement_.broadcast(declare_public(least_count_of_features(variances, count)));
+  const std::int64_t records = records_of(run_.agreement, facts);
+  const Vector variances = variances_of(run_.agreement, *run_.inputs.layout, config_.privacy, facts);
+  const double least = run_.agreement.broadcast(declare_public(least_count_of_features(variances, count)));
   if (!is_worth_it(records, least)) return std::nullopt;
-  const std::string folder = run_.private_folder_before_rounds();
-  HistogramRelease release(run_.agreement_, *run_.layout_, config_.privacy, std::move(facts), folder);
+  const std::string folder = run_.private_folder();
+  HistogramRelease release(run_.agreement, *run_.inputs.layout, config_.privacy, std::move(facts), folder);
   if (!release.affordable()) {
-    run_.notes_.emplace_back("histograms of features are not released: the --budget does not allow it");
+    run_.notes.emplace_back("histograms of features are not released: the --budget does not allow it");
     return std::nullopt;
   }
   std::vector<Secret<Counts>> counts;
-  run_.agreement_.together([&] {
+  run_.agreement.together([&] {
     const FeatureHistograms histograms(count, 1, 0);
-    for (const auto& stream : run_.dataset_.streams) counts.push_back(count_features(*stream, histograms, features_));
+    for (const auto& stream : run_.inputs.dataset.streams)
+      counts.push_back(count_features(*stream, histograms, features_));
   });
-  run_.begin_early_release();
+  run_.begin_release();
   const Vector sum = release.release(command_.path_of_features(), counts);
   std::vector<std::optional<FeatureMoments>> moments;
   for (std::size_t j = 0; j < count; ++j) {
@@ -133,7 +131,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
         feature_moments(View(sum).subspan(FeatureHistograms::bins * j, FeatureHistograms::bins), least, records));
   }
   TunedValue value = value_of(moments);
-  value.value = run_.agreement_.broadcast(declare_public(value.value));  // processors may round differently
+  value.value = run_.agreement.broadcast(declare_public(value.value));  // processors may round differently
   return value;
 }
 

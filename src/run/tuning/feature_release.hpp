@@ -9,17 +9,15 @@
 #include <vector>
 
 #include "privacy/mechanism/feature_histograms.hpp"
-#include "run/settings/tuned_settings.hpp"
+#include "run/tuning/tuned_settings.hpp"
 #include "tuned_command.hpp"
 
 namespace starling {
 
-class LearningRun;
-
 class FeatureRelease {
  public:
   /// `share` is --feature-share; none: the usual one, where features are to be standardised. Keeps references.
-  FeatureRelease(TunedCommand& command, LearningRun& run, const std::optional<double>& share);
+  FeatureRelease(TunedCommand& command, const TuningTerms& run, const std::optional<double>& share);
 
   [[nodiscard]] double share() const { return share_; }
   /// The value of --standardise that released means and deviations give, `none` where they say that features have one
@@ -35,7 +33,7 @@ class FeatureRelease {
   [[nodiscard]] TunedValue value_of(const std::vector<std::optional<FeatureMoments>>& moments) const;
 
   TunedCommand& command_;
-  LearningRun& run_;
+  const TuningTerms& run_;
   const TunedConfig& config_;
   bool asked_for_;
   double share_;

@@ -14,8 +14,7 @@
 #include "histogram_counts.hpp"
 #include "model/network/noise_norm.hpp"
 #include "rule_settings.hpp"
-#include "run/learning_run.hpp"
-#include "run/start_models.hpp"
+#include "run/inputs/start_models.hpp"
 
 namespace starling {
 
@@ -26,20 +25,14 @@ constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a
 
 }  // namespace
 
-std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset) {
-  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t most = agreement.max(declare_public(dataset.most_records().value_or(endless)));
-  return most == endless ? std::nullopt : std::optional(most);
-}
-
 /// The values come from rank 0: processors may round differently.
-void SettingsByRule::choose() {
-  if (!config().tunes()) return;
+Tuning SettingsByRule::choose() {
   if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
-    return say_that_no_rule_is_known(why_not);
+    say_that_no_rule_is_known(why_not);
+    return {};
   }
   if (may_add_intercept()) config().model.asked_intercept = true;
-  const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement_, run_.dataset_);
+  const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
   config().data.epochs = tuned_passes(config(), most_records);
   config().privacy.passes = config().data.uses_of_unit();
   choose_features(most_records);
@@ -47,20 +40,21 @@ void SettingsByRule::choose() {
   tell_intercept();
   std::vector<TunedValue> values;
   std::string cost;
-  run_.agreement_.together([&] {
+  run_.agreement.together([&] {
     values = values_of_rule(most_records);
     cost = histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs,
-                            run_.layout_->clients())
-               .text(config().privacy, run_.layout_->clients());
+                            run_.inputs.layout->clients())
+               .text(config().privacy, run_.inputs.layout->clients());
   });
-  cost = run_.agreement_.broadcast(declare_public(cost));
+  cost = run_.agreement.broadcast(declare_public(cost));
   if (!cost.empty()) config().privacy.histogram_price = cost;
-  for (TunedValue& each : values) each.value = run_.agreement_.broadcast(declare_public(each.value));
-  run_.agreement_.together([&] {
+  for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
+  run_.agreement.together([&] {
     take(values);
-    run_.dataset_.plan(config().data.batching(), most_records);
+    run_.inputs.dataset.plan(config().data.batching(), most_records);
   });
-  chosen_.insert(chosen_.end(), values.begin(), values.end());
+  std::ranges::move(values, std::back_inserter(tuning_.chosen));
+  return std::move(tuning_);
 }
 
 void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const {
@@ -76,19 +70,19 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const
 /// Tells the choices and what to expect of them.
 std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records) {
   const TunedConfig& config = this->config();
-  const std::unique_ptr<Model> model = make_model(config.model, *run_.loss_, run_.dataset_.shape);
+  const std::unique_ptr<Model> model = make_model(config.model, *run_.loss, run_.inputs.dataset.shape);
   RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(
-        saved_model(config.model, config.loss, *run_.loss_, run_.dataset_.shape).as<NetworkForm>()->architecture,
+        saved_model(config.model, config.loss, *run_.loss, run_.inputs.dataset.shape).as<NetworkForm>()->architecture,
         facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
   }
   const LearningRule rule = learning_rule(facts);
   std::vector<TunedValue> values =
       tuned_values(config, facts, rule, command_.own_choices(rule), command_.name_of_steps());
   for (TunedValue& each : values) keep_in_range(each);
-  signal_to_noise_ = signal_to_noise(facts, rule);
+  tuning_.signal_to_noise = signal_to_noise(facts, rule);
   if (run_.first_rank()) print_tuning(values, outlook(facts, rule));
   return values;
 }
@@ -103,15 +97,15 @@ bool SettingsByRule::may_add_intercept() const {
 }
 
 void SettingsByRule::note_missing_intercept() const {
-  run_.notes_.emplace_back(
+  run_.notes.emplace_back(
       "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
 }
 
 void SettingsByRule::add_intercept() {
   if (!config().learns() || config().tune || !may_add_intercept()) return;
   if (!command_.why_not_by_rule().empty()) return note_missing_intercept();
-  run_.agreement_.together([&] { command_.choose({{"intercept", "yes", ""}}); });
-  run_.notes_.emplace_back("the model has an intercept: --intercept no leaves it out");
+  run_.agreement.together([&] { command_.choose({{"intercept", "yes", ""}}); });
+  run_.notes.emplace_back("the model has an intercept: --intercept no leaves it out");
 }
 
 /// An intercept that nobody asked for is left out beside features that are far smaller than its 1: gradients would be
@@ -131,17 +125,17 @@ void SettingsByRule::settle_intercept(TypicalNorms& norms) {
 void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records) {
   TunedConfig& config = this->config();
   const double share = config.scale_share.value_or(usual_scale_share);
-  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, *run_.loss_));
+  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, *run_.loss));
   const bool settled = known || (config.privacy.clip && config.given("step"));
-  const bool wanted = share > 0 && config.privacy.protects() && !settled && run_.dataset_.replayable &&
+  const bool wanted = share > 0 && config.privacy.protects() && !settled && run_.inputs.dataset.replayable &&
                       most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
   config.scale_share = 0;
-  if (run_.agreement_.all(declare_public(wanted))) release_norms(share, *most_records);
+  if (run_.agreement.all(declare_public(wanted))) release_norms(share, *most_records);
 }
 
 void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   const TunedConfig& config = this->config();
-  const bool labels = needs_label_size(config, *run_.loss_);
+  const bool labels = needs_label_size(config, *run_.loss);
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   HistogramFacts facts{.name = labels ? "histogram of norms and labels" : "histogram of norms",
                        .end = end_of_norms,
@@ -149,25 +143,25 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
                        .share = share,
                        .of_price = norm_share_of(config.privacy, share, config.data.epochs)};
   std::vector<Secret<Counts>> counts;
-  run_.agreement_.together([&] {
-    complete_facts(facts, command_, most_records, run_.common_facts(1), run_.dataset_);
+  run_.agreement.together([&] {
+    complete_facts(facts, command_, most_records, run_.facts(), run_.inputs.dataset);
     const NormHistogram histogram(noise, 1, 0, labels);
-    for (const auto& stream : run_.dataset_.streams) {
+    for (const auto& stream : run_.inputs.dataset.streams) {
       const bool constant = config.model.intercept() && config.given("intercept");
       counts.push_back(count_norms(*stream, histogram, constant, config.privacy.person_mean));
     }
   });
-  const Vector variances = variances_of(run_.agreement_, *run_.layout_, config.privacy, facts);
-  const std::int64_t records = records_of(run_.agreement_, facts);
-  const std::string folder = run_.private_folder_before_rounds();
-  HistogramRelease release(run_.agreement_, *run_.layout_, config.privacy, std::move(facts), folder);
+  const Vector variances = variances_of(run_.agreement, *run_.inputs.layout, config.privacy, facts);
+  const std::int64_t records = records_of(run_.agreement, facts);
+  const std::string folder = run_.private_folder();
+  HistogramRelease release(run_.agreement, *run_.inputs.layout, config.privacy, std::move(facts), folder);
   if (!release.affordable()) {
-    run_.notes_.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
+    run_.notes.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
     return;
   }
-  run_.begin_early_release();
+  run_.begin_release();
   const Vector sum = release.release(command_.path_of_norms(), counts);
-  const double least = run_.agreement_.broadcast(declare_public(least_count(noise, variances)));
+  const double least = run_.agreement.broadcast(declare_public(least_count(noise, variances)));
   const auto typical = [&](std::size_t first) {
     return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
   };
@@ -176,7 +170,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   if (noise == ChargeKind::laplace) norms.l1 = typical(NormHistogram::bins);
   if (labels) norms.label = typical_label(View(sum).last(NormHistogram::bins), least, records);
   if (config.norm.empty() && norms.l2 && may_be_noise(View(sum).first(NormHistogram::bins), least, records)) {
-    run_.notes_.push_back(fmt::format(
+    run_.notes.push_back(fmt::format(
         "the norm of a typical record, {:.4g}, may be one of noise alone: its count is near the least that stands out, "
         "and holds less than half of the records. --norm says it, and a larger --scale-share shows it",
         *norms.l2));
@@ -196,7 +190,7 @@ void SettingsByRule::tell_intercept() {
 /// Prints choices that are made before the rule's own.
 void SettingsByRule::tell(const std::vector<TunedValue>& values) {
   if (run_.first_rank()) print_tuning(values, "");
-  chosen_.insert(chosen_.end(), values.begin(), values.end());
+  std::ranges::copy(values, std::back_inserter(tuning_.chosen));
 }
 
 /// Standardises features by histograms of them, where that is worth its price.
@@ -208,10 +202,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     tell({*chosen});
     if (chosen->value == "none") return;
     config().data.standardise = chosen->value;
-    run_.notes_.emplace_back(
+    run_.notes.emplace_back(
         "features are standardised (standardise in config.ini): models are of standardised features. predict and score "
         "take records in their own units. --feature-share 0 leaves features as they are");
-    run_.agreement_.together([&] { run_.read_again_with_other_constants(); });
+    run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
   }
 }
 
@@ -238,7 +232,7 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
     }
     take("norm", text, "the median bin of the sum of");
   }
-  if (needs_label_size(config, *run_.loss_) && !config.label_size) {
+  if (needs_label_size(config, *run_.loss) && !config.label_size) {
     const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
     if (!text.empty()) config.label_size = std::stod(text);
     take("label-size", text, "the upper end of the median bin of the sum of");
@@ -270,22 +264,14 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
   command_.choose(chosen);
 }
 
-void SettingsByRule::describe(RunFacts& facts, const Loss* loss) const {
-  const TunedConfig& config = this->config();
-  facts.histograms.labels = loss != nullptr && needs_label_size(config, *loss);
-  facts.histograms.uses = config.data.epochs;
-  if (!config.privacy.protects()) return;
-  facts.histograms.features = config.privacy.feature_share.value_or(0);
-  facts.histograms.norms = config.scale_share.value_or(0);
-}
-
-void SettingsByRule::persist(Snapshot& snapshot) {
-  KeptChoices(chosen_).persist(snapshot);
-  snapshot(signal_to_noise_);
-}
-
-void SettingsByRule::describe(Summary& summary) const {
-  summary.add(Tuning{chosen_, signal_to_noise_});
+HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
+  HistogramShares shares;
+  shares.labels = loss != nullptr && needs_label_size(config, *loss);
+  shares.uses = config.data.epochs;
+  if (!config.privacy.protects()) return shares;
+  shares.features = config.privacy.feature_share.value_or(0);
+  shares.norms = config.scale_share.value_or(0);
+  return shares;
 }
 
 }  // namespace starling

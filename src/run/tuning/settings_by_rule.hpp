@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/serving/dataset.hpp"
@@ -11,15 +12,10 @@
 #include "net/agreement.hpp"
 #include "report/summary.hpp"
 #include "run/privacy/run_privacy.hpp"
-#include "run/settings/tuned_settings.hpp"
+#include "run/tuning/tuned_settings.hpp"
 #include "tuned_command.hpp"
 
 namespace starling {
-
-class LearningRun;
-
-/// Records of the client that has most; none for a source without end. **Collective.**
-[[nodiscard]] std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset);
 
 /// The norms of a typical record of all clients; none where too few records stand out of the noise.
 struct TypicalNorms {
@@ -28,23 +24,20 @@ struct TypicalNorms {
   std::optional<double> label;  ///< of typical labels, where they are counted: the upper end of the median bin
 };
 
-/// The settings of one run.
+/// The histograms whose results a run has, for its privacy. `loss` may be null.
+[[nodiscard]] HistogramShares histograms_of(const TunedConfig& config, const Loss* loss);
+
+/// The choice of settings for one run.
 class SettingsByRule {
  public:
-  /// `run` is that of the command. Keeps references.
-  SettingsByRule(TunedCommand& command, LearningRun& run) : command_(command), run_(run) {}
+  /// Keeps a reference to the command.
+  SettingsByRule(TunedCommand& command, TuningTerms run) : command_(command), run_(std::move(run)) {}
 
-  /// Takes from the rule what the user left open in the words of the command line. **Collective.**
-  void choose();
+  /// Takes from the rule what the user left open. **Collective.**
+  [[nodiscard]] Tuning choose();
   /// Gives the model of a run that is not tuned, since it has no noise, the intercept that the rule would give it.
   /// **Collective.**
   void add_intercept();
-
-  /// What the run's privacy has to know: norms that were released.
-  void describe(RunFacts& facts, const Loss* loss) const;
-  void describe(Summary& summary) const;
-  /// Keeps what was chosen, and the outlook, in checkpoints.
-  void persist(Snapshot& snapshot);
 
  private:
   [[nodiscard]] TunedConfig& config() const { return command_.tuned_config(); }
@@ -62,9 +55,8 @@ class SettingsByRule {
   void take(const std::vector<TunedValue>& values);
 
   TunedCommand& command_;
-  LearningRun& run_;
-  std::vector<TunedValue> chosen_;
-  double signal_to_noise_ = 0;
+  TuningTerms run_;
+  Tuning tuning_;
 };
 
 }  // namespace starling

@@ -2,15 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "privacy/keys/release_path.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
+#include "run/inputs/inputs.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {
+
+/// What a rule that chooses settings has of a run. Functions are **collective**.
+struct TuningTerms {
+  Agreement& agreement;
+  RunInputs& inputs;
+  const Loss* loss;
+  std::vector<std::string>& notes;
+  std::function<RunFacts()> facts;              ///< that all releases have. Rank-local.
+  std::function<std::string()> private_folder;  ///< of this rank. The run directory is made if it is not there yet
+  std::function<void()> begin_release;          ///< called before a release: after it no run begins afresh there
+
+  [[nodiscard]] bool first_rank() const { return agreement.rank() == 0; }
+};
 
 /// A command whose settings the rule may choose.
 class TunedCommand {

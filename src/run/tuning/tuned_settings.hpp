@@ -14,11 +14,11 @@ namespace starling {
 /// why.
 class KeptChoices {
  public:
-  explicit KeptChoices(std::vector<TunedValue>& values) : values_(values) {}
+  explicit KeptChoices(Tuning& tuning) : tuning_(tuning) {}
   void persist(Snapshot& snapshot);
 
  private:
-  std::vector<TunedValue>& values_;
+  Tuning& tuning_;
 };
 
 /// Prints each choice with its reason to stderr, and then the outlook, if there is one.

@@ -1,4 +1,4 @@
-#include "run/settings/tuned_settings.hpp"
+#include "run/tuning/tuned_settings.hpp"
 
 #include <algorithm>
 
@@ -12,10 +12,12 @@ namespace starling {
 
 void KeptChoices::persist(Snapshot& snapshot) {
   std::vector<std::string> words;
-  for (const TunedValue& each : values_) words.insert(words.end(), {each.option, each.value, each.reason});
+  for (const TunedValue& each : tuning_.chosen) words.insert(words.end(), {each.option, each.value, each.reason});
   snapshot(words);
-  values_.clear();
-  for (std::size_t i = 0; i + 2 < words.size(); i += 3) values_.push_back({words[i], words[i + 1], words[i + 2]});
+  snapshot(tuning_.signal_to_noise);
+  tuning_.chosen.clear();
+  for (std::size_t i = 0; i + 2 < words.size(); i += 3)
+    tuning_.chosen.push_back({words[i], words[i + 1], words[i + 2]});
 }
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {

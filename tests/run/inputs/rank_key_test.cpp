@@ -1,5 +1,5 @@
 // The key that ranks compare digests of private data under.
-#include "run/rank_key.hpp"
+#include "run/inputs/rank_key.hpp"
 
 #include <set>
 

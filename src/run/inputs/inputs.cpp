@@ -1,0 +1,333 @@
+#include "run/inputs/inputs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <map>
+
+#include <fmt/ranges.h>
+
+#include "core/digest.hpp"
+#include "core/per_client.hpp"
+#include "data/column_names.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/memory_records.hpp"
+#include "data/serving/known_records.hpp"
+#include "data/serving/partition.hpp"
+#include "data/source.hpp"
+#include "files/durable_file.hpp"
+#include "run/inputs/rank_key.hpp"
+
+namespace starling {
+
+namespace {
+
+/// The files of a source; none of generators, memory and standard input.
+std::vector<std::string> files_of_source(const std::string& source) {
+  return is_synthetic(source) || source == "-" ? std::vector<std::string>() : files_of(source);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset) {
+  constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = agreement.max(declare_public(dataset.most_records().value_or(endless)));
+  return most == endless ? std::nullopt : std::optional(most);
+}
+
+Client RunInputs::number_of_clients(std::optional<Client> of_topology) const {
+  if (earlier) return members.clients();  // on any number of ranks
+  std::optional<Client> asked = config().clients;
+  if (config().clients_per_rank) asked = *config().clients_per_rank * static_cast<Client>(world_.size());
+  check(
+      !asked || !of_topology || *asked == *of_topology,
+      "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
+      asked.value_or(0), of_topology.value_or(0));
+  const Client clients = of_topology.value_or(asked.value_or(static_cast<Client>(world_.size())));
+  check(
+      asked.has_value() || clients <= static_cast<Client>(world_.size()),
+      "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
+      clients, world_.size(), clients, clients);
+  return clients;
+}
+
+std::unique_ptr<Graph> RunInputs::place_clients(const std::optional<std::string>& topology) {
+  std::unique_ptr<Graph> graph = topology ? read_graph(*topology) : nullptr;
+  const Client clients = number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt);
+  layout.emplace(earlier ? earlier->layout : Layout(clients, world_.size()));
+  int idle = 0;
+  for (int r = 0; r < world_.size(); ++r) idle += layout->count(r) == 0 ? 1 : 0;
+  if (idle > 0) notes_.push_back(fmt::format("{} ranks host no client and stay idle", idle));
+  return graph;
+}
+
+std::vector<char> RunInputs::lost_here() const {
+  std::vector<char> lost;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) lost.push_back(members.is_lost(u) ? 1 : 0);
+  return lost;
+}
+
+void RunInputs::open_streams(DataSettings& data) {
+  require_protection(config().privacy);
+  data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
+  source_digests = digests_of_sources();
+  if (config().save_partition && world_.rank() == 0 && !config().resume)
+    check_saves_partition(data, *config().save_partition);
+  open_records(data);
+  append_joined(data);
+}
+
+void RunInputs::open_records(const DataSettings& data) {
+  const Client first = std::min(first_client(), clients_at_first());
+  const Client end = std::min(first_client() + client_count(), clients_at_first());
+  dataset = open_dataset(data, clients_at_first(), first, end - first);
+}
+
+Dataset RunInputs::opened_again(const DataSettings& data) const {
+  Dataset again = open_dataset(data, layout->clients(), first_client(), client_count());
+  if (batching) again.plan(*batching);
+  return again;
+}
+
+/// A run that goes on without its largest client keeps the number of batches.
+void RunInputs::deal_records() {
+  if (!config().deals_evenly) return;
+  const DataSettings& data = config().data;
+  Batching dealt{data.batch, data.epochs};
+  if (earlier && earlier->rounds_of_pass > 0) {
+    dealt.rounds_of_pass = earlier->rounds_of_pass;
+  } else {
+    const std::optional<std::int64_t> most = most_records_of_clients(agreement_, dataset);
+    if (!most) return;
+    const auto m = static_cast<std::int64_t>(data.batch);
+    dealt.rounds_of_pass = *most / m + (*most % m > 0 ? 1 : 0);
+  }
+  batching = dealt;
+  agreement_.together([&] { dataset.plan(dealt); });
+}
+
+Vector RunInputs::factors_of_own_means(const std::vector<std::unique_ptr<Stream>>& streams) const {
+  const auto m = static_cast<double>(config().data.batch);
+  Vector factors;
+  for (const auto& stream : streams) {
+    const auto records = static_cast<double>(stream->records().value_or(0));
+    factors.push_back(records > 0 ? m * static_cast<double>(*stream->rounds_of_pass()) / records : 1);
+  }
+  return factors;
+}
+
+Vector RunInputs::records_of_clients() {
+  Vector own;
+  for (const auto& stream : dataset.streams) own.push_back(static_cast<double>(stream->records().value_or(0)));
+  return joined(agreement_.all_gather(declare_public(own)));
+}
+
+void RunInputs::read_again_with_other_constants() {
+  const DataShape agreed = dataset.shape;
+  open_records(config().data);
+  dataset.shape = agreed;
+  read_test();
+}
+
+void RunInputs::read_test() {
+  if (config().test) test = read_test_set(*config().test, config().data, dataset.shape);
+}
+
+void RunInputs::open_test(bool harmless) {
+  read_test();
+  if (!test || is_synthetic(*config().test) || harmless) return;
+  const bool in_memory = is_in_memory(*config().test);
+  require_other_records({in_memory ? *config().test : files_of(*config().test).front()});
+  if (!dataset.replayable) return;
+  const KnownRecords known(*test);
+  for (std::size_t k = 0; k < dataset.streams.size(); ++k) {
+    note_shared(first_client() + static_cast<Client>(k), known.found_in(*dataset.streams[k]), test->size());
+    dataset.streams[k]->plan(batching.value_or(config().data.batching()));
+  }
+}
+
+void RunInputs::note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records) {
+  if (!in_test_) in_test_.emplace();
+  in_test_->update(
+      [&](std::string& text, std::vector<std::size_t> found) {
+        if (found.empty()) return;
+        for (std::size_t& each : found) ++each;
+        text += fmt::format("client {}: of {} records of --test these are among its own, counted from 1: {}\n", u,
+                            records, fmt::join(found, ", "));
+      },
+      numbers);
+}
+
+void RunInputs::require_other_records(const std::vector<std::string>& of_test) const {
+  for (const std::string& file : of_test) {
+    const std::string digest = is_in_memory(file) ? digest_of_memory(file) : sha256_of_file(file);
+    const auto has_it = [&](const std::string& own) { return own.find(digest) != std::string::npos; };
+    check(std::ranges::none_of(source_digests, has_it),
+          "--test '{}': these are records to learn from, byte by byte. The metrics of --test are exact, and would tell "
+          "of "
+          "records that are protected. Name other records, or leave it out.",
+          file);
+  }
+}
+
+/// Opens the records of this rank's clients that have joined.
+void RunInputs::append_joined(const DataSettings& data) {
+  for (const Membership::Change& each : members.changes(Membership::Change::Kind::join)) {
+    DataSettings joined = data;
+    joined.source = each.source;
+    joined.earlier = each.clients.front();
+    if (is_per_client(each.source) || is_synthetic(each.source)) joined.partition = DataSettings().partition;
+    const Client behind = each.clients.back() + 1;
+    const Client first = std::clamp(first_client(), each.clients.front(), behind);
+    const Client end = std::clamp(first_client() + client_count(), each.clients.front(), behind);
+    dataset.append(open_dataset(joined, behind, first, end - first), each.round);
+  }
+  check(!members.any_joined() || dataset.replayable,
+        "--join: records come through a pipe (the run must find all records again whenever it goes on). Give files.");
+}
+
+/// Records of clients that joined are the same on all ranks that read them, and fit the model. **Collective.**
+void RunInputs::agree_on_joined() {
+  if (!members.any_joined()) return;
+  if (world_.size() > 1) {
+    const RankKey key(agreement_);
+    agreement_.same("content of the records of clients that join",
+                    declare_public(key.digest("joined", dataset.joined_fingerprint)));
+  }
+  const auto shapes = agreement_.all_gather(declare_public(dataset.of_joined.text()));
+  agreement_.together([&] {
+    DataShape joined{.empty = true};
+    for (const std::string& text : shapes) joined = joined.joined(DataShape::parse(text));
+    dataset.of_joined = joined;
+    if (joined.empty) return;
+    DataShape& shape = dataset.shape;
+    check<DataError>(
+        !shape.sparse || joined.features <= shape.features,
+        "--join: records of new clients have feature {}, and the run's model has {} (it keeps its size). Leave such "
+        "features out.",
+        joined.features, shape.features);
+    const std::optional<Round> rounds = shape.rounds;
+    shape = shape.joined(joined);
+    shape.rounds = rounds;  // a run has as many rounds as at first, unless it is asked for more
+  });
+}
+
+void RunInputs::tell_owner(const Secret<std::string>& line) {
+  for_owner_.update([](std::string& lines, const std::string& added) { lines += added + "\n"; }, line);
+  if (private_folder_.empty()) return;
+  OwnersFile(private_folder_ + "/left-out.txt").append(for_owner_);
+  for_owner_ = Secret<std::string>();
+}
+
+void RunInputs::write_shared() const {
+  if (in_test_) OwnersFile::replace(private_folder_ + "/in-test.txt", *in_test_);
+}
+
+void RunInputs::agree_on_data() {
+  if (dataset.common && world_.size() > 1) {
+    const RankKey key(agreement_);
+    agreement_.same("content of " + config().data.source, declare_public(key.digest("content", dataset.fingerprint)));
+  }
+  const auto shapes = agreement_.all_gather(declare_public(dataset.shape.text()));
+  agreement_.together([&] {
+    DataShape all;
+    all.empty = true;
+    for (const std::string& text : shapes) all = all.joined(DataShape::parse(text));
+    check<DataError>(!all.empty, "'{}': no client has a record (nothing can be learned) check the source",
+                     config().data.source);
+    dataset.shape = all;
+  });
+  agree_on_joined();
+  note_clients_without_records();
+  std::ranges::move(notes_on_names(dataset.shape.names), std::back_inserter(notes_));
+  if (dataset.shape.sparse && !config().data.dimension && config().privacy.protects()) {
+    notes_.push_back(fmt::format(
+        "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "
+        "beforehand",
+        dataset.shape.features));
+  }
+}
+
+/// Numbers of records are public. **Collective.**
+void RunInputs::note_clients_without_records() {
+  std::int64_t none = 0;
+  for (std::size_t k = 0; k < dataset.streams.size(); ++k) {
+    const bool is_lost = members.is_lost(first_client() + static_cast<Client>(k));
+    none += !is_lost && dataset.streams[k]->records() == 0 ? 1 : 0;
+  }
+  const std::int64_t all = agreement_.sum(declare_public(none));
+  if (all == 0) return;
+  notes_.push_back(fmt::format(
+      "{} of {} clients have no record: they take no steps, and have what they hear from others. Name fewer "
+      "--clients, or another --partition",
+      all, layout->clients()));
+}
+
+Round RunInputs::rounds_of(std::optional<Round> available) const {
+  const std::optional<Round>& asked = config().rounds;
+  std::optional<Round> most = available;
+  if (most && !dataset.of_joined.empty) {
+    most = dataset.of_joined.rounds ? std::optional(std::max(*most, *dataset.of_joined.rounds)) : std::nullopt;
+  }
+  check(!most || !asked || *asked <= *most,
+        "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
+        asked.value_or(0), most.value_or(0));
+  check(dataset.replayable || asked,
+        "'{}' is read as it arrives (nobody knows beforehand when it ends) say how many rounds to play: --rounds",
+        config().data.source);
+  return asked.value_or(available.value_or(rounds_of_endless_streams));
+}
+
+std::vector<std::string> RunInputs::sources() const {
+  const std::string& at_first = config().data.source;
+  if (!is_per_client(at_first) && !members.any_joined()) return {at_first};
+  std::vector<std::string> own;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    const Membership::Change* joined = members.joined_with(u);
+    const std::string& source = joined != nullptr ? joined->source : at_first;
+    own.push_back(is_per_client(source) ? name_of_client(source, u) : source);
+  }
+  return own;
+}
+
+std::vector<std::string> RunInputs::digests_of_sources() const {
+  std::vector<std::string> digests;
+  std::map<std::string, std::string> known;
+  for (const std::string& source : sources()) {
+    const auto [place, is_new] = known.emplace(source, "");
+    std::string& text = place->second;
+    if (is_new && is_in_memory(source)) text += digest_of_memory(source) + " ";
+    for (const std::string& file : is_new ? files_of_source(source) : std::vector<std::string>()) {
+      if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+    }
+    digests.push_back(text);
+  }
+  return digests;
+}
+
+std::vector<std::string> RunInputs::digests_of_data() const {
+  if (dataset.contents.empty()) return {fmt::format("{} {}", dataset.fingerprint, fmt::join(source_digests, ""))};
+  std::vector<std::string> digests;
+  for (std::size_t k = 0; k < dataset.contents.size(); ++k) {
+    const std::string& source = dataset.fingerprints.empty() ? dataset.fingerprint : dataset.fingerprints[k];
+    const std::string& file = source_digests.size() == 1 ? source_digests.front() : source_digests[k];
+    digests.push_back(fmt::format("{} {}{:016x}", source, file, dataset.contents[k]));
+  }
+  return digests;
+}
+
+std::vector<ServedRounds> RunInputs::served() const {
+  std::vector<ServedRounds> served;
+  served.reserve(dataset.streams.size());
+  for (const auto& stream : dataset.streams) {
+    const Client u = first_client() + static_cast<Client>(served.size());
+    const Membership::Change* joined = members.joined_with(u);
+    served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass(),
+                      members.is_lost(u), joined != nullptr ? joined->round : 0});
+  }
+  return served;
+}
+
+}  // namespace starling

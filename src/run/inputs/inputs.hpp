@@ -1,0 +1,123 @@
+/// What a run reads before its first round: its clients, their records, and those of --test.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/boundary.hpp"
+#include "core/links.hpp"
+#include "core/membership.hpp"
+#include "data/serving/dataset.hpp"
+#include "graph/graph.hpp"
+#include "net/agreement.hpp"
+#include "net/world.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "run/settings/configuration.hpp"
+
+namespace starling {
+
+/// Rounds of a run over streams without end that says no number.
+inline constexpr Round rounds_of_endless_streams = 1000;
+
+/// Records of the client that has most; none for a source without end. **Collective.**
+[[nodiscard]] std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const Dataset& dataset);
+
+/// What a run that goes on keeps of its earlier starts.
+struct EarlierStarts {
+  Layout layout;             ///< of its clients on the present ranks
+  Round rounds_of_pass = 0;  ///< of records that are dealt evenly; 0 where nothing says it
+};
+
+/// The inputs of a run on one rank. Functions stand in the order in which they are called.
+class RunInputs {
+ public:
+  /// Notes for the user are added to `notes`. Keeps references.
+  RunInputs(World& world, const Configuration& configuration, std::vector<std::string>& notes)
+      : world_(world), agreement_(world), configuration_(configuration), notes_(notes) {}
+
+  std::optional<EarlierStarts> earlier;  ///< of a run that goes on
+  Membership members;                    ///< of a run that goes on: its clients, and those that are lost or have joined
+  std::string rewired;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
+  std::optional<Layout> layout;  ///< once clients are placed
+  Dataset dataset;
+  std::vector<std::string> source_digests;  ///< as digests_of_sources() has found them before the records were read
+  std::optional<Batch> test;
+  std::optional<Batching> batching;  ///< of records that are dealt evenly
+
+  /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
+  /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
+  std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
+  [[nodiscard]] Client first_client() const { return layout->first(world_.rank()); }
+  [[nodiscard]] Client client_count() const { return layout->count(world_.rank()); }
+  /// Number of clients with which the run began.
+  [[nodiscard]] Client clients_at_first() const { return earlier ? members.at_first() : layout->clients(); }
+  /// Whether each of this rank's clients is lost.
+  [[nodiscard]] std::vector<char> lost_here() const;
+
+  /// Opens this rank's streams. `data` belongs to the configuration, and is completed. Rank-local.
+  void open_streams(DataSettings& data);
+  /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
+  /// **Collective.**
+  void agree_on_data();
+  /// Reads the test set before anything is released. Owners are to learn which of its records they have. `harmless`:
+  /// nobody is protected. Rank-local.
+  void open_test(bool harmless);
+  /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
+  void read_again_with_other_constants();
+  /// Deals the records of every client into as many batches of a pass as the client with most records fills, where the
+  /// configuration wants that. **Collective.**
+  void deal_records();
+
+  /// The records of this rank's clients once more, in the same batches. Rank-local.
+  [[nodiscard]] Dataset opened_again(const DataSettings& data) const;
+  /// For each local client, which has one of these streams, the factor m T/N_k. It makes the mean over a batch of m one
+  /// over the client's own batches of N_k/T records on average. 1 for streams without a known end, and for clients
+  /// without records.
+  [[nodiscard]] Vector factors_of_own_means(const std::vector<std::unique_ptr<Stream>>& streams) const;
+  /// N_k of all clients, in a pass; 0 for streams without a known end. **Collective.**
+  [[nodiscard]] Vector records_of_clients();
+  /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
+  [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
+
+  /// The source of every client of this rank, or the one that they all share.
+  [[nodiscard]] std::vector<std::string> sources() const;
+  /// SHA-256 of every byte of the files and memory of each of sources(). Pipes are left out.
+  [[nodiscard]] std::vector<std::string> digests_of_sources() const;
+  /// Digests of each client's records, the same for any layout; of generated records one for all clients.
+  [[nodiscard]] std::vector<std::string> digests_of_data() const;
+  /// What each of this rank's clients serves.
+  [[nodiscard]] std::vector<ServedRounds> served() const;
+
+  /// Throws UsageError if a file of --test, or records in memory, are a source of this rank's clients.
+  void require_other_records(const std::vector<std::string>& of_test) const;
+  /// Tells the owner of a client's records which of the records of --test the client has too: their numbers, from 0.
+  void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
+  /// Keeps a line for the owner of records, in left-out.txt of the private folder once there is one.
+  void tell_owner(const Secret<std::string>& line);
+  /// Lines for owners go to files of this folder from now on.
+  void keep_for_owner(const std::string& private_folder) { private_folder_ = private_folder; }
+  /// Writes in-test.txt of the private folder, if records were compared.
+  void write_shared() const;
+
+ private:
+  [[nodiscard]] const LearningConfig& config() const { return configuration_.common(); }
+  [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  void open_records(const DataSettings& data);
+  void append_joined(const DataSettings& data);
+  void agree_on_joined();
+  void note_clients_without_records();
+  void read_test();
+
+  World& world_;
+  Agreement agreement_;
+  const Configuration& configuration_;
+  std::vector<std::string>& notes_;
+  std::string private_folder_;                  ///< empty until there is one
+  Secret<std::string> for_owner_;               ///< lines that wait for the folder
+  std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
+};
+
+}  // namespace starling
