@@ -1,5 +1,3 @@
-#include "data_look.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
@@ -14,6 +12,7 @@
 #include "data/generators/synthetic.hpp"
 #include "data/source.hpp"
 #include "files/text_files.hpp"
+#include "init.hpp"
 
 namespace starling {
 

@@ -10,16 +10,14 @@
 #include "core/check.hpp"
 #include "core/limits.hpp"
 #include "core/per_client.hpp"
-#include "data_look.hpp"
 #include "files/durable_file.hpp"
 #include "files/text_files.hpp"
 #include "graph/topology.hpp"
+#include "init.hpp"
 #include "net/world.hpp"
-#include "questions.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/privacy_options.hpp"
 #include "run/settings/source_options.hpp"
-#include "run_files.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "questions.hpp"
-
 #include <iostream>
 #include <unistd.h>
 
@@ -7,6 +5,7 @@
 #include "console/print.hpp"
 #include "core/check.hpp"
 #include "files/text.hpp"
+#include "init.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "run_files.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "console/command.hpp"
+#include "init.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 
 #include "compared_figures.hpp"
 #include "report/pictures/pictures.hpp"
-#include "table.hpp"
+#include "tables.hpp"
 
 namespace starling {
 

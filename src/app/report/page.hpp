@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "table.hpp"
+#include "tables.hpp"
 
 namespace starling {
 

@@ -11,11 +11,11 @@
 
 #include "core/check.hpp"
 #include "core/limits.hpp"
-#include "curve_table.hpp"
 #include "files/text_files.hpp"
 #include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
 #include "report/view/table_text.hpp"
+#include "tables.hpp"
 
 namespace starling {
 

@@ -7,12 +7,12 @@
 #include <system_error>
 
 #include "console/version.hpp"
-#include "curve_table.hpp"
 #include "files/scratch_folder.hpp"
 #include "files/text_files.hpp"
 #include "page.hpp"
 #include "report/view/run_reading.hpp"
 #include "report/view/table_text.hpp"
+#include "tables.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "child.hpp"
-
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +12,7 @@
 #include "core/check.hpp"
 #include "core/spec.hpp"
 #include "files/durable_file.hpp"
+#include "sweep.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "run_state.hpp"
-
 #include <filesystem>
 #include <sstream>
 
@@ -10,6 +8,7 @@
 #include "files/text_files.hpp"
 #include "output/directory/history.hpp"
 #include "output/directory/private_place.hpp"
+#include "sweep.hpp"
 
 namespace starling {
 

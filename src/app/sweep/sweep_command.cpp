@@ -11,8 +11,7 @@
 #include "files/tell_user.hpp"
 #include "files/text_files.hpp"
 #include "run/settings/catalogue.hpp"
-#include "sweep_runner.hpp"
-#include "sweep_total.hpp"
+#include "sweep.hpp"
 
 namespace starling {
 

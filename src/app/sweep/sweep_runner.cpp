@@ -1,5 +1,3 @@
-#include "sweep_runner.hpp"
-
 #include <csignal>
 #include <filesystem>
 #include <sstream>
@@ -7,12 +5,12 @@
 #include <thread>
 #include <utility>
 
-#include "child.hpp"
 #include "console/command.hpp"
 #include "core/check.hpp"
 #include "files/durable_file.hpp"
 #include "files/tell_user.hpp"
 #include "net/signal_handlers.hpp"
+#include "sweep.hpp"
 
 namespace starling {
 

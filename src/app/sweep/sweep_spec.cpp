@@ -1,5 +1,3 @@
-#include "sweep_spec.hpp"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "core/names.hpp"
 #include "core/spec.hpp"
 #include "files/text.hpp"
+#include "sweep.hpp"
 
 namespace starling {
 

@@ -1,5 +1,3 @@
-#include "sweep_total.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,7 +9,7 @@
 #include "privacy/accounting/spending.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
 #include "report/view/run_reading.hpp"
-#include "run_state.hpp"
+#include "sweep.hpp"
 
 namespace starling {
 

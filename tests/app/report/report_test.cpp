@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/comparison.hpp"
-#include "app/report/curve_table.hpp"
+#include "app/report/tables.hpp"
 #include "core/check.hpp"
 #include "core/random.hpp"
 #include "files/durable_file.hpp"

@@ -1,11 +1,9 @@
 /// The files that describe sweeps, and the states of runs.
+#include "app/sweep/sweep.hpp"
+
 #include <filesystem>
 
 #include "app/program.hpp"
-#include "app/sweep/child.hpp"
-#include "app/sweep/run_state.hpp"
-#include "app/sweep/sweep_runner.hpp"
-#include "app/sweep/sweep_spec.hpp"
 #include "core/check.hpp"
 #include "support/testing.hpp"
 
