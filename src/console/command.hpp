@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// What becomes of an error that ends a command.
+/// The fate of an error that ends a command.
 enum class Errors {
   reported,  ///< one rank prints it, and the exit code tells its kind
   thrown,    ///< it is thrown on the rank that met it, and PeerError on the others

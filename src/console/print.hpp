@@ -12,7 +12,8 @@ namespace starling {
 /// Writes the text to standard output, or to the PrintedText that lives. Throws FailureError if it cannot be written.
 void print(std::string_view text);
 
-/// What `print` is given while this object lives; nothing of it goes to standard output. One object at a time.
+/// The catcher of texts: `print` gives them to this object while it lives, and nothing goes to standard output. One
+/// object at a time.
 class PrintedText {
  public:
   PrintedText();

@@ -39,7 +39,7 @@ std::string_view note_of(std::string_view notes, ElfW(Word) kind, std::size_t al
 
 constexpr const char* of_process = "/proc/self/exe";
 
-/// What is known of the loaded file that has this code: the program, or a library inside another program.
+/// The loaded file that has this code: the program, or a library inside another program.
 struct OwnFile {
   std::string build_id;  ///< empty without one
   std::string path = of_process;

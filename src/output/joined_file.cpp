@@ -72,7 +72,7 @@ void join_figures(const hdf5::File& file, const RunLayout& run) {
   }
 }
 
-/// How they are spread over the clients of each rank.
+/// Writes the virtual data sets of the spreads of figures over the clients of each rank.
 void join_spreads(const hdf5::File& file, const RunLayout& run) {
   if (run.recorded.figures == Figures::of_all) return;
   const std::vector<Part> ranks = parts_of_ranks(run.layout, true);

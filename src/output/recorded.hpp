@@ -1,4 +1,4 @@
-/// Which clients are recorded individually (`--record-clients`).
+/// The clients that are recorded individually (`--record-clients`).
 #pragma once
 
 #include <cstddef>

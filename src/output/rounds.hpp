@@ -1,4 +1,4 @@
-/// Which rounds are recorded.
+/// The rounds that are recorded.
 #pragma once
 
 #include <bit>

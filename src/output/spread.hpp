@@ -1,4 +1,4 @@
-/// How a figure is spread over clients: what is kept of very many of them.
+/// Spreads of figures over clients: the numbers that are kept where clients are very many.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ using ClientSpread = std::array<double, numbers_of_a_spread>;
 /// Names of the numbers in files, in their order.
 constexpr const char* names_of_a_spread = "count, mean, least, lower, median, upper, most";
 
-/// Of all values but those that are NaN, which are not counted. Quartiles lie between values as R's type 7 and NumPy's
-/// default have them. All but the count are NaN where there is no value.
+/// The spread of all values but those that are NaN, which are not counted. Quartiles lie between values as R's type 7
+/// and NumPy's default have them. All but the count are NaN where there is no value.
 [[nodiscard]] ClientSpread spread_of(Vector values);
 
 }  // namespace starling

@@ -73,8 +73,8 @@ Note constant_number(const EndOfRun& run) {
       run.scaled ? "" : "give features and label one scale (--standardise, --ranges), or ");
 }
 
-/// Of a regression whose losses are private: features of a few large scales leave it far from the labels, and nothing
-/// shows that.
+/// The note on a regression whose losses are private. Features of a few large scales leave it far from the labels, and
+/// nothing shows that.
 Note unseen_number(const EndOfRun& run) {
   const Summary& summary = run.summary;
   const RunScores& scores = summary.get<RunScores>();
@@ -101,7 +101,7 @@ Note weights(const EndOfRun& run) {
   return weights != nullptr && weights->named > 0 ? Note(note_on_weights(*weights)) : std::nullopt;
 }
 
-/// Of the graph alone.
+/// The note on slow mixing, which depends on the graph alone.
 Note mixing(const EndOfRun& run) {
   const std::optional<double> left = run.summary.get<Consensus>().left;
   if (!left || *left <= mixed) return std::nullopt;
@@ -112,7 +112,7 @@ Note mixing(const EndOfRun& run) {
       100 * *left);
 }
 
-/// Of clients that average numbers.
+/// The note on clients that average numbers and have not finished.
 Note averages(const EndOfRun& run) {
   const auto first = std::ranges::find(run.history, Round{0}, &NetworkFigures::done);
   if (run.summary.learned || first == run.history.end() || !(first->consensus_error > 0)) return std::nullopt;
@@ -124,7 +124,7 @@ Note averages(const EndOfRun& run) {
       100 * left);
 }
 
-/// Of clients that learn.
+/// The note on clients that learn and do not agree.
 Note agreement(const EndOfRun& run) {
   const Summary& summary = run.summary;
   if (!summary.learned || summary.aggregated || summary.clients == 1) return std::nullopt;
@@ -138,7 +138,7 @@ Note agreement(const EndOfRun& run) {
       apart, run.protects ? "Noise is part of that, and less of it is in the mean model (model.h5). " : "");
 }
 
-/// Of the messages as rank 0 receives them.
+/// The note on messages as rank 0 receives them.
 Note quantiser(const EndOfRun& run) {
   const auto* const bits = run.summary.find<MessageBits>();
   if (bits == nullptr || bits->one_level <= rarely) return std::nullopt;
@@ -149,7 +149,7 @@ Note quantiser(const EndOfRun& run) {
       100 * bits->one_level);
 }
 
-/// Of a batch with an outlier: all its numbers come to rank 0 as if they were large.
+/// The note on batches with an outlier: all its numbers come to rank 0 as if they were large.
 Note outlier(const EndOfRun& run) {
   const auto* const bits = run.summary.find<MessageBits>();
   if (bits == nullptr || !(bits->jump > usual_jump)) return std::nullopt;
@@ -160,7 +160,7 @@ Note outlier(const EndOfRun& run) {
       bits->jump);
 }
 
-/// Of a rare class: steps of little information are off by more than intervals know.
+/// The note on a rare class: steps of little information are off by more than intervals know.
 Note information(const EndOfRun& run) {
   const auto* const batches = run.summary.find<BatchScores>();
   if (batches == nullptr || run.summary.get<RunIntervals>().intervals.empty() || !(batches->information < telling))
@@ -195,7 +195,7 @@ Note arrival_by_steps(const EndOfRun& run) {
   return arrival(run, "raise --step or play more rounds (--epochs, --rounds)");
 }
 
-/// Of a stated curvature, which is that of the largest features.
+/// The note on a model that has not arrived by the stated curvature, which is that of the largest features.
 Note arrival_by_curvature(const EndOfRun& run) {
   return arrival(run,
                  "give features the scale of the clip (--standardise, --scale), let curvatures be released "

@@ -106,7 +106,7 @@ struct RunScores {
   std::optional<double> auc;           ///< progressive, of two classes
 };
 
-/// How far clients agree, and the mass of push-sum.
+/// Disagreement between clients, and the mass of push-sum.
 struct Consensus {
   double error = 0;  ///< mean squared distance of a client's model to the mean model
   double mass = 0;
@@ -116,7 +116,7 @@ struct Consensus {
   std::optional<double> left;
 };
 
-/// How many rounds the ranks played.
+/// Numbers of rounds that the ranks played.
 struct Pace {
   std::optional<double> deadline;  ///< longest wait of a round in seconds; none where rounds are in step
   Round least_rounds = 0;          ///< fewest rounds that a rank played

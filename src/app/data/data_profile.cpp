@@ -72,7 +72,7 @@ std::string table_text(const std::string& source, const TableProfile& profile) {
   return text;
 }
 
-/// What the owner should look at.
+/// The notes on columns that the owner should look at.
 std::string notes_text(const TableProfile& profile) {
   std::string text;
   for (const std::string& note : profile.notes) text += fmt::format("note: {}\n", note);

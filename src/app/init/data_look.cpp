@@ -97,7 +97,7 @@ void add_decision(Decision decision, const std::string& about, DataLook& look) {
   look.decisions.push_back(std::move(decision));
 }
 
-/// What stands in the way of reading a table of text as numbers.
+/// Adds the decisions without which a table of text cannot be read as numbers.
 void look_at_table(const std::string& source, const ReadSettings& settings, DataLook& look) {
   Progress progress(ProgressChoice::automatic);
   progress.begin("reading " + source, nullptr);

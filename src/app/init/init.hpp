@@ -46,7 +46,7 @@ struct DataLook {
 /// UsageError for missing columns.
 [[nodiscard]] DataLook look_at_data(const ReadSettings& settings, Client clients);
 
-/// Where a run is started.
+/// The place where a run is started.
 enum class LaunchPlace { here, slurm };
 
 /// A run as its owner has described it.

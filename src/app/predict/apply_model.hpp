@@ -11,10 +11,10 @@
 
 namespace starling {
 
-/// What a command does with the scores of records. All calls but reading() are rank 0's.
+/// A command's use of the scores of records. All calls but reading() are rank 0's.
 class ModelUse {
  public:
-  /// How records are read.
+  /// The way in which records are read.
   struct Reading {
     const char* verb;  ///< of the progress
     ScoredSource::Labels labels;

@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// What a comparison shows. Empty lists: the options that differ, and the usual figures.
+/// Columns of a comparison. Empty lists: the options that differ, and the usual figures.
 struct ComparisonRequest {
   std::vector<std::string> by;
   std::vector<std::string> metrics;

@@ -152,7 +152,7 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   return request;
 }
 
-/// Where pictures go; the folder is made.
+/// The folder of pictures, which is made.
 std::string picture_folder(const ReportRequest& request) {
   if (request.output.empty()) return request.runs.front();
   std::error_code error;

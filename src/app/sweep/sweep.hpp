@@ -50,7 +50,7 @@ enum class SweepState {
 
 /// Notes the options of a run that is to start, beside its directory.
 void note_options(const std::string& output, const SweepRun& run);
-/// Where the i-th thing goes, from 1, that a broken run left at this place.
+/// The path to which the i-th thing goes, from 1, that a broken run left at this place.
 [[nodiscard]] std::string place_aside(const std::string& run, int i);
 /// Moves what a broken run has left aside, and returns where to.
 std::string put_aside(const std::string& output, const SweepRun& run);

@@ -97,7 +97,7 @@ class HistoryFile final : public HistoryWriter {
 /// the line, for what is no history.
 [[nodiscard]] std::vector<NetworkFigures> read_history(const std::string& path);
 
-/// As history.csv writes it, with its header line.
+/// The content of history.csv, with its header line.
 [[nodiscard]] std::string to_csv(const std::vector<NetworkFigures>& history);
 
 /// The same with one line for each round: what several lines know of it together.

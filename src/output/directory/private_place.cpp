@@ -178,7 +178,7 @@ std::vector<std::string> private_folders_of(const std::string& run) {
   return folders;
 }
 
-/// What private-folders says, as rank 0 reads it; nothing without the file. **Collective.**
+/// The content of private-folders, as rank 0 reads it; empty without the file. **Collective.**
 PrivatePlace::Index PrivatePlace::take_index(Agreement& agreement) {
   std::string text;
   if (agreement.rank() == 0) text = read_whole_file(run_ + index_name).value_or("");

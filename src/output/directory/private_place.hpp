@@ -29,10 +29,10 @@ inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
 /// The rounds of the checkpoints among the files of a private folder, rising.
 [[nodiscard]] std::vector<Round> checkpoint_rounds(const std::filesystem::directory_iterator& files);
 
-/// Where the ranks' private folders are, as one rank sees it. A folder of an own place holds a file `of-run` with the
-/// token of the run's folders. The file private-folders of the run directory has the token, and says of each rank on
-/// which host and under which path its folder was last. When clients move to other folders, these get a token of their
-/// own: on every host, at whatever moment, it tells the folders that count from those before.
+/// The places of the ranks' private folders, as one rank sees them. A token is a random name of one set of folders. A
+/// folder outside of the run directory holds it in its file `of-run`. The file private-folders of the run directory
+/// holds it too, with the host and the path of each rank's folder. Folders to which clients move get a new token, so
+/// that every host can tell the folders that count from earlier ones.
 class PrivatePlace {
  public:
   /// The place that `pattern` names on this host: {host} stands for the host's name. Empty: the folder `private` of the

@@ -67,8 +67,8 @@ class RunDirectory {
   void take_next_folders(Agreement& agreement, RunIdentity next);
   /// States what determines the releases of the clients that are there now. On rank 0.
   void settle_determination(const std::string& digest) const;
-  /// The identity of the run; where the directory is not seen, as it was when the run was taken up. Throws UsageError
-  /// if none has begun.
+  /// The identity of the run. On a rank that does not see the directory, it is that of the moment when the run was
+  /// taken up. Throws UsageError if no run has begun.
   [[nodiscard]] RunIdentity identity() const;
   /// Whether files of records are continued, and not created.
   [[nodiscard]] bool goes_on() const { return goes_on_; }
@@ -78,12 +78,12 @@ class RunDirectory {
   /// The path of a rank's file relative to the directory, for links of run.h5.
   [[nodiscard]] static std::string clients_name(int rank);
   [[nodiscard]] std::string clients_file(int rank) const { return file(clients_name(rank), rank); }
-  /// Where this rank, `rank`, writes its file `name` of the directory.
+  /// The path at which this rank, `rank`, writes its file `name` of the directory.
   [[nodiscard]] std::string file(const std::string& name, int rank) const;
   /// Brings files of ranks that do not see the directory into it. **Collective.**
   void bring_in(Agreement& agreement) const;
   [[nodiscard]] std::string private_folder(int rank) const { return place_.folder(rank); }
-  /// Where private folders are, as this rank found them.
+  /// The places of private folders, as this rank found them.
   [[nodiscard]] const PrivatePlace& place() const { return place_; }
   /// Notes where private folders are, once the run is to go on. **Collective.**
   void note_private_folders(Agreement& agreement) const { place_.note(agreement); }

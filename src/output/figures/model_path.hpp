@@ -1,4 +1,4 @@
-/// How fast a run forgets, and whether it has arrived: what the path of a model shows.
+/// Figures of the path of a model: the rate at which a run forgets, and whether it has arrived.
 #pragma once
 
 #include <vector>

@@ -114,7 +114,7 @@ void write_network(const hdf5::File& file, const std::string& where, const Netwo
       Vector{static_cast<double>(input.height), static_cast<double>(input.width), static_cast<double>(input.channels)});
 }
 
-/// What an embedding says beside its network.
+/// Writes the attributes and places of an embedding.
 void write_party(const hdf5::File& file, const std::string& where, const EmbeddingForm& form) {
   file.attribute(object_at(where), "party", static_cast<double>(form.party));
   if (std::isfinite(form.bound)) file.attribute(object_at(where), "embedding_bound", form.bound);
@@ -218,7 +218,7 @@ void read_party(const hdf5::Input& file, const std::string& where, std::size_t c
   }
 }
 
-/// What must be known of a form before the parameters are read.
+/// Reads the facts of a form without which its parameters cannot be read.
 void read_form(const hdf5::Input& file, const std::string& where, SavedModel& model) {
   const std::string object = object_at(where);
   std::visit(

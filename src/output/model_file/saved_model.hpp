@@ -75,8 +75,8 @@ struct EmbeddingForm : PartForm {
   std::size_t party = 0;  ///< from 1
   /// Largest L2 norm of an embedding: a longer one is scaled to it; infinite for none.
   double bound = std::numeric_limits<double>::infinity();
-  /// Of a run with one table without names: places of the party's columns among the table's features, and the number
-  /// of all features; none otherwise.
+  /// Places of the party's columns among the table's features, and the number of all features. Only a run with one
+  /// table without names has them.
   std::vector<std::size_t> places = {};
   std::size_t table_features = 0;
 };
@@ -141,7 +141,7 @@ inline constexpr const char* model_file_name = "model.h5";
 /// The head (client 0) of a vertical model, or the embedding of party k (client k).
 [[nodiscard]] SavedModel part_of(const SavedModel& vertical, Client client);
 
-/// Who may read a file: whoever may read its folder, or its owner alone (mode 0600).
+/// Accounts that may read a file: all that may read its folder, or its owner alone (mode 0600).
 enum class ModelReaders { all, owner };
 
 /// Writes the file, whole or not at all. Throws FailureError.

@@ -144,8 +144,8 @@ std::string text_of(const Block& block, const Unsettled& unsettled) {
   return text;
 }
 
-/// Where the estimates of all clients lie, and how many of their intervals exclude 0: of each client the first block's
-/// first level.
+/// Range of the estimates of all clients, and the number of their intervals that exclude 0. Of each client the first
+/// block's first level counts.
 std::string range_of(const std::vector<const Block*>& clients) {
   const std::vector<Interval>& first = clients.front()->columns.front().cells;
   const std::size_t listed = std::min(first.size(), most_coefficients);

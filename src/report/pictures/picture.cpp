@@ -87,7 +87,7 @@ constexpr std::size_t most_components = 6;
 /// Up to so many rounds a picture's axis is linear.
 constexpr Round few_rounds = 200;
 
-/// As many panels in a row that few places stay empty.
+/// Number of panels in a row that leaves few places empty.
 std::size_t panels_in_row_of(std::size_t panels) {
   return panels <= 4 ? std::min<std::size_t>(panels, 2) : panels <= 6 ? 3 : 4;
 }
