@@ -60,9 +60,14 @@ Round ModelPath::due() const {
   return next == rounds_.end() ? rounds_.back() : *next;
 }
 
+bool ModelPath::is_complete() const {
+  return marks_.size() == 3 && marks_[1].at == rounds_[1] && marks_.back().at >= rounds_.back();
+}
+
 void ModelPath::after(const RoundView& view) {
   const bool here = first_ == 0 && !view.masses().empty() && view.is_there(0);
-  if (!here || is_complete() || view.done() < due()) return;
+  if (!here || view.done() < due()) return;
+  if (!marks_.empty() && marks_.back().at >= rounds_.back()) return;
   const View model = view.model(0);
   Mark mark{view.done(), Vector(model.begin(), model.end())};
   if (marks_.size() >= 2) {

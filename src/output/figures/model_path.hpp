@@ -10,7 +10,8 @@
 
 namespace starling {
 
-/// Figures of a path. They are those of a run that forgets all where it has not come to its end, or has not moved.
+/// Figures of a path. Where it has not come to its end, or was resumed with more rounds behind its mark half-way, they
+/// say nothing: no contraction, and all of the way.
 struct PathFigures {
   double contraction = 0;  ///< a, 0 or more
   /// Part of the way, to where the path leads, that the run has come: 1 − e^{−a S}.
@@ -47,7 +48,7 @@ class ModelPath final : public Observer {
     Round moves = 0;     ///< n
     void persist(Snapshot& snapshot) { snapshot(at, model, squares, moves); }
   };
-  [[nodiscard]] bool is_complete() const { return marks_.size() == 3 && marks_.back().at >= rounds_.back(); }
+  [[nodiscard]] bool is_complete() const;
 
   Client first_;
   double steps_;               ///< S

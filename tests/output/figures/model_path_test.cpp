@@ -67,6 +67,35 @@ TEST(ModelPath, ShowsHowFarTheModelHasCome) {
   EXPECT_EQ(found(schedule, 12, 0.5).steadiness, 0) << "too few rounds";
 }
 
+/// Its mark half-way stands where the shorter run was half-way.
+TEST(ModelPath, SaysNothingOfARunThatWasGivenMoreRounds) {
+  StepSchedule even;
+  even.step_power = 0;
+  const Layout layout(world().size(), world().size());
+  const Client first = layout.first(world().rank());
+  Agreement agreement(world());
+  for (const Round rounds : {100, 400}) {
+    Contracting view(even, 0.001, 1);
+    const auto play = [&view](ModelPath& path, Round begin, Round end) {
+      for (Round t = begin; t <= end; ++t) {
+        view.go(t);
+        path.after(view);
+      }
+    };
+    ModelPath before(even, 100, first);
+    play(before, 0, 70);
+    Snapshot kept;
+    before.persist(kept);
+    Snapshot read(kept.content());
+    ModelPath path(even, rounds, first);
+    path.persist(read);
+    play(path, 71, rounds);
+    const PathFigures figures = path.figures(agreement);
+    EXPECT_EQ(figures.covered < 0.2, rounds == 100) << figures.covered;
+    EXPECT_EQ(figures.contraction > 0, rounds == 100) << figures.contraction;
+  }
+}
+
 /// A client whose model noise alone moves.
 class Wandering final : public FakeView {
  public:
