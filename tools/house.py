@@ -33,6 +33,9 @@ ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE |
 OWN_NAME = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|constexpr [^=({;]*?(\w+)(?:\[\w*\])? ?[={;])", re.MULTILINE)
 # The begin or end of a namespace, or a type that is defined at the begin of a line.
 SCOPE = re.compile(r"^(?:(?:inline )?namespace ([\w:]*) ?\{|(\})  // namespace|(?:struct|class|enum class|enum|union|using) (\w+)\b(?!::|;))", re.MULTILINE)
+# A class at the begin of a line, with its bases and its body.
+CLASS = re.compile(r"^(?:class|struct) (\w+)(?: final)?((?: :)?[^;{]*)\{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
+VIRTUAL = re.compile(r"^ +(?:\[\[nodiscard\]\] )?virtual (?!~)", re.MULTILINE)
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
 
@@ -129,6 +132,39 @@ def circles(graph):
     return [sorted(group) for group in sorted(groups, key=sorted)]
 
 
+def virtual_functions():
+    """{class: virtual functions that it declares or inherits} of classes with any."""
+    own, bases = collections.Counter(), {}
+    for path in sources("src"):
+        for name, heritage, body in CLASS.findall(path.read_text(encoding="utf-8")):
+            own[name] += len(VIRTUAL.findall(body))
+            bases.setdefault(name, set()).update(re.findall(r"(?:public|private|protected) (?:\w+::)*(\w+)", heritage))
+
+    def count(name, seen=()):
+        return own[name] + sum(count(base, (*seen, name)) for base in bases.get(name, ()) if base not in seen)
+
+    return {name: count(name) for name in sorted(bases) if count(name)}
+
+
+def headers_of_methods():
+    """{source of a learning method: headers of src that it includes, directly or through others}."""
+    includes = {}
+    for path in sources("src"):
+        places = ((path.parent / name, TREES["src"] / name) for name in INCLUDE.findall(path.read_text(encoding="utf-8")))
+        includes[path] = {file.resolve() for pair in places for file in pair if file.exists()}
+
+    def closure(path):
+        seen, stack = set(), [path]
+        while stack:
+            for header in includes.get(stack.pop(), set()) - seen:
+                seen.add(header)
+                stack.append(header)
+        return seen
+
+    return {path.relative_to(ROOT).as_posix(): len(closure(path)) for path in sources("src", {".cpp"})
+            if folder_of(path, "src").startswith("methods/")}
+
+
 def lines_per_module():
     """{module: {tree: lines}}; a module is a first-level folder."""
     result = collections.defaultdict(lambda: dict.fromkeys(TREES, 0))
@@ -206,6 +242,8 @@ def measured(build):
         "circles": circles(graph),
         "lines_per_module": lines_per_module(),
         "long_functions": long_functions(),
+        "virtual_functions": virtual_functions(),
+        "headers_of_methods": headers_of_methods(),
         "places_to_touch": places_to_touch(),
         "words_per_sentence": words_per_sentence(),
         "build_step_seconds": build_seconds(build),
@@ -230,6 +268,12 @@ def table(figures):
     functions = figures["long_functions"]
     yield f"Functions of more than {LONG_FUNCTION} lines: {len(functions)}"
     yield from (f"  {lines:>4}  {place}" for lines, place in functions[:10])
+    virtual = sorted(figures["virtual_functions"].items(), key=lambda each: (-each[1], each[0]))
+    yield "Virtual functions of a class, inherited ones too: " + ", ".join(f"{name} {count}" for name, count in virtual[:6])
+    headers = figures["headers_of_methods"]
+    if headers:
+        most = max(headers, key=headers.get)
+        yield f"Headers of ours that a learning method's file drags in: {headers[most]} ({most})"
     yield "Existing files that an addition edits   program  tests"
     for page, places in figures["places_to_touch"].items():
         of_tests = sum(place.startswith("tests/") for place in places)

@@ -90,6 +90,18 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(self.figures()["places_to_touch"],
                          {"add-a-part": ["src/low/a.cpp", "tests/low/a_test.cpp"], "add-nothing": []})
 
+    def test_virtual_functions_are_counted_with_inherited_ones(self):
+        self.write("src/low/base.hpp", "class Base {\n public:\n  virtual ~Base() = default;\n  virtual void a() = 0;\n"
+                   "  [[nodiscard]] virtual int b() const { return 1; }\n};\n")
+        self.write("src/high/derived.hpp", "class Derived final : public Base {\n  virtual void c();\n  void a() override;\n};\n")
+        self.assertEqual(self.figures()["virtual_functions"], {"Base": 2, "Derived": 3})
+
+    def test_headers_of_a_method_are_counted_through_others(self):
+        self.write("src/low/deep.hpp", "\n")
+        self.write("src/low/a.hpp", '#include "deep.hpp"\n')
+        self.write("src/methods/x/x.cpp", '#include <vector>\n#include "low/a.hpp"\n')
+        self.assertEqual(self.figures()["headers_of_methods"], {"src/methods/x/x.cpp": 2})
+
     def test_files_lines_functions_and_sentences_are_counted(self):
         figures = self.figures()
         self.assertEqual(figures["files_per_folder"]["src"], {"high": 1, "low": 2})
