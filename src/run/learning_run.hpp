@@ -23,7 +23,7 @@
 #include "run/resumption/resumption.hpp"
 #include "run/resumption/run_checkpoints.hpp"
 #include "run/settings/configuration.hpp"
-#include "run/tuning/tuned_command.hpp"
+#include "run/tuning/tuned_method.hpp"
 #include "run_records.hpp"
 #include "run_steps.hpp"
 

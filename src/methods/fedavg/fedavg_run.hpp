@@ -15,7 +15,7 @@
 namespace starling {
 
 /// One run of `starling fedavg` on one rank.
-class FedAvgRun final : public AggregatedRun, private TunedCommand {
+class FedAvgRun final : public AggregatedRun {
  public:
   FedAvgRun(World& world, Configured<FedAvgConfig>& configuration, RunStart start)
       : AggregatedRun(world, "fedavg", configuration, std::move(start)), configuration_(configuration) {}
@@ -47,18 +47,9 @@ class FedAvgRun final : public AggregatedRun, private TunedCommand {
     return saved_model(config_.model, config_.loss, *loss_, inputs_.dataset.shape);
   }
 
-  [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
-  void choose(const std::vector<TunedValue>& chosen) override { configuration_.choose(chosen); }
-  [[nodiscard]] double first_step() const override { return config_.fedavg.step; }
-  [[nodiscard]] std::string why_not_by_rule() const override { return why_no_rule(config_); }
-  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
-                                        std::size_t parameters) const override;
-  [[nodiscard]] std::string name_of_steps() const override {
-    return config_.fedavg.local_steps == 1 ? "rounds" : "local steps";
-  }
-  void check_before_release(Round releases) override;
-  [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::fedavg_norm; }
-  [[nodiscard]] ReleasePath path_of_features() const override { return ReleasePath::fedavg_feature; }
+  [[nodiscard]] TunedMethod tuned_method();
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
+  void check_before_release(Round releases);
 
   void weigh_clients();
   [[nodiscard]] Round rounds_for(Round releases) const;

@@ -30,7 +30,7 @@ void FedAvgRun::weigh_clients() {
 }
 
 void FedAvgRun::choose_settings() {
-  SettingsByRule settings(*this, tuning_terms());
+  SettingsByRule settings(tuned_method(), tuning_terms());
   if (!config_.tunes()) return settings.add_intercept();
   all_records_ = inputs_.records_of_clients();
   tuning_ = settings.choose();
@@ -53,6 +53,20 @@ RuleFacts FedAvgRun::facts_of_rule(std::optional<std::int64_t> most_records, std
   if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
   if (config_.given("step")) facts.step = config_.fedavg.step;
   return facts;
+}
+
+TunedMethod FedAvgRun::tuned_method() {
+  return {.config = config_,
+          .configuration = configuration_,
+          .first_step = config_.fedavg.step,
+          .why_not = why_no_rule(config_),
+          .why_own_units = "",
+          .steps = config_.fedavg.local_steps == 1 ? "rounds" : "local steps",
+          .norms = ReleasePath::fedavg_norm,
+          .features = ReleasePath::fedavg_feature,
+          .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
+          .own_choices = [](const LearningRule&) { return std::vector<TunedValue>(); },
+          .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }
 
 void FedAvgRun::check_before_release(Round releases) {

@@ -27,7 +27,7 @@
 namespace starling {
 
 /// One run of `starling omd` on one rank.
-class OmdRun final : public LearningRun, private TunedCommand {
+class OmdRun final : public LearningRun {
  public:
   OmdRun(World& world, Configured<OmdConfig>& configuration, RunStart start)
       : LearningRun(world, "omd", configuration, std::move(start)), configuration_(configuration) {}
@@ -72,19 +72,9 @@ class OmdRun final : public LearningRun, private TunedCommand {
   void check_regret() const;
   void check_canaries(Round rounds) const;
 
-  [[nodiscard]] TunedConfig& tuned_config() override { return config_; }
-  void choose(const std::vector<TunedValue>& chosen) override { configuration_.choose(chosen); }
-  [[nodiscard]] double first_step() const override { return config_.omd.step; }
-  [[nodiscard]] std::string why_not_by_rule() const override { return why_not_tuned(config_); }
-  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records,
-                                        std::size_t parameters) const override;
-  [[nodiscard]] std::vector<TunedValue> own_choices(const LearningRule& rule) const override {
-    return tuned_mixing(config_, rule);
-  }
-  void check_before_release(Round releases) override;
-  [[nodiscard]] ReleasePath path_of_norms() const override { return ReleasePath::omd_norm; }
-  [[nodiscard]] ReleasePath path_of_features() const override { return ReleasePath::omd_feature; }
-  [[nodiscard]] std::string why_own_units() const override;
+  [[nodiscard]] TunedMethod tuned_method();
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
+  void check_before_release(Round releases);
 
   /// **Collective.**
   void choose_step_cap();

@@ -43,13 +43,24 @@ RuleFacts OmdRun::facts_of_rule(std::optional<std::int64_t> most_records, std::s
   return facts;
 }
 
-std::string OmdRun::why_own_units() const {
-  return domain_->is_everything() ? "" : "the domain speaks of their own units";
+TunedMethod OmdRun::tuned_method() {
+  return {.config = config_,
+          .configuration = configuration_,
+          .first_step = config_.omd.step,
+          .why_not = why_not_tuned(config_),
+          .why_own_units = domain_->is_everything() ? "" : "the domain speaks of their own units",
+          .steps = "rounds",
+          .norms = ReleasePath::omd_norm,
+          .features = ReleasePath::omd_feature,
+          .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
+          .own_choices = [this](const LearningRule& rule) { return tuned_mixing(config_, rule); },
+          .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }
 
 /// The rule may want other exchanges than the graph was made for.
 void OmdRun::choose_settings() {
-  SettingsByRule settings(*this, tuning_terms());
+  if (!config_.learns()) return;
+  SettingsByRule settings(tuned_method(), tuning_terms());
   if (!config_.tunes()) return settings.add_intercept();
   const int gossip_steps = config_.mixing.gossip_steps;
   all_records_ = inputs_.records_of_clients();

@@ -18,10 +18,10 @@ constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms
 
 }  // namespace
 
-FeatureRelease::FeatureRelease(TunedCommand& command, const TuningTerms& run, const std::optional<double>& share)
-    : command_(command),
+FeatureRelease::FeatureRelease(const TunedMethod& method, const TuningTerms& run, const std::optional<double>& share)
+    : method_(method),
       run_(run),
-      config_(command.tuned_config()),
+      config_(method.config),
       asked_for_(share.value_or(0) > 0),
       share_(share.value_or(usual_share)) {}
 
@@ -42,7 +42,7 @@ std::string FeatureRelease::why_of_no_use() const {
   for (const char* option : {"clip", "step"}) {
     if (config_.given(option)) return fmt::format("--{} speaks of their own units", option);
   }
-  return config_.norm.empty() ? command_.why_own_units() : "--norm speaks of their own units";
+  return config_.norm.empty() ? method_.why_own_units : "--norm speaks of their own units";
 }
 
 std::string FeatureRelease::why_as_they_are(const std::optional<std::int64_t>& most_records) const {
@@ -102,7 +102,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                        .form = FeatureHistograms::form_of(count),
                        .share = share_,
                        .of_price = feature_share_of(config_.privacy, share_, config_.data.epochs)};
-  run_.agreement.together([&] { complete_facts(facts, command_, *most_records, run_.facts(), run_.inputs.dataset); });
+  run_.agreement.together([&] { complete_facts(facts, method_, *most_records, run_.facts(), run_.inputs.dataset); });
   if (run_.agreement.any(declare_public(run_.inputs.test && run_.inputs.test->sparse()))) {
     run_.notes.emplace_back("features are left as they are: those of --test are sparse, and could not be standardised");
     return std::nullopt;
@@ -124,7 +124,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
       counts.push_back(count_features(*stream, histograms, features_));
   });
   run_.begin_release();
-  const Vector sum = release.release(command_.path_of_features(), counts);
+  const Vector sum = release.release(method_.features, counts);
   std::vector<std::optional<FeatureMoments>> moments;
   for (std::size_t j = 0; j < count; ++j) {
     moments.push_back(

@@ -10,14 +10,14 @@
 
 #include "privacy/mechanism/feature_histograms.hpp"
 #include "run/tuning/tuned_settings.hpp"
-#include "tuned_command.hpp"
+#include "tuned_method.hpp"
 
 namespace starling {
 
 class FeatureRelease {
  public:
   /// `share` is --feature-share; none: the usual one, where features are to be standardised. Keeps references.
-  FeatureRelease(TunedCommand& command, const TuningTerms& run, const std::optional<double>& share);
+  FeatureRelease(const TunedMethod& method, const TuningTerms& run, const std::optional<double>& share);
 
   [[nodiscard]] double share() const { return share_; }
   /// The value of --standardise that released means and deviations give, `none` where they say that features have one
@@ -32,7 +32,7 @@ class FeatureRelease {
   [[nodiscard]] bool is_worth_it(std::int64_t records, double least) const;
   [[nodiscard]] TunedValue value_of(const std::vector<std::optional<FeatureMoments>>& moments) const;
 
-  TunedCommand& command_;
+  const TunedMethod& method_;
   const TuningTerms& run_;
   const TunedConfig& config_;
   bool asked_for_;

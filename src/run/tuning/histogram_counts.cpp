@@ -44,11 +44,11 @@ Secret<Counts> counted(Stream& stream, std::size_t length,
 
 }  // namespace
 
-void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, RunFacts of_run,
+void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64_t most_records, RunFacts of_run,
                     Dataset& dataset) {
-  const DataSettings& data = command.tuned_config().data;
-  const RuleFacts of_rule = command.facts_of_rule(most_records, 1);
-  command.check_before_release(learning_rule(of_rule).rounds_of_pass * data.epochs);
+  const DataSettings& data = method.config.data;
+  const RuleFacts of_rule = method.facts(most_records, 1);
+  method.check_before_release(learning_rule(of_rule).rounds_of_pass * data.epochs);
   facts.uses = data.epochs;
   facts.seed = of_run.seed;
   facts.configuration = std::move(of_run.configuration);

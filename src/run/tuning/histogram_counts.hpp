@@ -10,13 +10,13 @@
 #include "privacy/mechanism/feature_histograms.hpp"
 #include "privacy/mechanism/norm_histogram.hpp"
 #include "run/privacy/histogram_release.hpp"
-#include "tuned_command.hpp"
+#include "tuned_method.hpp"
 
 namespace starling {
 
 /// Completes the facts that a command's releases of histograms share, and has streams begin a pass over all records.
 /// `of_run` is a run of one round. Throws what would end the run later on. Rank-local.
-void complete_facts(HistogramFacts& facts, TunedCommand& command, std::int64_t most_records, RunFacts of_run,
+void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64_t most_records, RunFacts of_run,
                     Dataset& dataset);
 
 /// Reads a planned stream to its end and counts its records. The intercept's 1 belongs to a record. A person counts

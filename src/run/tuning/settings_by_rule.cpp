@@ -27,7 +27,7 @@ constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a
 
 /// The values come from rank 0: processors may round differently.
 Tuning SettingsByRule::choose() {
-  if (const std::string why_not = command_.why_not_by_rule(); !why_not.empty()) {
+  if (const std::string why_not = method_.why_not; !why_not.empty()) {
     say_that_no_rule_is_known(why_not);
     return {};
   }
@@ -60,7 +60,7 @@ Tuning SettingsByRule::choose() {
 void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const {
   if (run_.first_rank()) {
     tell_user("note: no rule is known for {}: what is not given keeps its default{}\n", why_not,
-              open_defaults(config(), command_.first_step()));
+              open_defaults(config(), method_.first_step));
   }
   config().scale_share = 0;
   config().privacy.feature_share = 0;
@@ -71,7 +71,7 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const
 std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records) {
   const TunedConfig& config = this->config();
   const std::unique_ptr<Model> model = make_model(config.model, *run_.loss, run_.inputs.dataset.shape);
-  RuleFacts facts = command_.facts_of_rule(most_records, model->dimension());
+  RuleFacts facts = method_.facts(most_records, model->dimension());
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(
@@ -79,8 +79,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
         facts.norm.value_or(usual_norm), useful_shift(facts.scores), config.data.seed);
   }
   const LearningRule rule = learning_rule(facts);
-  std::vector<TunedValue> values =
-      tuned_values(config, facts, rule, command_.own_choices(rule), command_.name_of_steps());
+  std::vector<TunedValue> values = tuned_values(config, facts, rule, method_.own_choices(rule), method_.steps);
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
   if (run_.first_rank()) print_tuning(values, outlook(facts, rule));
@@ -93,7 +92,7 @@ bool SettingsByRule::may_add_intercept() const {
   const TunedConfig& config = this->config();
   const bool of_a_table = !is_synthetic(config.data.source) && config.data.features == ReadSettings::Features::raw;
   return !config.given("intercept") && config.model.kind == ModelChoice::Kind::linear && of_a_table &&
-         is_start_word(config.start) && command_.why_own_units().empty();
+         is_start_word(config.start) && method_.why_own_units.empty();
 }
 
 void SettingsByRule::note_missing_intercept() const {
@@ -103,8 +102,8 @@ void SettingsByRule::note_missing_intercept() const {
 
 void SettingsByRule::add_intercept() {
   if (!config().learns() || config().tune || !may_add_intercept()) return;
-  if (!command_.why_not_by_rule().empty()) return note_missing_intercept();
-  run_.agreement.together([&] { command_.choose({{"intercept", "yes", ""}}); });
+  if (!method_.why_not.empty()) return note_missing_intercept();
+  run_.agreement.together([&] { method_.configuration.choose({{"intercept", "yes", ""}}); });
   run_.notes.emplace_back("the model has an intercept: --intercept no leaves it out");
 }
 
@@ -144,7 +143,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
                        .of_price = norm_share_of(config.privacy, share, config.data.epochs)};
   std::vector<Secret<Counts>> counts;
   run_.agreement.together([&] {
-    complete_facts(facts, command_, most_records, run_.facts(), run_.inputs.dataset);
+    complete_facts(facts, method_, most_records, run_.facts(), run_.inputs.dataset);
     const NormHistogram histogram(noise, 1, 0, labels);
     for (const auto& stream : run_.inputs.dataset.streams) {
       const bool constant = config.model.intercept() && config.given("intercept");
@@ -160,7 +159,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
     return;
   }
   run_.begin_release();
-  const Vector sum = release.release(command_.path_of_norms(), counts);
+  const Vector sum = release.release(method_.norms, counts);
   const double least = run_.agreement.broadcast(declare_public(least_count(noise, variances)));
   const auto typical = [&](std::size_t first) {
     return typical_norm(View(sum).subspan(first, NormHistogram::bins), least, records);
@@ -195,7 +194,7 @@ void SettingsByRule::tell(const std::vector<TunedValue>& values) {
 
 /// Standardises features by histograms of them, where that is worth its price.
 void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
-  FeatureRelease features(command_, run_, config().privacy.feature_share);
+  FeatureRelease features(method_, run_, config().privacy.feature_share);
   config().privacy.feature_share = 0;
   if (const auto chosen = features.release(most_records)) {
     config().privacy.feature_share = features.share();
@@ -261,7 +260,7 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }
   std::ranges::copy(values, std::back_inserter(chosen));
-  command_.choose(chosen);
+  method_.configuration.choose(chosen);
 }
 
 HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {

@@ -13,7 +13,7 @@
 #include "report/summary.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/tuning/tuned_settings.hpp"
-#include "tuned_command.hpp"
+#include "tuned_method.hpp"
 
 namespace starling {
 
@@ -30,8 +30,7 @@ struct TypicalNorms {
 /// The choice of settings for one run.
 class SettingsByRule {
  public:
-  /// Keeps a reference to the command.
-  SettingsByRule(TunedCommand& command, TuningTerms run) : command_(command), run_(std::move(run)) {}
+  SettingsByRule(TunedMethod method, TuningTerms run) : method_(std::move(method)), run_(std::move(run)) {}
 
   /// Takes from the rule what the user left open. **Collective.**
   [[nodiscard]] Tuning choose();
@@ -40,7 +39,7 @@ class SettingsByRule {
   void add_intercept();
 
  private:
-  [[nodiscard]] TunedConfig& config() const { return command_.tuned_config(); }
+  [[nodiscard]] TunedConfig& config() const { return method_.config; }
   void say_that_no_rule_is_known(const std::string& why_not) const;
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] bool may_add_intercept() const;
@@ -54,7 +53,7 @@ class SettingsByRule {
   void tell(const std::vector<TunedValue>& values);
   void take(const std::vector<TunedValue>& values);
 
-  TunedCommand& command_;
+  TunedMethod method_;
   TuningTerms run_;
   Tuning tuning_;
 };

@@ -1,0 +1,50 @@
+/// What `--tuning auto` knows of a method and of a run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/keys/release_path.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
+#include "run/inputs/inputs.hpp"
+#include "run/privacy/run_privacy.hpp"
+#include "run/settings/tuned_config.hpp"
+
+namespace starling {
+
+/// What a rule that chooses settings has of a run. Functions are **collective**.
+struct TuningTerms {
+  Agreement& agreement;
+  RunInputs& inputs;
+  const Loss* loss;
+  std::vector<std::string>& notes;
+  std::function<RunFacts()> facts;              ///< that all releases have. Rank-local.
+  std::function<std::string()> private_folder;  ///< of this rank. The run directory is made if it is not there yet
+  std::function<void()> begin_release;          ///< called before a release: after it no run begins afresh there
+
+  [[nodiscard]] bool first_rank() const { return agreement.rank() == 0; }
+};
+
+/// A method whose settings the rule may choose, in one run.
+struct TunedMethod {
+  TunedConfig& config;
+  Configuration& configuration;  ///< that of `config`
+  double first_step;             ///< the default of --step, or what the user gave
+  std::string why_not;           ///< why the rule does not hold for this run; empty if it does
+  std::string why_own_units;     ///< why features must have the units that they have; empty if they may be standardised
+  std::string steps;             ///< the name of what makes a release of each client
+  ReleasePath norms;             ///< the paths by which histograms of norms and of features leave a client
+  ReleasePath features;
+  /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
+  std::function<RuleFacts(std::optional<std::int64_t> most_records, std::size_t parameters)> facts;
+  /// The options that are chosen for this method alone, beside those of the rule.
+  std::function<std::vector<TunedValue>(const LearningRule&)> own_choices;
+  /// Finds what would end the run later on, before anything is released and a directory is made. `releases` are those
+  /// of a client. Rank-local.
+  std::function<void(Round releases)> check_before_release;
+};
+
+}  // namespace starling
