@@ -219,6 +219,20 @@ class Documents(unittest.TestCase):
         folders = {str(path.parent.relative_to(SOURCE / "src")) for path in (SOURCE / "src").rglob("*.cpp")}
         self.assertEqual(sorted(named ^ folders), [])
 
+    def test_the_walk_of_a_record_names_functions_where_they_are(self):
+        """Each hop is defined, or declared as virtual, in the file of its row; there are 25 at most."""
+        page = (SOURCE / "docs" / "internals.md").read_text()
+        walk = page.split("## The walk of a record")[1].split("\n## ")[0]
+        hops = re.findall(r"^\| `(?:(\w+)::)?(\w+)` \| .* \| (src/\S+) \|$", walk, re.M)
+        self.assertTrue(15 <= len(hops) <= 25, len(hops))
+        absent = []
+        for of_class, name, file in hops:
+            text = (SOURCE / file).read_text()
+            here = re.search(rf"\b{of_class}(?:<\w+>)?::{name}\(" if of_class and file.endswith(".cpp") else rf"\b{name}\(", text)
+            if here is None:
+                absent.append(f"{of_class}::{name} in {file}")
+        self.assertEqual(absent, [])
+
     def test_tests_that_are_named_exist(self):
         page = SOURCE / "docs" / "verification.md"
         names = sorted(set(re.findall(rf"`((?:{'|'.join(MODULES)})/[a-z0-9_]+)`", page.read_text())))
