@@ -39,8 +39,6 @@ std::string constraint_rows(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart constraint_part() {
-  return {add_constraints, constraint_rows};
-}
+const SummaryPart constraint_part{add_constraints, constraint_rows};
 
 }  // namespace starling

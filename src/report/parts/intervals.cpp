@@ -118,9 +118,7 @@ std::string interval_rows(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart interval_part() {
-  return {add_intervals, interval_rows};
-}
+const SummaryPart interval_part{add_intervals, interval_rows};
 
 std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key) {
   std::vector<Interval> intervals;

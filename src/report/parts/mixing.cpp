@@ -101,16 +101,8 @@ std::string step_rows(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart consensus_part() {
-  return {add_consensus, consensus_rows};
-}
-
-SummaryPart pace_part() {
-  return {add_pace, pace_rows};
-}
-
-SummaryPart step_part() {
-  return {add_steps, step_rows};
-}
+const SummaryPart consensus_part{add_consensus, consensus_rows};
+const SummaryPart pace_part{add_pace, pace_rows};
+const SummaryPart step_part{add_steps, step_rows};
 
 }  // namespace starling

@@ -24,17 +24,17 @@ struct SummaryPart {
   std::vector<Panel> (*panels)(const SummaryView&) = nullptr;  ///< of figures.svg
 };
 
-SummaryPart score_part();
-SummaryPart interval_part();
-SummaryPart study_part();
-SummaryPart consensus_part();
-SummaryPart pace_part();
-SummaryPart tuning_part();
-SummaryPart step_part();
-SummaryPart regret_part();
-SummaryPart constraint_part();
-SummaryPart privacy_part();
-SummaryPart traffic_part();
+extern const SummaryPart score_part;
+extern const SummaryPart interval_part;
+extern const SummaryPart study_part;
+extern const SummaryPart consensus_part;
+extern const SummaryPart pace_part;
+extern const SummaryPart tuning_part;
+extern const SummaryPart step_part;
+extern const SummaryPart regret_part;
+extern const SummaryPart constraint_part;
+extern const SummaryPart privacy_part;
+extern const SummaryPart traffic_part;
 
 /// The intervals of a summary under this key; empty where it has none.
 [[nodiscard]] std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key = "intervals");

@@ -169,8 +169,6 @@ std::string privacy_rows(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart privacy_part() {
-  return {add_privacy, privacy_rows};
-}
+const SummaryPart privacy_part{add_privacy, privacy_rows};
 
 }  // namespace starling

@@ -187,8 +187,6 @@ std::string regret_rows(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart regret_part() {
-  return {add_regret, regret_rows};
-}
+const SummaryPart regret_part{add_regret, regret_rows};
 
 }  // namespace starling

@@ -100,8 +100,6 @@ std::string rows_of(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart score_part() {
-  return {add_keys, rows_of};
-}
+const SummaryPart score_part{add_keys, rows_of};
 
 }  // namespace starling

@@ -76,9 +76,7 @@ void add_study(const Summary& summary, Json& all) {
 
 }  // namespace
 
-SummaryPart study_part() {
-  return {add_study};
-}
+const SummaryPart study_part{add_study};
 
 std::string study_table(const std::vector<StudyCell>& cells) {
   if (cells.empty()) return "";

@@ -146,19 +146,19 @@ std::string last_rows(const SummaryView& summary, bool whole) {
 const std::vector<SummaryPart>& all_parts() {
   static const std::vector<SummaryPart> parts{
       {add_run_keys},
-      score_part(),
-      interval_part(),
-      study_part(),
-      consensus_part(),
-      pace_part(),
-      tuning_part(),
-      step_part(),
+      score_part,
+      interval_part,
+      study_part,
+      consensus_part,
+      pace_part,
+      tuning_part,
+      step_part,
       {add_figure_keys, [](const SummaryView& summary) { return figure_rows(summary); },
        [](const SummaryView& summary) { return figure_panels(summary); }},
-      regret_part(),
-      constraint_part(),
-      privacy_part(),
-      traffic_part(),
+      regret_part,
+      constraint_part,
+      privacy_part,
+      traffic_part,
       {add_time_keys, time_rows},
       {add_model_keys},
       {add_last_keys}};
@@ -172,7 +172,7 @@ std::int64_t clients_lost(const SummaryView& summary) {
 }
 
 std::string progress_rows(const SummaryView& summary) {
-  return score_part().rows(summary) + consensus_part().rows(summary);
+  return score_part.rows(summary) + consensus_part.rows(summary);
 }
 
 Json json_of(const Summary& summary) {

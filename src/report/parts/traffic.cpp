@@ -98,9 +98,7 @@ std::string traffic_rows(const SummaryView& summary) {
 
 }  // namespace
 
-SummaryPart traffic_part() {
-  return {add_traffic, traffic_rows};
-}
+const SummaryPart traffic_part{add_traffic, traffic_rows};
 
 Json edge_count(const Summary& summary) {
   const std::vector<EdgeTraffic>& edges = summary.get<RunTraffic>().edges;

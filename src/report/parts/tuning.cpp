@@ -30,8 +30,6 @@ std::string shown_value(const std::string& value) {
   return value.size() <= most ? value : value.substr(0, most - 3) + "...";
 }
 
-SummaryPart tuning_part() {
-  return {add_tuning, tuning_rows};
-}
+const SummaryPart tuning_part{add_tuning, tuning_rows};
 
 }  // namespace starling
