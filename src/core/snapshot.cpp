@@ -3,25 +3,158 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "core/check.hpp"
 
 namespace starling {
 
-Snapshot::Snapshot(Secret<std::string> content) : content_(std::move(content)), reading_(true) {
-  content_.update([this](const std::string& text) { size_ = text.size(); });
+namespace {
+
+constexpr std::size_t size_of_sum = 1 + sizeof(std::uint64_t);
+
+template <class T>
+void append_number(std::string& text, const T& value) {
+  text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void append_text(std::string& text, std::string_view more) {
+  append_number(text, std::uint64_t{more.size()});
+  text += more;
+}
+
+/// Takes numbers and texts off a content.
+class Content {
+ public:
+  explicit Content(std::string_view bytes) : bytes_(bytes) {}
+  template <class T>
+  T number() {
+    T value{};
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::string_view text() { return take(number<std::uint64_t>()); }
+  [[nodiscard]] bool at_end() const { return bytes_.empty(); }
+
+ private:
+  std::string_view take(std::uint64_t size) {
+    check<DataError>(size <= bytes_.size(), "{} bytes of a snapshot, of {}: it is damaged. Restore the file.",
+                     bytes_.size(), size);
+    const std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
+  }
+  std::string_view bytes_;
+};
+
+template <class T>
+void add(char* sum, const char* more) {
+  T here{};
+  T there{};
+  std::memcpy(&here, sum, sizeof here);
+  std::memcpy(&there, more, sizeof there);
+  if constexpr (std::is_unsigned_v<T>) {
+    here |= there;
+  } else if constexpr (std::is_integral_v<T>) {
+    here = static_cast<T>(static_cast<std::uint64_t>(here) + static_cast<std::uint64_t>(there));
+  } else {
+    here += there;
+  }
+  std::memcpy(sum, &here, sizeof here);
+}
+
+/// Adds `more` to the sums, which begin as 0.
+void add_sums(std::string& sums, std::string_view more) {
+  check<DataError>(sums.size() == more.size() && sums.size() % size_of_sum == 0, "sums of different numbers");
+  for (std::size_t at = 0; at < sums.size(); at += size_of_sum) {
+    char* const sum = sums.data() + at + 1;
+    const char* const number = more.data() + at + 1;
+    if (more[at] == 'r') {
+      add<double>(sum, number);
+    } else if (more[at] == 'i') {
+      add<std::int64_t>(sum, number);
+    } else {
+      add<std::uint64_t>(sum, number);
+    }
+  }
+}
+
+}  // namespace
+
+Snapshot::Snapshot(const Secret<std::string>& content) : reading_(true) {
+  const auto take = [this](const std::string& all) {
+    Content rest(all);
+    const auto stream = [&rest] {
+      const std::string_view text = rest.text();
+      return Stream{Secret<std::string>(std::string(text)), text.size()};
+    };
+    group_.first = rest.number<Client>();
+    group_.count = rest.number<Client>();
+    of_rank_ = stream();
+    sums_ = stream();
+    while (!rest.at_end()) {
+      const auto client = rest.number<Client>();
+      if (client < 0 || (!rows_.empty() && client <= rows_.back().client)) refuse("rows that do not ascend");
+      rows_.push_back({client, stream()});
+    }
+  };
+  starling::apply(take, content);
+}
+
+Secret<std::string> Snapshot::content() const {
+  Secret<std::string> content;
+  const auto append = [&content](const Stream& stream) {
+    content.update([](std::string& all, const std::string& text) { append_text(all, text); }, stream.text);
+  };
+  content.update([this](std::string& all) {
+    append_number(all, group_.first);
+    append_number(all, group_.count);
+  });
+  append(of_rank_);
+  append(sums_);
+  for (const Row& row : rows_) {
+    content.update([&row](std::string& all) { append_number(all, row.client); });
+    append(row.bytes);
+  }
+  return content;
+}
+
+Secret<std::string> rows_of(const std::vector<Secret<std::string>>& contents, const ClientGroup& group,
+                            const std::vector<Client>& without) {
+  check<DataError>(!contents.empty(), "there are no snapshots");
+  std::vector<Snapshot> parts(contents.begin(), contents.end());
+  for (Client u = group.first; u < group.end(); ++u) {
+    const bool is_there = std::ranges::any_of(parts, [u](const Snapshot& part) { return part.group_.has(u); });
+    check<DataError>(is_there || std::ranges::binary_search(without, u), "there is no row of client {}", u);
+  }
+  Snapshot own(group);
+  own.of_rank_ = parts.front().of_rank_;
+  own.sums_ = parts.front().sums_;
+  own.sums_.text.update([](std::string& sums) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = i % size_of_sum == 0 ? sums[i] : '\0';
+  });
+  for (Snapshot& part : parts) {
+    if (part.group_ == group || group.has(part.group_.first)) own.sums_.text.update(add_sums, part.sums_.text);
+    for (Snapshot::Row& row : part.rows_) {
+      if (group.has(row.client)) own.rows_.push_back(std::move(row));
+    }
+  }
+  return own.content();
 }
 
 void Snapshot::refuse(const std::string& what) const {
-  throw DataError(fmt::format("byte {}: {} (it was written by another build, or is damaged)", at_, what));
+  const Stream& stream = row_ != nullptr ? *row_ : of_rank_;
+  throw DataError(fmt::format("byte {}: {} (it was written by another build, or is damaged)", stream.at, what));
 }
 
-std::string Snapshot::of_another_length(std::size_t found, std::size_t expected) {
-  return fmt::format("{} of what there are {} here", found, expected);
+void Snapshot::refuse_length(std::size_t found, std::size_t expected) const {
+  refuse(fmt::format("{} of what there are {} here", found, expected));
 }
 
 void Snapshot::require_end() const {
-  if (at_ != size_) refuse(fmt::format("{} bytes are left that nothing belongs to", size_ - at_));
+  std::size_t left = of_rank_.left() + sums_.left();
+  for (const Row& row : rows_) left += row.bytes.left();
+  if (left > 0) refuse(fmt::format("{} bytes are left that nothing belongs to", left));
 }
 
 std::int64_t Snapshot::length_of(const std::string& path) const {
@@ -30,108 +163,90 @@ std::int64_t Snapshot::length_of(const std::string& path) const {
   return found->second;
 }
 
-/// Opens a section of any other kind than the one for values that all ranks share, which opens by itself.
-void Snapshot::open(SectionKind kind) {
-  if (section_ && section_ != SectionKind::same) refuse("a section within another");
-  if (reading_) {
-    if (section_ && at_ != end_) refuse(fmt::format("{} bytes of a section are left", end_ - at_));
-    char found = 0;
-    std::uint64_t bytes = 0;
-    constexpr std::size_t head = sizeof found + sizeof bytes;
-    if (size_ - at_ < head) refuse("it ends before a section");
-    content_.update([&](const std::string& text) {
-      found = text[at_];
-      std::memcpy(&bytes, text.data() + at_ + sizeof found, sizeof bytes);
-    });
-    if (found != static_cast<char>(kind)) {
-      refuse(fmt::format("a section of kind '{}' where '{}' was expected", found, static_cast<char>(kind)));
-    }
-    at_ += head;
-    if (bytes > size_ - at_) refuse(fmt::format("a section of {} bytes", bytes));
-    end_ = at_ + static_cast<std::size_t>(bytes);
-  } else {
-    content_.update([&](std::string& text) {
-      text += static_cast<char>(kind);
-      text.append(sizeof(std::uint64_t), '\0');
-      at_ = text.size();
-    });
-  }
-  begin_ = at_;
-  section_ = kind;
+std::size_t Snapshot::count_of_entries(std::size_t here) {
+  bool any = here > 0;
+  item(any);
+  if (!any && here > 0) refuse_length(0, here);
+  if (!reading_ || here > 0 || !any) return here;
+  return static_cast<std::size_t>(group_.count);
 }
 
-void Snapshot::close() {
-  if (reading_ && at_ != end_) refuse(fmt::format("{} bytes of a section are left", end_ - at_));
-  section_.reset();
+void Snapshot::begin_field() {
+  if (row_ != nullptr) refuse("entries of clients within another entry");
+  ++field_;
 }
 
-std::size_t Snapshot::count_of_entries(std::size_t count) {
-  const std::size_t found = length(count, 1);
-  if (found != count && count != 0) refuse(of_another_length(found, count));
-  return found;
+std::size_t Snapshot::find_row(Client client) const {
+  const auto near = static_cast<std::size_t>(std::max(0, client - group_.first));  // where no row before is missing
+  if (near < rows_.size() && rows_[near].client == client) return near;
+  const auto found = std::ranges::lower_bound(rows_, client, {}, &Row::client);
+  return static_cast<std::size_t>(found - rows_.begin());
 }
 
-/// The common size stands at the end of the section, or a mark that the sizes of all entries stand before it.
-std::vector<char> Snapshot::lost_entries(std::size_t count) {
-  if (!reading_ || count == 0 || end_ - at_ < sizeof(std::uint64_t)) return {};
-  std::vector<std::uint64_t> sizes(count + 1);
-  const std::size_t tail = sizes.size() * sizeof(std::uint64_t);
-  content_.update([&](const std::string& text) {
-    std::memcpy(&sizes.back(), text.data() + end_ - sizeof(std::uint64_t), sizeof(std::uint64_t));
-    if (sizes.back() == sizes_differ && tail <= end_ - at_) std::memcpy(sizes.data(), text.data() + end_ - tail, tail);
-  });
-  if (sizes.back() == 0) return std::vector<char>(count, 1);
-  if (sizes.back() != sizes_differ || tail > end_ - at_) return {};
-  std::vector<char> lost(count, 0);
-  for (std::size_t k = 0; k < count; ++k) lost[k] = sizes[k] == 0 ? 1 : 0;
-  return lost;
-}
-
-void Snapshot::rows_of_clients(void* data, std::size_t size, std::size_t count) {
-  const std::vector<char> lost = lost_entries(count);
-  std::vector<std::uint64_t> sizes(count, size);
-  if (lost.empty()) bytes(data, count * size);
-  for (std::size_t k = 0; k < lost.size(); ++k) {
-    if (lost[k] != 0) sizes[k] = 0;
-    bytes(static_cast<char*>(data) + k * size, static_cast<std::size_t>(sizes[k]));
-  }
-  end_entries(sizes);
-}
-
-void Snapshot::end_entries(const std::vector<std::uint64_t>& sizes) {
-  const bool alike = std::all_of(sizes.begin(), sizes.end(), [&](std::uint64_t size) { return size == sizes[0]; });
-  std::vector<std::uint64_t> tail;
-  if (!alike) tail = sizes;
-  tail.push_back(!alike ? sizes_differ : sizes.empty() ? 0 : sizes[0]);
-  const std::vector<std::uint64_t> written = tail;
-  bytes(tail.data(), tail.size() * sizeof(std::uint64_t));
-  if (tail != written) refuse("entries of other sizes");
-  close();
-}
-
-void Snapshot::number(SumKind kind, void* value) {
-  char found = static_cast<char>(kind);
+bool Snapshot::open_row(Client client) {
+  const std::size_t at = find_row(client);
+  const bool is_there = at < rows_.size() && rows_[at].client == client;
+  if (reading_ && !is_there) return false;
+  if (!is_there) rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(at), Row{client, {}});
+  row_ = &rows_[at].bytes;
+  unsigned char found = field_;
   bytes(&found, 1);
-  if (found != static_cast<char>(kind)) refuse(fmt::format("a number of kind '{}'", found));
-  bytes(value, sizeof(std::uint64_t));
+  if (found != field_) refuse(fmt::format("field {} of client {} where field {} was expected", found, client, field_));
+  return true;
+}
+
+bool Snapshot::open_next_entry(std::size_t at) {
+  Stream& row = rows_[at].bytes;
+  if (row.left() == 0) return false;
+  unsigned char next = 0;
+  row.text.update([&](const std::string& text) { next = static_cast<unsigned char>(text[row.at]); });
+  if (next != field_) return false;
+  ++row.at;
+  row_ = &row;
+  return true;
+}
+
+void Snapshot::number(char kind, void* value) {
+  char found = kind;
+  bytes(sums_, &found, 1);
+  if (found != kind) refuse(fmt::format("a number of kind '{}'", found));
+  bytes(sums_, value, sizeof(std::uint64_t));
+}
+
+std::size_t Snapshot::open_block(bool takes) {
+  std::uint64_t size = 0;
+  if (!reading_) {
+    bytes(&size, sizeof size);
+    return stream().size;
+  }
+  size = length(0, 1);
+  if (!takes) stream().at += size;
+  return stream().at + (takes ? size : 0);
+}
+
+void Snapshot::close_block(std::size_t mark) {
+  Stream& block = stream();
+  if (reading_) {
+    if (block.at != mark) refuse("a block of another length");
+    return;
+  }
+  const std::uint64_t size = block.size - mark;
+  block.text.update([&](std::string& text) { std::memcpy(text.data() + mark - sizeof size, &size, sizeof size); });
 }
 
 void Snapshot::entries(Columns& columns) {
   std::size_t rows = columns.rows();
   item(rows);
-  open(SectionKind::clients);
-  const std::size_t count = length(columns.size(), 1);
+  const std::size_t count = count_of_entries(columns.size());
   if (reading_ && (rows != columns.rows() || count != columns.size())) {
-    const std::vector<char> lost = lost_entries(count);
-    if (!lost.empty() && std::count(lost.begin(), lost.end(), 0) == 0) {  // nothing says how large they should be
-      at_ = end_;
-      return close();
+    if (rows_.empty()) {  // nothing says how large they should be
+      begin_field();
+      return;
     }
-    const std::size_t whole = lost.empty() ? std::max<std::size_t>(count, 1) : 1;
-    if (rows > (end_ - at_) / sizeof(double) / whole) refuse(fmt::format("{} x {} numbers", rows, count));
+    if (rows > rows_.front().bytes.left() / sizeof(double)) refuse(fmt::format("{} x {} numbers", rows, count));
     columns = Columns(rows, count);
   }
-  rows_of_clients(columns.flat().data(), rows * sizeof(double), count);
+  each_client(columns.size(), [&](std::size_t k) { bytes(columns[k].data(), rows * sizeof(double)); });
 }
 
 void Snapshot::part(const std::string& name) {
@@ -159,7 +274,7 @@ void Snapshot::item(Columns& columns) {
   bytes(&rows, sizeof rows);
   bytes(&count, sizeof count);
   if (reading_) {
-    const std::size_t room = (end_ - at_) / sizeof(double);
+    const std::size_t room = stream().left() / sizeof(double);
     if (count > 0 && rows > room / count) refuse(fmt::format("{} x {} numbers", rows, count));
     columns = Columns(rows, count);
   }
@@ -169,25 +284,20 @@ void Snapshot::item(Columns& columns) {
 std::size_t Snapshot::length(std::size_t size, std::size_t least) {
   std::uint64_t count = size;
   bytes(&count, sizeof count);
-  if (reading_ && count > (end_ - at_) / least) refuse(fmt::format("a length of {}", count));
+  if (reading_ && count > stream().left() / least) refuse(fmt::format("a length of {}", count));
   return static_cast<std::size_t>(count);
 }
 
-void Snapshot::bytes(void* data, std::size_t size) {
+void Snapshot::bytes(Stream& stream, void* data, std::size_t size) {
   if (size == 0) return;
-  if (!section_ || (reading_ && section_ == SectionKind::same && at_ == end_)) open(SectionKind::same);
   if (!reading_) {
-    content_.update([&](std::string& text) {
-      text.append(static_cast<const char*>(data), size);
-      at_ = text.size();
-      const std::uint64_t bytes = at_ - begin_;
-      std::memcpy(text.data() + begin_ - sizeof bytes, &bytes, sizeof bytes);
-    });
+    stream.text.update([&](std::string& text) { text.append(static_cast<const char*>(data), size); });
+    stream.size += size;
     return;
   }
-  if (size > end_ - at_) refuse(fmt::format("it ends before {} more bytes", size));
-  content_.update([&](const std::string& text) { std::memcpy(data, text.data() + at_, size); });
-  at_ += size;
+  if (size > stream.left()) refuse(fmt::format("it ends before {} more bytes", size));
+  stream.text.update([&](const std::string& text) { std::memcpy(data, text.data() + stream.at, size); });
+  stream.at += size;
 }
 
 }  // namespace starling

@@ -8,23 +8,21 @@
 /// so the whole content is a Secret. Reading restores each member to its type: a Secret again, or a Released that a
 /// mechanism had made.
 ///
-/// The calls also say whose each value is, so that a run can go on with other clients on each rank
-/// (core/regrouping.hpp):
+/// State belongs to clients: a snapshot has a row for each client of a rank, beside what is the rank's. So a run can go
+/// on with other clients on each rank, by the rows of these clients (rows_of). The calls say whose a value is:
 ///
 /// | call | value |
 /// | --- | --- |
-/// | `snapshot(…)` | the same on all ranks |
+/// | `snapshot(…)` | the rank's; that of any rank will do for another |
 /// | `of_clients`, `each_client` | one entry for each client of the rank, in order |
 /// | `by_client` | entries that name their client, ascending: any number for each client |
 /// | `sums` | numbers of a rank whose sum over all ranks counts; bits of which any rank's count |
-/// | `of_any_rank` | differs between ranks, and that of any rank will do |
 /// | `of_first_rank` | says something on rank 0 alone |
 /// | `of_group` | true of exactly these clients together; lost where they are not together any more |
 ///
-/// A client whose state is lost has entries of no bytes. Reading them leaves the value as it is.
+/// A client that is lost, or joins, has no row. Reading leaves the client's state as it is.
 ///
-/// Content is a sequence of sections, each with its kind, its size and its bytes. Bytes have the machine's
-/// representation: only the build that wrote a checkpoint can read it.
+/// Bytes have the machine's representation: only the build that wrote a checkpoint can read it.
 #pragma once
 
 #include <array>
@@ -44,19 +42,15 @@ namespace starling {
 
 class Snapshot;
 
-/// Kinds of sections.
-enum class SectionKind : char {
-  same = 's',
-  clients = 'c',
-  by_client = 'k',
-  sums = 'n',
-  any_rank = 'a',
-  group = 'g',
+/// The clients first, first + 1, …, first + count − 1 of a rank.
+struct ClientGroup {
+  Client first = 0;
+  Client count = 0;
+  [[nodiscard]] Client end() const { return first + count; }
+  [[nodiscard]] bool has(Client u) const { return first <= u && u < end(); }
+  [[nodiscard]] bool meets(const ClientGroup& other) const { return first < other.end() && other.first < end(); }
+  friend bool operator==(const ClientGroup&, const ClientGroup&) = default;
 };
-/// Type of a number among `sums`. The numbers of two ranks are added; of bits, those that either rank has set are set.
-enum class SumKind : char { real = 'r', integer = 'i', bits = 'b' };
-/// Stands for the common size of a section's entries where their sizes differ and are listed.
-constexpr std::uint64_t sizes_differ = ~std::uint64_t{0};
 
 template <class T>
 concept Persistent = requires(T& object, Snapshot& snapshot) {
@@ -65,15 +59,15 @@ concept Persistent = requires(T& object, Snapshot& snapshot) {
 
 class Snapshot {
  public:
-  /// Snapshot for writing.
-  Snapshot() = default;
-  /// Snapshot for reading. Throws DataError on a read beyond the end and on an impossible length.
-  explicit Snapshot(Secret<std::string> content);
+  /// Snapshot for writing the state of the clients of a group, which are numbered from 0 on by default.
+  explicit Snapshot(const ClientGroup& group = {}) : group_(group) {}
+  /// Snapshot for reading. Throws DataError for what is no content, on a read beyond the end, and on an impossible
+  /// length.
+  explicit Snapshot(const Secret<std::string>& content);
 
   [[nodiscard]] bool reading() const { return reading_; }
-  [[nodiscard]] const Secret<std::string>& content() const { return content_; }
-  /// Reading: whether all has been read.
-  [[nodiscard]] bool at_end() const { return at_ == size_; }
+  [[nodiscard]] const ClientGroup& group() const { return group_; }
+  [[nodiscard]] Secret<std::string> content() const;
   /// Throws DataError if unread content is left.
   void require_end() const;
 
@@ -87,7 +81,6 @@ class Snapshot {
 
   /// Writes or reads the values in this order. Accepted are numbers, enumerations, strings, containers of these,
   /// vectors of a block, secrets and releases of any of these, and every class with persist().
-  /// The values are the same on all ranks.
   template <class... T>
   void operator()(T&... values) {
     (item(values), ...);
@@ -102,60 +95,77 @@ class Snapshot {
   /// Calls entry(k), which passes the state of local client k to this snapshot, for each of `count` clients.
   template <class F>
   void each_client(std::size_t count, F&& entry) {
-    open(SectionKind::clients);
-    const std::size_t found = count_of_entries(count);
-    if (found != count) refuse(of_another_length(found, count));
-    each_entry(count, entry);
+    begin_field();
+    for (std::size_t k = 0; k < count; ++k) {
+      if (!open_row(group_.first + static_cast<Client>(k))) continue;
+      entry(k);
+      row_ = nullptr;
+    }
   }
 
   /// A container of entries that belong to client_of(entry), ascending.
   template <class T, class F>
   void by_client(std::vector<T>& values, F&& client_of) {
-    open(SectionKind::by_client);
-    const std::size_t count = length(values.size(), 1);
-    if (reading_) values.resize(count);
-    for (T& value : values) {
-      Client client = reading_ ? Client{0} : client_of(value);
-      bytes(&client, sizeof client);
+    begin_field();
+    if (!reading_) {
+      for (T& value : values) {
+        static_cast<void>(open_row(client_of(value)));
+        item(value);
+        row_ = nullptr;
+      }
+      return;
     }
-    each_entry(count, [&](std::size_t k) { item(values[k]); });
+    values.clear();
+    for (std::size_t at = 0; at < rows_.size(); ++at) {
+      while (open_next_entry(at)) {
+        item(values.emplace_back());
+        row_ = nullptr;
+      }
+    }
   }
 
   /// Numbers of this rank; the sum of those of all ranks is what counts.
   template <class... T>
   void sums(T&... values) {
-    open(SectionKind::sums);
     (number(values), ...);
-    close();
-  }
-
-  template <class... T>
-  void of_any_rank(T&... values) {
-    open(SectionKind::any_rank);
-    (item(values), ...);
-    close();
   }
 
   /// Values of rank 0 alone, which say something on no other rank.
   template <class... T>
   void of_first_rank(bool is_first, T&... values) {
-    open(SectionKind::any_rank);
+    const std::size_t end = open_block(is_first);
     if (is_first) (item(values), ...);
-    if (!is_first) at_ = reading_ ? end_ : at_;
-    close();
+    close_block(end);
   }
 
   /// Whether there are values: reading leaves them as they are if the clients of the rank are others now.
   template <class... T>
   bool of_group(T&... values) {
-    open(SectionKind::group);
-    const bool lost = reading_ && at_ == end_;
-    if (!lost) (item(values), ...);
-    close();
-    return !lost;
+    ClientGroup of = group_;
+    (*this)(of.first, of.count);
+    const bool same = of == group_;
+    const std::size_t end = open_block(same);
+    if (same) (item(values), ...);
+    close_block(end);
+    return same;
   }
 
  private:
+  friend Secret<std::string> rows_of(const std::vector<Secret<std::string>>& contents, const ClientGroup& group,
+                                     const std::vector<Client>& without);
+
+  /// Bytes that are written at the end, or read from the start on.
+  struct Stream {
+    Secret<std::string> text;
+    std::size_t size = 0;
+    std::size_t at = 0;  ///< reading: position
+    [[nodiscard]] std::size_t left() const { return size - at; }
+  };
+  struct Row {
+    Client client = 0;
+    Stream bytes;
+  };
+
   template <class T>
   void item(T& value) {
     static_assert(Persistent<T> || std::is_arithmetic_v<T> || std::is_enum_v<T>, "nothing says how to keep this type");
@@ -214,13 +224,8 @@ class Snapshot {
 
   template <class T>
   void entries(std::vector<T>& values) {
-    open(SectionKind::clients);
     resize(values, count_of_entries(values.size()));
-    if constexpr (std::is_arithmetic_v<T>) {
-      rows_of_clients(values.data(), sizeof(T), values.size());
-    } else {
-      each_entry(values.size(), [&](std::size_t k) { item(values[k]); });
-    }
+    each_client(values.size(), [&](std::size_t k) { item(values[k]); });
   }
   void entries(Columns& columns);
   template <class T>
@@ -236,36 +241,28 @@ class Snapshot {
     if constexpr (std::is_default_constructible_v<T>) {
       values.resize(count);
     } else {
-      if (count != values.size()) refuse(of_another_length(count, values.size()));
+      if (count != values.size()) refuse_length(count, values.size());
     }
   }
-  /// Entries of `size` bytes, one after the other; ends the section.
-  void rows_of_clients(void* data, std::size_t size, std::size_t count);
-  /// Reading: which of the entries are empty among others that are not. Empty if none are, and when writing.
-  [[nodiscard]] std::vector<char> lost_entries(std::size_t count);
-  template <class F>
-  void each_entry(std::size_t count, F&& entry) {
-    std::vector<std::uint64_t> sizes(count);
-    const std::vector<char> lost = lost_entries(count);
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::size_t before = at_;
-      if (lost.empty() || lost[k] == 0) entry(k);
-      sizes[k] = at_ - before;
-    }
-    end_entries(sizes);
-  }
-  /// Number of entries in a section. That which is read must be `count`, unless that is 0: of what is made later.
-  [[nodiscard]] std::size_t count_of_entries(std::size_t count);
-  /// The sizes of the entries end their section. They let entries be told apart by whoever does not know their types.
-  void end_entries(const std::vector<std::uint64_t>& sizes);
+  /// Number of entries for the clients: `here`, or, reading, that of all clients for what is made later.
+  [[nodiscard]] std::size_t count_of_entries(std::size_t here);
+  /// Begins the next field of rows. Each entry in a row begins with the number of its field.
+  void begin_field();
+  /// Goes to the entry of a client in this field. False, reading, if the client has no row.
+  [[nodiscard]] bool open_row(Client client);
+  /// Reading: goes to the next entry of this field in row number `at`. False if there is none.
+  [[nodiscard]] bool open_next_entry(std::size_t at);
+  [[nodiscard]] std::size_t find_row(Client client) const;
 
-  void number(double& value) { number(SumKind::real, &value); }
-  void number(std::int64_t& value) { number(SumKind::integer, &value); }
-  void number(std::uint64_t& value) { number(SumKind::bits, &value); }
-  void number(SumKind kind, void* value);
+  void number(double& value) { number('r', &value); }
+  void number(std::int64_t& value) { number('i', &value); }
+  void number(std::uint64_t& value) { number('b', &value); }
+  /// `kind` is that of the number: real, integer or bits.
+  void number(char kind, void* value);
 
-  void open(SectionKind kind);
-  void close();
+  /// Begins a block that a reader may pass over, as it does unless it `takes` the block. close_block() gets the result.
+  [[nodiscard]] std::size_t open_block(bool takes);
+  void close_block(std::size_t mark);
 
   template <class Map>
   void pairs_of(Map& map) {
@@ -277,18 +274,26 @@ class Snapshot {
 
   /// Length of a container. A length that is read must fit into the rest of the content, at `least` bytes per element.
   [[nodiscard]] std::size_t length(std::size_t size, std::size_t least);
-  void bytes(void* data, std::size_t size);
-  [[nodiscard]] static std::string of_another_length(std::size_t found, std::size_t expected);
+  [[nodiscard]] Stream& stream() { return row_ != nullptr ? *row_ : of_rank_; }
+  void bytes(void* data, std::size_t size) { bytes(stream(), data, size); }
+  void bytes(Stream& stream, void* data, std::size_t size);
   [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void refuse_length(std::size_t found, std::size_t expected) const;
 
-  Secret<std::string> content_;
-  std::size_t at_ = 0;     ///< position
-  std::size_t size_ = 0;   ///< reading: size of the content
-  std::size_t begin_ = 0;  ///< of the open section, behind its head
-  std::size_t end_ = 0;    ///< reading: end of the open section
-  std::optional<SectionKind> section_;
+  ClientGroup group_;
+  Stream of_rank_;
+  Stream sums_;
+  std::vector<Row> rows_;  ///< ascending
+  Stream* row_ = nullptr;  ///< that is being written or read; null for what is the rank's
+  unsigned char field_ = 0;
   bool reading_ = false;
   std::map<std::string, std::int64_t> lengths_;
 };
+
+/// The content for `group` that the contents of other groups, after one round, have: the rows of its clients, the sums
+/// of contents whose first client it has, and the rest from the first content. Clients `without` a row (ascending) are
+/// lost, or join. Throws DataError for what is no content, and if another client is in no content.
+[[nodiscard]] Secret<std::string> rows_of(const std::vector<Secret<std::string>>& contents, const ClientGroup& group,
+                                          const std::vector<Client>& without = {});
 
 }  // namespace starling

@@ -218,7 +218,7 @@ void ModelRecorder::persist(Snapshot& snapshot) {
     static_cast<void>(owners_.settle());
   }
   snapshot(rounds_, last_);
-  snapshot.of_any_rank(watched_);
+  snapshot(watched_);
   if (snapshot.reading()) absent_.assign(count_, watched_);  // of clients that join, which have no entry
   snapshot.of_clients(absent_, before_);
   if (snapshot.reading()) go_back(snapshot.length_of(journal_.path()), snapshot.length_of(owners_.path()));
@@ -396,7 +396,7 @@ void ModelRecorder::flush() {
   owners_.append(owners_rows_);
   owners_rows_ = Secret<std::string>();
   for (std::size_t r = 0; r < done_.size(); ++r) {
-    Snapshot entry;
+    Snapshot entry({first_, static_cast<Client>(count_)});
     Row row = waiting_row(r);
     entry(row);
     journal_.append(entry);

@@ -107,7 +107,7 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
   Released<std::vector<Vector>> report = report_of(view, test_ && with_test);
   last_sent_ = round;
   if (journal_) {
-    Snapshot entry;
+    Snapshot entry({first_, static_cast<Client>(view.masses().size())});
     persist_report(entry, round, report);
     journal_->append(entry);
   }
@@ -192,7 +192,7 @@ void NetworkReporter::persist_report(Snapshot& entry, Round& round, Released<std
 void NetworkReporter::persist(Snapshot& snapshot) {
   if (!snapshot.reading()) static_cast<void>(journal_->settle());
   snapshot(rounds_, last_sent_);
-  snapshot.of_any_rank(seen_);
+  snapshot(seen_);
   snapshot.of_clients(before_);
   if (!snapshot.reading()) return;
   journal_->go_back(snapshot.length_of(journal_->path()), [this](Snapshot& entry) {

@@ -38,7 +38,7 @@ class RoundClock {
   }
   void persist(Snapshot& snapshot) {
     double now = snapshot.reading() ? 0 : seconds();
-    snapshot.of_any_rank(now);
+    snapshot(now);
     if (snapshot.reading()) before_ = now;
   }
 

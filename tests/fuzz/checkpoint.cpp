@@ -1,6 +1,6 @@
 // Checkpoints as bytes. The first byte of an input chooses what the others are: "0" a file, "1" a state, "2" a state
-// that is put into a file of which one bit is turned, "3" two states of two clients each, one after the other, that are
-// made states of one and three clients.
+// that is put into a file of which one bit is turned, "3" two states, one after the other, whose rows are divided
+// among other clients.
 #include "output/checkpoints/checkpoint.hpp"
 
 #include <map>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/check.hpp"
-#include "core/regrouping.hpp"
 #include "core/snapshot.hpp"
 #include "target.hpp"
 
@@ -34,7 +33,7 @@ struct Everything {
     snapshot.sums(count, number);
     snapshot(released);
     snapshot.by_client(texts, [](const std::string& each) { return static_cast<Client>(each.size()); });
-    snapshot.of_any_rank(text);
+    snapshot.of_first_rank(flag, text);
     snapshot.of_group(vector);
   }
   std::int64_t count = 0;
@@ -53,10 +52,11 @@ void read_file(std::string_view bytes) {
 
 void read_state(std::string_view bytes) {
   Snapshot reading{Secret<std::string>(std::string(bytes))};
+  if (reading.group().count > 4) return;  // whoever reads knows how many clients there are
   Everything all;
   reading(all);
   reading.require_end();
-  Snapshot writing;
+  Snapshot writing(reading.group());
   writing(all);
   Snapshot again(writing.content());
   Everything same;
@@ -81,16 +81,15 @@ void turn_a_bit(std::string_view bytes) {
   fuzz::require(refused, "a checkpoint with a bit turned was taken");
 }
 
-/// What is made of two states can be regrouped once more.
-void regroup_states(std::string_view bytes) {
+/// What is made of two states can be divided once more.
+void divide_states(std::string_view bytes) {
   const std::size_t half = bytes.size() / 2;
-  std::vector<GroupSnapshot> parts;
-  parts.push_back({{0, 2}, Secret<std::string>(std::string(bytes.substr(0, half)))});
-  parts.push_back({{2, 2}, Secret<std::string>(std::string(bytes.substr(half)))});
-  const ClientGroup one{0, 1};
-  const ClientGroup three{1, 3};
-  std::vector<GroupSnapshot> again{{one, regroup({parts[0]}, one)}, {three, regroup(parts, three)}};
-  static_cast<void>(regroup(again, {0, 4}));
+  const Secret<std::string> first{std::string(bytes.substr(0, half))};
+  const Secret<std::string> second{std::string(bytes.substr(half))};
+  const ClientGroup all{0, 4};
+  const ClientGroup none{0, 0};
+  static_cast<void>(rows_of({rows_of({first, second}, {0, 1}), rows_of({first, second}, {1, 3})}, all));
+  static_cast<void>(rows_of({first}, none));
 }
 
 }  // namespace
@@ -103,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (kind == 0) read_file(bytes);
     if (kind == 1) read_state(bytes);
     if (kind == 2) turn_a_bit(bytes);
-    if (kind == 3) regroup_states(bytes);
+    if (kind == 3) divide_states(bytes);
   });
   return 0;
 }

@@ -1,7 +1,7 @@
 /// Means of models over rounds, weighted by the clients' masses.
 #include "output/model_average.hpp"
 
-#include "core/regrouping.hpp"
+#include "core/snapshot.hpp"
 #include "fake_view.hpp"
 #include "support/testing.hpp"
 
@@ -79,8 +79,8 @@ TEST(ModelAverage, OfAClientWithoutMassIsItsLastModel) {
 }
 
 /// What a checkpoint keeps of an average.
-Secret<std::string> kept(ModelAverage& average) {
-  Snapshot snapshot;
+Secret<std::string> kept(ModelAverage& average, const ClientGroup& clients) {
+  Snapshot snapshot(clients);
   average.persist(snapshot);
   return snapshot.content();
 }
@@ -92,10 +92,10 @@ TEST(ModelAverage, OfClientsThatJoinFitsThoseOfTheOthers) {
   ModelAverage old(Averaging::all, 4, Columns(1, 2));
   play(old, view, 1);
   const std::vector<Client> joining{2, 3};
-  Snapshot of_joining(regroup({{{0, 2}, kept(old)}}, {2, 2}, joining));
+  Snapshot of_joining(rows_of({kept(old, {0, 2})}, {2, 2}, joining));
   ModelAverage joined(Averaging::all, 4, Columns(1, 2));
   joined.persist(of_joining);
-  Snapshot together(regroup({{{0, 2}, kept(old)}, {{2, 2}, kept(joined)}}, {1, 2}));
+  Snapshot together(rows_of({kept(old, {0, 2}), kept(joined, {2, 2})}, {1, 2}));
   ModelAverage moved(Averaging::all, 4, Columns(1, 2));
   moved.persist(together);
   EXPECT_EQ(moved.models(view).value()[0][0], old.models(view).value()[1][0]);

@@ -2,7 +2,7 @@
 ///
 /// A file is a line of JSON, followed by the state:
 ///
-///   {"starling":"checkpoint","format":2,"build":"0.1.0 (1a2b3c)","run":"9f…","rank":0,"ranks":4,"first":0,"clients":2,
+///   {"starling":"checkpoint","format":3,"build":"0.1.0 (1a2b3c)","run":"9f…","rank":0,"ranks":4,"first":0,"clients":2,
 ///    "round":1000,"files":[["journal",5120,"0b…"],["metrics.csv",311,"77…"]],"bytes":8042,"sha256":"5c…"}
 ///
 /// The line has no spaces, and its members have this order. `files` lists the files that the checkpoint depends on,
@@ -18,6 +18,7 @@
 #include "core/boundary.hpp"
 #include "core/digest.hpp"
 #include "core/links.hpp"
+#include "core/snapshot.hpp"
 
 namespace starling {
 
@@ -86,6 +87,8 @@ class CheckpointFolder {
   };
   [[nodiscard]] Found look() const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
+  /// The clients whose state the checkpoints have.
+  [[nodiscard]] ClientGroup clients() const { return {label_.first, label_.clients}; }
   /// Throws DataError with the file's name, FailureError.
   [[nodiscard]] CheckpointFile read(Round round) const { return open(round); }
   /// Removes the checkpoints of rounds `from` … `end` − 1. Throws FailureError.

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int format = 2;
+constexpr int format = 3;
 constexpr std::string_view before_digest = ",\"sha256\":\"";
 constexpr std::string_view after_digest = "\"}\n";
 

@@ -39,7 +39,7 @@ bool Checkpointer::is_due(Round done) {
 }
 
 void Checkpointer::write(Round done) {
-  Snapshot snapshot;
+  Snapshot snapshot(folder_.clients());
   parts_.persist(snapshot);
   std::vector<Companion> files;
   for (GrowingDigest& file : files_) files.push_back(folder_.describe(file));
@@ -68,7 +68,7 @@ void Checkpointer::write_now(Round done) {
 
 void Checkpointer::go_back(Round round) {
   CheckpointFile checkpoint = folder_.read(round);
-  Snapshot snapshot(std::move(checkpoint.state));
+  Snapshot snapshot(checkpoint.state);
   for (const Companion& file : checkpoint.files) {
     snapshot.note_length(std::filesystem::path(file.name).filename().string(), file.bytes);
   }

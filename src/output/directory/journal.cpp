@@ -48,7 +48,7 @@ void Journal::go_back(std::int64_t size, const std::function<void(Snapshot&)>& a
   file_.go_back(size);
   JournalReader reader(file_.path(), size);
   while (std::optional<Secret<std::string>> content = reader.next()) {
-    Snapshot entry(std::move(*content));
+    Snapshot entry(*content);
     try {
       again(entry);
       entry.require_end();

@@ -29,7 +29,7 @@ void IntervalRecorder::persist(Snapshot& snapshot) {
   } else {  // no other rank's recorder observes rounds
     snapshot.of_first_rank(!paths_.empty(), rounds_, paths_, batches_, blocks_);
   }
-  snapshot.of_any_rank(path_);
+  snapshot(path_);
 }
 
 void IntervalRecorder::after(const RoundView& view) {

@@ -48,7 +48,7 @@ void OnlineRenewable::persist(Snapshot& snapshot) {
   OpenRenewable::persist(snapshot);
   bool begun = state_.has_value();
   snapshot(begun, started_);
-  snapshot.of_any_rank(start_was_shrunk_);
+  snapshot(start_was_shrunk_);
   if (!begun) return;
   if (!state_) state_.emplace(RenewableState{theta_.value(), empty_curvature()});
   snapshot.of_first_rank(root_.aggregates(), *state_);

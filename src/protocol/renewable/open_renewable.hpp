@@ -27,7 +27,7 @@ class OpenRenewable : public Renewable {
   [[nodiscard]] std::optional<double> objective() const { return objective_; }
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
-    snapshot.of_any_rank(objective_);
+    snapshot(objective_);
   }
 
  protected:

@@ -204,10 +204,10 @@ void FolderRegrouping::make_notes(const std::string& folder) const {
 
 void FolderRegrouping::make_checkpoint(const std::string& folder, Round round) const {
   std::vector<CheckpointFile> parts;
-  std::vector<GroupSnapshot> states;
+  std::vector<Secret<std::string>> states;
   for (const int r : parts_) {
     parts.push_back(folder_of(r).read(round));
-    states.push_back({group_of(r), parts.back().state});
+    states.push_back(parts.back().state);
   }
   const CheckpointFolder next(folder, {version(), run_id_, rank_, after_.ranks(), group_.first, group_.count});
   std::vector<Companion> files;
@@ -221,7 +221,7 @@ void FolderRegrouping::make_checkpoint(const std::string& folder, Round round) c
     GrowingDigest digest(file);
     files.push_back(next.describe(digest));
   }
-  next.write(round, regroup(states, group_, stateless_), files);
+  next.write(round, rows_of(states, group_, stateless_), files);
 }
 
 /// File `number` of the checkpoints: the k-th entry is made of the k-th entries of all parts.
@@ -234,13 +234,13 @@ void FolderRegrouping::make_journal(const std::string& file, std::size_t number,
   }
   const Journal journal(file);
   while (true) {
-    std::vector<GroupSnapshot> entries;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      if (auto entry = readers[p].next()) entries.push_back({group_of(parts_[p]), std::move(*entry)});
+    std::vector<Secret<std::string>> entries;
+    for (JournalReader& reader : readers) {
+      if (auto entry = reader.next()) entries.push_back(std::move(*entry));
     }
     if (entries.empty()) break;
     check<DataError>(entries.size() == parts.size(), "journals '{}' of different ranks have different records", file);
-    journal.append(regroup(entries, group_, stateless_));
+    journal.append(rows_of(entries, group_, stateless_));
   }
   static_cast<void>(journal.settle());
 }

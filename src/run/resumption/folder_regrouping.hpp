@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/regrouping.hpp"
+#include "core/snapshot.hpp"
 #include "output/checkpoints/checkpoint.hpp"
 #include "output/directory/run_directory.hpp"
 

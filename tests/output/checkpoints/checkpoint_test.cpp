@@ -56,7 +56,7 @@ TEST(Checkpoint, IsRefusedWhateverByteIsChangedOrMissing) {
   EXPECT_THROW(static_cast<void>(read_checkpoint(whole + "x")), DataError);
 }
 
-/// Some of the library's conversions are undefined (1e25) or wrap (2^32 + 2 became format 2).
+/// Some of the library's conversions are undefined (1e25) or wrap (2^32 + 3 became format 3).
 TEST(Checkpoint, IsRefusedWhereANumberIsNoneOrDoesNotFit) {
   const std::string whole = example();
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -68,8 +68,8 @@ TEST(Checkpoint, IsRefusedWhereANumberIsNoneOrDoesNotFit) {
     return head + ",\"sha256\":\"" + sha256(head + sha256(state)) + "\"}\n" + state;
   };
   EXPECT_EQ(read_checkpoint(with("\"round\":7", "\"round\":8")).round, 8);
-  for (const char* number : {"5.5e25", "4294967298", "2.0", "\"2\"", "[2]", "null"}) {
-    EXPECT_THROW(static_cast<void>(read_checkpoint(with("\"format\":2", fmt::format("\"format\":{}", number)))),
+  for (const char* number : {"5.5e25", "4294967299", "3.0", "\"3\"", "[3]", "null"}) {
+    EXPECT_THROW(static_cast<void>(read_checkpoint(with("\"format\":3", fmt::format("\"format\":{}", number)))),
                  DataError)
         << number;
   }
