@@ -117,12 +117,20 @@ class RunFolder:
         if self.is_beginning() and not self.can_be_resumed() and not self.has_begun():
             self.path.rename("{}.unbegun-{}".format(self.path, int(time.time())))
 
+    def moves(self):
+        """How names of private folders end: .N once clients have moved to others N times."""
+        try:
+            moved = re.search(r"^moved (\d+)$", (self.path / "run-id").read_text(), re.MULTILINE)
+        except OSError:
+            moved = None
+        return "." + moved.group(1) if moved else ""
+
     def private_folders(self):
         """Those of all ranks. Where hosts have their own, this host may not see all."""
         try:
             lines = (self.path / "private-folders").read_text().splitlines()[1:]
         except OSError:
-            return sorted(self.path.glob("private/*"))
+            return sorted(path for path in self.path.glob("private/*") if path.suffix == self.moves())
         return [pathlib.Path(line.split(" ", 2)[2]) for line in lines]
 
     def newest_checkpoint(self):

@@ -81,7 +81,10 @@ class ChangingClients(TestCase):
         shutil.copytree(self.folder / name, self.folder / "run")
 
     def remove(self, rank):
-        shutil.rmtree(self.folder / "run/private" / str(rank))
+        """The rank's folder, whose name ends with .N once clients have moved."""
+        private = self.folder / "run/private"
+        for folder in [private / str(rank), *private.glob(f"{rank}.*")]:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def before_the_change(self):
         """Between the run that ended and the start with which clients change."""

@@ -109,7 +109,7 @@ class JoinedClients(ChangingClients):
             # From its first round on a client makes a release in each of the run's 80 rounds, and at the price of all.
             self.assertEqual(after[client]["releases"], 80 - left_out["at"])
             self.assertLess(after[client]["client_total"]["epsilon"], after[0]["client_total"]["epsilon"])
-        rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
+        rows = [json.loads(line) for line in (self.folder / "run/private/0.1/ledger").read_text().splitlines()]
         blocks = [row for row in rows if row["kind"] == "reserve" and row["client"] <= 5 <= row.get("through", row["client"])]
         self.assertEqual([row["first"] for row in blocks], [0, *(row["last"] + 1 for row in blocks[:-1])])
         self.assertTrue(all((row["last"] < left_out["at"]) == (not row["charges"]) for row in blocks), blocks)

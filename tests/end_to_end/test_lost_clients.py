@@ -121,7 +121,7 @@ class LostClients(ChangingClients):
             self.assertLessEqual(losses["releases"], 80)
         self.assertGreaterEqual(left_out[0]["at"], left_out[0]["from"] + left_out[0]["charged"])
         first_after = left_out[0]["at"]
-        rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
+        rows = [json.loads(line) for line in (self.folder / "run/private/0.1/ledger").read_text().splitlines()]
         for client in (0, 1, 2):
             blocks = [(row["first"], row["last"]) for row in rows
                       if row["kind"] == "reserve" and row["client"] <= client <= row.get("through", row["client"])]

@@ -116,7 +116,7 @@ class OwnFolders(TestCase):
         shutil.move(b / "1", a / "1")
         self.refused(resume, ["a", "b", "b"], "rank 1 is on b, which has no private folder of the run")
         self.played(resume, ["a"])
-        self.assertEqual(sorted(path.name for path in a.iterdir()), ["0"])
+        self.assertEqual(sorted(path.name for path in a.iterdir()), ["0.1"])
         self.same_as_whole()
 
     def test_folders_of_an_earlier_state(self):
@@ -191,7 +191,7 @@ class OwnFolders(TestCase):
         self.refused(["omd", "--resume", "run", *self.JOIN], ["a", "c", "b"], "rank 1 is on c, which has no private folder of the run")
         self.played(["omd", "--resume", "run", *self.JOIN], ["a", "b"])
         self.assertEqual(self.results(), inside)
-        self.assertEqual([self.whose("a"), self.whose("b")], [{"0": [0, 1]}, {"1": [2, 3, 4, 5]}])
+        self.assertEqual([self.whose("a"), self.whose("b")], [{"0.1": [0, 1]}, {"1.1": [2, 3, 4, 5]}])
         self.restore()
         # On a host of their own; it stops once more, and goes on with other ranks.
         self.assertNotEqual(self.play(["omd", "--resume", "run", *self.JOIN], ["a", "b", "c"], "checkpoint:3").code, 0)
@@ -199,7 +199,7 @@ class OwnFolders(TestCase):
         self.refused(["omd", "--resume", "run"], ["a", "b"], "the private folder of rank 2 is not on any of these hosts (it was last")
         self.played(["omd", "--resume", "run"], ["a", "b", "b", "c", "c"])
         self.assertEqual(self.results(), inside)
-        self.assertEqual([self.whose(host) for host in "abc"], [{"0": [0, 1]}, {"1": [2], "2": [3]}, {"3": [4], "4": [5]}])
+        self.assertEqual([self.whose(host) for host in "abc"], [{"0.2": [0, 1]}, {"1.2": [2], "2.2": [3]}, {"3.2": [4], "4.2": [5]}])
 
     def test_a_host_that_is_lost_with_its_disk(self):
         """The run goes on where the folders that are left are, to the bits of a run that loses the same clients in its own folder."""
@@ -213,7 +213,7 @@ class OwnFolders(TestCase):
         self.played(resume, ["a", "c"])
         self.assertEqual(self.results(), inside)
         self.assertEqual(self.summary_in("run")["lost"][0]["clients"], [2])
-        self.assertEqual([sorted(path.name for path in self.disk(host).iterdir()) for host in "ac"], [["0"], ["1"]])
+        self.assertEqual([sorted(path.name for path in self.disk(host).iterdir()) for host in "ac"], [["0.1"], ["1.1"]])
         # As many ranks as before, as a launcher starts them; and all folders on one host.
         self.restore()
         self.assertNotEqual(self.play(resume, ["a", "c", "c"], "checkpoint:2").code, 0)
@@ -230,13 +230,13 @@ class OwnFolders(TestCase):
         self.begun_on("a", "b")
         self.keep()
         inside = self.results_inside(*self.JOIN)
-        for fault in (*(f"rename:{k}" for k in range(10)), "before rename /1:0", "after rename /0:0", "before rename /2:0"):
+        for fault in (*(f"rename:{k}" for k in range(10)), "before rename /run-id:0", "after rename /run-id:0"):
             self.restore()
             self.assertNotEqual(self.play(["omd", "--resume", "run", *self.JOIN], ["a", "b", "c"], fault).code, 0)
             are_in = "joined-after" in (self.folder / "run/run-id").read_text()
             self.played(["omd", "--resume", "run", *([] if are_in else self.JOIN)], ["a", "b", "c"])
             self.assertEqual(self.results(), inside, fault)
-            self.assertEqual([self.whose(host) for host in "abc"], [{"0": [0, 1]}, {"1": [2, 3]}, {"2": [4, 5]}], fault)
+            self.assertEqual([self.whose(host) for host in "abc"], [{"0.1": [0, 1]}, {"1.1": [2, 3]}, {"2.1": [4, 5]}], fault)
         # A host comes back with its disk as it was before its clients were lost: these folders are none of the run's.
         self.restore()
         shutil.move(self.folder / "disks/b", self.folder / "b")

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <set>
-#include <sstream>
 
 namespace starling {
 
@@ -80,37 +78,6 @@ void Checkpointer::go_back(Round round) {
 
 void Checkpointer::finish() {
   milestones_.settle();
-}
-
-std::optional<Round> newest_common_checkpoint(Agreement& agreement, const std::vector<CheckpointFolder>& folders,
-                                              std::vector<std::string>& complaints) {
-  std::vector<Round> own{folders.empty() ? 0 : 1};  // the first number says whether the rank has looked at any
-  agreement.together([&] {
-    std::vector<Round> in_all;
-    for (const CheckpointFolder& folder : folders) {
-      const CheckpointFolder::Found found = folder.look();
-      complaints.insert(complaints.end(), found.complaints.begin(), found.complaints.end());
-      if (&folder == &folders.front()) in_all = found.whole;
-      std::erase_if(in_all, [&](Round round) { return std::ranges::find(found.whole, round) == found.whole.end(); });
-    }
-    own.insert(own.end(), in_all.begin(), in_all.end());
-  });
-  std::optional<std::set<Round>> common;
-  for (const std::vector<Round>& theirs : agreement.all_gather(declare_public(own))) {
-    if (theirs.front() == 0) continue;
-    std::set<Round> rounds(theirs.begin() + 1, theirs.end());
-    if (common) std::erase_if(rounds, [&](Round round) { return !common->contains(round); });
-    common = std::move(rounds);
-  }
-  std::string all_complaints;
-  for (const std::string& each : complaints) all_complaints += each + "\n";
-  complaints.clear();
-  for (const std::string& text : agreement.all_gather(declare_public(all_complaints))) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) complaints.push_back(line);
-  }
-  if (!common || common->empty()) return std::nullopt;
-  return *common->rbegin();
 }
 
 }  // namespace starling

@@ -107,10 +107,4 @@ class Checkpointer final : public Observer {
   std::int64_t dropped_ = 0;   ///< number of removed checkpoints of this process
 };
 
-/// **Collective.** The newest round of which all folders, of all ranks, hold a whole checkpoint; none if there is none.
-/// `complaints` gets the problems with files of any rank.
-[[nodiscard]] std::optional<Round> newest_common_checkpoint(Agreement& agreement,
-                                                            const std::vector<CheckpointFolder>& folders,
-                                                            std::vector<std::string>& complaints);
-
 }  // namespace starling

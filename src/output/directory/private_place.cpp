@@ -14,6 +14,7 @@
 #include "files/durable_file.hpp"
 #include "net/probes/latency_probes.hpp"
 #include "output/directory/owners_file.hpp"
+#include "output/directory/run_identity.hpp"
 
 namespace starling {
 
@@ -38,6 +39,27 @@ std::string on_host(std::string pattern, const std::string& host) {
 void write(const std::string& file, const std::string& text, mode_t mode) {
   require_written(replace_file(file, text, mode), file);
 }
+
+/// What the name of a private folder says.
+struct FolderName {
+  int rank = 0;
+  int moves = 0;  ///< how often clients had moved before
+
+  [[nodiscard]] std::string text() const {
+    return moves == 0 ? fmt::format("{}", rank) : fmt::format("{}.{}", rank, moves);
+  }
+  /// None for another name.
+  [[nodiscard]] static std::optional<FolderName> of(const fs::path& folder) {
+    const std::string name = folder.filename().string();
+    const std::size_t point = name.find('.');
+    const auto rank = exact_number<std::int64_t>(std::string_view(name).substr(0, point));
+    const auto moves =
+        exact_number<std::int64_t>(point == std::string::npos ? "0" : std::string_view(name).substr(point + 1));
+    if (!rank || !moves) return std::nullopt;
+    const FolderName found{static_cast<int>(*rank), static_cast<int>(*moves)};
+    return found.text() == name ? std::optional(found) : std::nullopt;
+  }
+};
 
 }  // namespace
 
@@ -121,6 +143,7 @@ struct PrivatePlace::Index {
     std::string path;
   };
   std::string token;
+  int moves = 0;              ///< before clients came to these folders
   std::vector<Line> folders;  ///< by rank
 
   static Index of(const std::string& text);
@@ -129,7 +152,9 @@ struct PrivatePlace::Index {
 PrivatePlace::Index PrivatePlace::Index::of(const std::string& text) {
   std::istringstream lines(text);
   Index index;
-  std::getline(lines, index.token);
+  std::string first;
+  std::getline(lines, first);
+  std::istringstream(first) >> index.token >> index.moves;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     Index::Line folder;
@@ -157,9 +182,13 @@ PrivatePlace::PrivatePlace(std::string run, const std::string& pattern)
   path_ = fs::absolute(on_host(pattern, host_)).lexically_normal().string();
 }
 
-std::string PrivatePlace::folder(int rank) const {
+std::string PrivatePlace::folder_here(int rank) const {
+  return fmt::format("{}/{}", path_, FolderName{rank, moves()}.text());
+}
+
+std::string PrivatePlace::earlier_folder(int rank) const {
   const auto found = found_.find(rank);
-  return found != found_.end() ? found->second : fmt::format("{}/{}", path_, rank);
+  return found != found_.end() ? found->second : fmt::format("{}/{}", path_, FolderName{rank, moves_}.text());
 }
 
 bool PrivatePlace::has_token(const std::string& folder, const std::string& token) {
@@ -172,8 +201,12 @@ std::vector<std::string> private_folders_of(const std::string& run) {
     for (const auto& each : PrivatePlace::Index::of(*text).folders) folders.push_back(each.path);
     return folders;
   }
+  const std::optional<RunIdentity> identity = RunIdentity::find(run);
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run + "/private", ignored)) folders.push_back(entry.path().string());
+  for (const auto& entry : fs::directory_iterator(run + "/private", ignored)) {
+    const std::optional<FolderName> name = FolderName::of(entry.path());
+    if (name && (!identity || name->moves == identity->moves)) folders.push_back(entry.path().string());
+  }
   std::ranges::sort(folders);
   return folders;
 }
@@ -220,28 +253,31 @@ void PrivatePlace::remove(int rank) const {
 
 void PrivatePlace::begin(Agreement& agreement) {
   if (!own_) return;
-  agreement.together([&] { write(folder(agreement.rank()) + "/" + mark_name, token_ + "\n", S_IRUSR | S_IWUSR); });
+  agreement.together([&] { mark(folder(agreement.rank())); });
   note(agreement);
 }
 
-void PrivatePlace::mark_next(const std::string& folder) const {
-  if (own_) write(folder + "/" + mark_name, next_token_ + "\n", S_IRUSR | S_IWUSR);
+void PrivatePlace::mark(const std::string& folder) const {
+  if (own_) write(folder + "/" + mark_name, token_ + "\n", S_IRUSR | S_IWUSR);
 }
 
-/// This rank's view, for all: a line for each folder that it sees; and for each in such a place with another token.
-PrivatePlace::View PrivatePlace::look(const Index& index, int ranks) {
+/// This rank's view, for all: a line for each folder of the run that it sees; and for each in the place that is no such
+/// folder, of an earlier state or of another run.
+PrivatePlace::View PrivatePlace::look(const Index& index) {
+  std::vector<std::string> places;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(path_, none)) places.push_back(entry.path().string());
+  std::ranges::sort(places);
+  for (const Index::Line& line : index.folders) {
+    if (fs::path(line.path).parent_path() != path_) places.push_back(line.path);
+  }
   View view;
-  for (int r = 0; r < ranks; ++r) {
-    std::vector<std::string> places{folder_here(r)};
-    const auto at = static_cast<std::size_t>(r);
-    if (at < index.folders.size() && index.folders[at].path != places.front()) places.push_back(index.folders[at].path);
-    for (const std::string& place : places) {
-      const bool is_current = has_token(place, token_);
-      if (is_current) found_.emplace(r, place);
-      if (is_current || fs::exists(place + "/" + mark_name)) {
-        (is_current ? view.folders : view.others) += Sight::of(r, host_, place).text();
-      }
-    }
+  for (const std::string& place : places) {
+    const std::optional<FolderName> name = FolderName::of(place);
+    if (!name || !fs::exists(place + "/" + mark_name, none)) continue;
+    const bool is_current = name->moves == moves_ && has_token(place, token_);
+    if (is_current) found_.emplace(name->rank, place);
+    (is_current ? view.folders : view.others) += Sight::of(name->rank, host_, place).text();
   }
   return view;
 }
@@ -266,8 +302,8 @@ void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sigh
                                                              other->shown());
     throw UsageError(fmt::format(
         "--resume '{}': the private folder of rank {} is not on {} (it was last {}{}). Start "
-        "{} there, or copy the folder to '{}/{}'.",
-        run_, r, move ? "any of these hosts" : host_, last, of_other, move ? "a rank" : "that rank", path_, r));
+        "{} there, or copy the folder to '{}'.",
+        run_, r, move ? "any of these hosts" : host_, last, of_other, move ? "a rank" : "that rank", folder_here(r)));
   }
 }
 
@@ -283,52 +319,35 @@ void PrivatePlace::in_turns(Agreement& agreement, const std::function<void()>& f
   }
 }
 
-/// Gives next folders their places, if they count; removes them otherwise.
-void PrivatePlace::take_next_here() const {
+/// Folders from before a move stay unless it is known that their clients have left them: they may be of a lost host.
+void PrivatePlace::remove_others_here() const {
   std::error_code none;
-  std::vector<std::string> next;
-  for (const auto& entry : fs::directory_iterator(path_, none)) {
-    if (entry.path().string().ends_with(next_ending)) next.push_back(entry.path().string());
-  }
-  for (const std::string& folder : next) {
-    if (!has_token(folder, token_)) {
-      fs::remove_all(folder);
-      continue;
-    }
-    const std::string place = folder.substr(0, folder.size() - std::string_view(next_ending).size());
-    fs::remove_all(place);
-    fs::rename(folder, place);
-  }
-  if (!next.empty()) require_written(sync_folder_of(next.front()), path_);
-}
-
-/// Removes folders that clients have left.
-void PrivatePlace::remove_earlier_here() const {
-  if (earlier_token_.empty()) return;
-  std::error_code none;
-  std::vector<std::string> places;
-  for (const auto& entry : fs::directory_iterator(path_, none)) places.push_back(entry.path().string());
-  for (const auto& [rank, place] : found_) places.push_back(place);
-  for (const std::string& place : places) {
-    if (has_token(place, earlier_token_)) fs::remove_all(place);
+  std::vector<fs::path> places;
+  for (const auto& entry : fs::directory_iterator(path_, none)) places.push_back(entry.path());
+  for (const auto& [rank, place] : found_) places.emplace_back(place);
+  for (const fs::path& place : places) {
+    const std::optional<FolderName> name = FolderName::of(place);
+    if (!name || name->moves == moves_ || (name->moves < moves_ && !removes_earlier_)) continue;
+    if (!own_ || has_token(place.string(), token_)) fs::remove_all(place);
   }
 }
 
-void PrivatePlace::find(Agreement& agreement, int ranks, const std::string& token,
-                        std::optional<Membership::Change::Kind> change) {
+void PrivatePlace::remove_others(Agreement& agreement) {
+  in_turns(agreement, [&] { remove_others_here(); });
+}
+
+void PrivatePlace::find(Agreement& agreement, int ranks, int moves, std::optional<Membership::Change::Kind> change) {
+  moves_ = moves;
+  removes_earlier_ = true;
   if (!own_) return;
   rank_ = agreement.rank();
   const Index index = take_index(agreement);
   agreement.together([&] {
     check(!token_.empty(), "'{}{}' is gone: it says where private folders are. Bring it back.", run_, index_name);
   });
-  if (!token.empty() && token != token_) earlier_token_ = std::exchange(token_, token);
-  in_turns(agreement, [&] {
-    take_next_here();
-    remove_earlier_here();
-  });
+  removes_earlier_ = index.moves < moves_;  // a crash came before the latest folders were noted
   View view;
-  agreement.together([&] { view = look(index, ranks); });
+  agreement.together([&] { view = look(index); });
   const std::vector<Sight> all = note_places(agreement, view.folders);
   const std::vector<std::string> others = agreement.all_gather(declare_public(view.others));
   agreement.together([&] { refuse_copies(run_, all); });
@@ -363,10 +382,9 @@ std::vector<PrivatePlace::Sight> PrivatePlace::note_places(Agreement& agreement,
       continue;
     }
     places_.push_back({1, hosts[r], {}});
-    for (const Sight& sight : Sight::in(texts[static_cast<std::size_t>(first.at(keys[r]))])) {
-      std::vector<int>& folders = places_.back().folders;
-      if (folders.empty() || folders.back() != sight.rank) folders.push_back(sight.rank);
-    }
+    std::set<int> folders;
+    for (const Sight& sight : Sight::in(texts[static_cast<std::size_t>(first.at(keys[r]))])) folders.insert(sight.rank);
+    places_.back().folders.assign(folders.begin(), folders.end());
   }
   return all;
 }
@@ -389,17 +407,10 @@ Layout PrivatePlace::layout(const Layout& before, const std::vector<int>& gone, 
   return layout_of_folders(before, gone, clients, places_);
 }
 
-void PrivatePlace::begin_move(Agreement& agreement) {
-  if (own_) next_token_ = agreement.broadcast(declare_public(agreement.rank() == 0 ? make_token() : std::string()));
-}
-
 void PrivatePlace::end_move(Agreement& agreement) {
-  if (!own_) return;
-  earlier_token_ = std::exchange(token_, next_token_);
-  in_turns(agreement, [&] {
-    take_next_here();
-    remove_earlier_here();
-  });
+  moves_ = std::exchange(moving_, false) ? moves_ + 1 : moves_;
+  removes_earlier_ = true;
+  remove_others(agreement);
   found_.clear();
 }
 
@@ -409,7 +420,7 @@ void PrivatePlace::note(Agreement& agreement) const {
   const std::vector<std::string> lines = agreement.all_gather(declare_public(here));
   agreement.together([&] {
     if (agreement.rank() != 0) return;
-    std::string text = token_ + "\n";
+    std::string text = fmt::format("{} {}\n", token_, moves_);
     for (std::size_t r = 0; r < lines.size(); ++r) text += fmt::format("{} {}\n", r, lines[r]);
     write(run_ + index_name, text, readable_by_all);
   });

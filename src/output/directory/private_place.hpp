@@ -29,10 +29,11 @@ inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
 /// The rounds of the checkpoints among the files of a private folder, rising.
 [[nodiscard]] std::vector<Round> checkpoint_rounds(const std::filesystem::directory_iterator& files);
 
-/// The places of the ranks' private folders, as one rank sees them. A token is a random name of one set of folders. A
-/// folder outside of the run directory holds it in its file `of-run`. The file private-folders of the run directory
-/// holds it too, with the host and the path of each rank's folder. Folders to which clients move get a new token, so
-/// that every host can tell the folders that count from earlier ones.
+/// The places of the ranks' private folders, as one rank sees them. A folder is never replaced: its name has the number
+/// of its rank, and how often the run's clients have moved to other folders (`2`, then `2.1`, `2.2`, …). The identity of
+/// the run has that number too, so every host can tell the folders that count. A folder outside of the run directory
+/// holds the run's token, a random name, in its file `of-run`. The file private-folders of the run directory holds the
+/// token too, with the host and the path of each rank's folder.
 class PrivatePlace {
  public:
   /// The place that `pattern` names on this host: {host} stands for the host's name. Empty: the folder `private` of the
@@ -45,10 +46,14 @@ class PrivatePlace {
   /// Whether the folders are outside of the run directory.
   [[nodiscard]] bool is_own() const { return own_; }
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// How often clients have moved before they came to the folders.
+  [[nodiscard]] int moves() const { return moves_ + (moving_ ? 1 : 0); }
   /// The private folder of a rank: where it was found, else where it is to be made.
-  [[nodiscard]] std::string folder(int rank) const;
+  [[nodiscard]] std::string folder(int rank) const { return moving_ ? folder_here(rank) : earlier_folder(rank); }
+  /// The folder that a rank had before clients began to move.
+  [[nodiscard]] std::string earlier_folder(int rank) const;
 
-  // The following do nothing in the run directory. All are **collective**.
+  // Unless they say otherwise, the following do nothing in the run directory. All are **collective**.
 
   /// Requires an empty place for a run that begins. What a run has left that never began, is removed. Throws
   /// UsageError.
@@ -57,16 +62,18 @@ class PrivatePlace {
   void begin(Agreement& agreement);
   /// Removes this rank's folder after clear(), and the place if it was not there. Rank-local.
   void remove(int rank) const;
-  /// Finds the folders of the `ranks` ranks of an earlier start, after ending a move that had begun. `token` is that of
-  /// the latest move, empty before the first. `change` is that of the clients. Throws UsageError if there are copies of
-  /// different age, or if a folder is on no host, unless clients are lost. With as many ranks as before, and the same
-  /// clients, each rank must see its own folder.
-  void find(Agreement& agreement, int ranks, const std::string& token, std::optional<Membership::Change::Kind> change);
+  /// Finds the folders of the `ranks` ranks of an earlier start, in the run directory too, after so many moves.
+  /// `change` is that of the clients. Throws UsageError if there are copies of different age, or if a folder is on no
+  /// host, unless clients are lost. With as many ranks as before, and the same clients, each rank must see its own
+  /// folder.
+  void find(Agreement& agreement, int ranks, int moves, std::optional<Membership::Change::Kind> change);
+  /// Removes folders of the run that do not count, in the run directory too: a crash left them before or after a move.
+  void remove_others(Agreement& agreement);
   /// Notes where the folders of all ranks are from now on.
   void note(Agreement& agreement) const;
-  /// Chooses the token of the folders to which clients are going to move.
-  void begin_move(Agreement& agreement);
-  /// Ends a move, once a run directory says that it counts: the next folders take the places of those before.
+  /// Clients are going to move: folder() gives the folders that are made for them. Rank-local.
+  void begin_move() { moving_ = true; }
+  /// Ends a move, once the run directory says that it counts. Removes the earlier folders, in the run directory too.
   void end_move(Agreement& agreement);
 
   /// Whether this rank sees the folder that `rank` had before this start; always in the run directory.
@@ -79,15 +86,10 @@ class PrivatePlace {
   /// A layout of `clients` clients on `ranks` ranks, after that of the folders (layout_of_folders()); in the run
   /// directory, and where all ranks see the same folders, one of even lengths. Throws UsageError.
   [[nodiscard]] Layout layout(const Layout& before, const std::vector<int>& gone, Client clients, int ranks) const;
-  /// Marks a folder to which clients are going to move.
-  void mark_next(const std::string& folder) const;
-  /// The token of the folders to which clients move; empty if they never have.
-  [[nodiscard]] const std::string& next_token() const { return next_token_; }
-  /// The folder that a rank is going to have.
-  [[nodiscard]] std::string next_folder(int rank) const { return folder_here(rank) + next_ending; }
+  /// Marks a folder that has been made for a rank. Rank-local.
+  void mark(const std::string& folder) const;
 
-  static constexpr const char* mark_name = "of-run";   ///< file of a folder that has the token
-  static constexpr const char* next_ending = ".next";  ///< of a private folder that is going to replace one
+  static constexpr const char* mark_name = "of-run";  ///< file of a folder that has the token
 
  private:
   friend std::vector<std::string> private_folders_of(const std::string& run);
@@ -95,26 +97,26 @@ class PrivatePlace {
   struct Sight;  ///< a private folder that a host sees
   struct View {
     std::string folders;  ///< those of the run as it is now
-    std::string others;   ///< those with another token
+    std::string others;   ///< those of an earlier state, or of another run
   };
   [[nodiscard]] Index take_index(Agreement& agreement);
   [[nodiscard]] static bool has_token(const std::string& folder, const std::string& token);
-  [[nodiscard]] std::string folder_here(int rank) const { return fmt::format("{}/{}", path_, rank); }
-  [[nodiscard]] View look(const Index& index, int ranks);
+  [[nodiscard]] std::string folder_here(int rank) const;
+  [[nodiscard]] View look(const Index& index);
   static void refuse_copies(const std::string& run, const std::vector<Sight>& sights);
   void require(const Index& index, int ranks, const std::vector<Sight>& all, const std::vector<Sight>& others,
                bool move) const;
   [[nodiscard]] std::vector<Sight> note_places(Agreement& agreement, const std::string& seen);
   void in_turns(Agreement& agreement, const std::function<void()>& f) const;
-  void take_next_here() const;
-  void remove_earlier_here() const;
+  void remove_others_here() const;
 
   std::string run_;
   std::string path_;
   std::string host_;
   std::string token_;
-  std::string earlier_token_;  ///< of folders that clients have left
-  std::string next_token_;
+  int moves_ = 0;                 ///< before clients came to the folders that were found
+  bool moving_ = false;           ///< clients are going to move to other folders
+  bool removes_earlier_ = false;  ///< folders that clients have left are still there, and known as such
   bool own_ = false;
   bool all_see_own_ = false;
   bool is_cleared_ = false;

@@ -28,7 +28,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view finished_line = "finished\n";
-constexpr std::string_view moving_word = "moving";
 constexpr const char* released_folder = "/released";
 constexpr auto between_looks_for_it = std::chrono::milliseconds(100);
 constexpr int most_looks_for_it = 30;  ///< network file systems show a new file to other hosts with a delay
@@ -239,12 +238,12 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
     if (agreement.rank() != 0) return;
     require_whole_configuration(path);
     static_cast<void>(directory.identity());
-    directory.settle_folders();
   });
   directory.tell_identity(agreement);
   const RunIdentity identity = directory.identity();
-  directory.place_.find(agreement, identity.ranks, identity.folders, change);
+  directory.place_.find(agreement, identity.ranks, identity.moves, change);
   agreement.together([&] { directory.require_folders(change == Membership::Change::Kind::loss); });
+  directory.place_.remove_others(agreement);
   directory.hold_private_folder(agreement.rank());
   return directory;
 }
@@ -300,27 +299,26 @@ void RunDirectory::require_folders(bool lost) const {
 
 std::string RunDirectory::make_next_folder(int rank) const {
   make_folder(place_.path());  // a host that is new to the run has none
-  const std::string folder = place_.next_folder(rank);
+  const std::string folder = place_.folder(rank);
   std::error_code error;
   fs::remove_all(folder, error);
   const bool made = !error && mkdir(folder.c_str(), S_IRWXU) == 0;
   check<FailureError>(made, "cannot make '{}' ({})", folder, error ? error.message() : std::strerror(errno));
-  place_.mark_next(folder);
+  place_.mark(folder);
   return folder;
 }
 
-// Writing the identity is the step that counts. After a crash before it the old folders are whole; after a crash behind
-// it the next start does the rest.
+// Writing the identity is the step that counts. After a crash before it the earlier folders count, after one behind it
+// the new ones. The next start removes the others.
 void RunDirectory::take_next_folders(Agreement& agreement, RunIdentity next) {
-  next.folders = place_.next_token();
-  agreement.together([&] { sync_private_folder(); });
+  next.moves = place_.moves();
+  agreement.together([&] { require_written(sync_folder_of(place_.folder(agreement.rank())), place_.path()); });
   agreement.together([&] {
-    if (agreement.rank() == 0) write_identity(next, std::string(moving_word));
+    if (agreement.rank() != 0) return;
+    fs::remove_all(path_ + "/clients");  // made again from the journals
+    write_identity(next, "");
   });
   place_.end_move(agreement);
-  agreement.together([&] {
-    if (agreement.rank() == 0) settle_folders();
-  });
   hold_private_folder(agreement.rank());
   tell_identity(agreement);
 }
@@ -329,41 +327,6 @@ void RunDirectory::settle_determination(const std::string& digest) const {
   RunIdentity now = identity();
   now.determined_by = digest;
   write_identity(now, "");
-}
-
-void RunDirectory::sync_private_folder() const {
-  require_written(sync_folder_of(place_.next_folder(0)), place_.path());
-}
-
-/// Ends a change of the number of ranks that take_next_folders() has begun, and removes what one left that ended
-/// before.
-void RunDirectory::settle_folders() const {
-  const RunIdentity now = identity();
-  const bool moving = read_whole_file(path_ + "/run-id").value_or("").ends_with(fmt::format("{}\n", moving_word));
-  if (!place_.is_own()) settle_folders_inside(now.ranks, moving);
-  if (!moving) return;
-  fs::remove_all(path_ + "/clients");  // made again from the journals
-  write_identity(now, "");
-}
-
-/// Likewise in the run directory. Own places see to theirs (PrivatePlace).
-void RunDirectory::settle_folders_inside(int ranks, bool moving) const {
-  if (!fs::is_directory(place_.path())) return;
-  for (int r = 0; r < ranks && moving; ++r) {
-    const std::string next = place_.next_folder(r);
-    if (!fs::is_directory(next)) continue;
-    fs::remove_all(private_folder(r));
-    fs::rename(next, private_folder(r));
-  }
-  std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(place_.path())) {
-    const std::string name = entry.path().filename().string();
-    const bool number = name.find_first_not_of("0123456789") == std::string::npos;
-    if (name.ends_with(PrivatePlace::next_ending) || (moving && number && std::stoll(name) >= ranks))
-      left.push_back(entry.path());
-  }
-  for (const fs::path& each : left) fs::remove_all(each);
-  if (moving) sync_private_folder();
 }
 
 std::optional<Round> RunDirectory::finished_rounds() const {

@@ -58,12 +58,13 @@ class RunDirectory {
   void begin(const RunIdentity& identity) const { write_identity(identity, ""); }
   /// Marks the run as finished, once all results are written. On rank 0.
   void finish() const { write_identity(identity(), "finished"); }
-  /// Begins to move clients to other private folders. **Collective.**
-  void begin_move(Agreement& agreement) { place_.begin_move(agreement); }
-  /// A new private folder of a rank, for a run that goes on with other ranks or other clients. It is made empty.
+  /// Begins to move clients to other private folders, as of a run that goes on with other ranks or other clients:
+  /// private_folder() gives these from now on.
+  void begin_move() { place_.begin_move(); }
+  /// Makes a private folder to which clients move, empty.
   [[nodiscard]] std::string make_next_folder(int rank) const;
-  /// Replaces all private folders by the next folders of `next.ranks` ranks, which are durable, and the identity by
-  /// `next`. A crash leaves the old folders, or the new ones. **Collective.**
+  /// Ends the move to the folders of `next.ranks` ranks, which are durable, and replaces the identity by `next`. A
+  /// crash leaves a run with the earlier folders, or with these. **Collective.**
   void take_next_folders(Agreement& agreement, RunIdentity next);
   /// States what determines the releases of the clients that are there now. On rank 0.
   void settle_determination(const std::string& digest) const;
@@ -99,9 +100,6 @@ class RunDirectory {
   void look(Agreement& agreement);
   void tell_identity(Agreement& agreement);
   void require_folders(bool lost) const;
-  void settle_folders() const;
-  void settle_folders_inside(int ranks, bool moving) const;
-  void sync_private_folder() const;
   [[nodiscard]] std::string identity_text() const;
   void write_identity(const RunIdentity& identity, const std::string& state) const;
   void make(const std::string& configuration, Before before, Agreement& agreement);

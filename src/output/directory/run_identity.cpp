@@ -20,7 +20,7 @@ constexpr std::string_view joined_word = "joined-after";
 constexpr std::string_view graph_word = "graph";
 constexpr std::string_view determined_by_word = "determined-by";
 constexpr std::string_view firsts_word = "first-clients";
-constexpr std::string_view folders_word = "private-folders";
+constexpr std::string_view moves_word = "moved";
 constexpr std::string_view pass_word = "rounds-of-pass";
 constexpr std::string_view correlation_word = "noise-correlation";
 
@@ -87,7 +87,7 @@ std::string RunIdentity::text() const {
   if (!rewired.empty()) text += fmt::format("{} {}\n", graph_word, rewired);
   if (!determined_by.empty()) text += fmt::format("{} {}\n", determined_by_word, determined_by);
   if (!firsts.empty()) text += fmt::format("{} {}\n", firsts_word, fmt::join(firsts, " "));
-  if (!folders.empty()) text += fmt::format("{} {}\n", folders_word, folders);
+  if (moves > 0) text += fmt::format("{} {}\n", moves_word, moves);
   if (rounds_of_pass > 0) text += fmt::format("{} {}\n", pass_word, rounds_of_pass);
   if (!correlation.empty()) text += fmt::format("{} {}\n", correlation_word, correlation);
   return text;
@@ -124,7 +124,7 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
     if (word == firsts_word) identity.firsts = read_firsts(lines, identity);
     if (word == pass_word) lines >> identity.rounds_of_pass;
     if (word == correlation_word) std::getline(lines >> std::ws, identity.correlation);
-    if (word == folders_word) lines >> identity.folders;
+    if (word == moves_word) lines >> identity.moves;
   }
   identity.members = members_after(changes, identity.clients);
   return identity;

@@ -23,8 +23,8 @@ struct RunIdentity {
   std::string determined_by = "";
   /// First client of each rank, where ranks have no blocks of even lengths.
   std::vector<Client> firsts = {};
-  /// Token of the private folders, where they are outside of the run directory and clients have moved.
-  std::string folders = "";
+  /// How often clients have moved to other private folders (PrivatePlace).
+  int moves = 0;
   /// T, into how many batches of a pass each client's records are dealt; 0 where batches are filled.
   Round rounds_of_pass = 0;
   /// NoiseCorrelation::text of the clients' noise over the rounds; empty where it is independent.

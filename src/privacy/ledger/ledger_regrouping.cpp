@@ -15,151 +15,118 @@ namespace starling {
 
 namespace {
 
-/// The rows of a whole ledger, one after the other.
-class RowsOfLedger {
- public:
-  explicit RowsOfLedger(const std::string& path) : path_(path), text_(content_of(path).value_or("")) {
-    const LedgerReading reading = verify_ledger(text_, content_of(head_path(path)));
-    const bool torn = reading.damage && reading.damage->kind == LedgerDamage::Kind::torn;
-    check<DataError>(!reading.damage || torn, "privacy ledger '{}', line {}: {}", path,
-                     reading.damage ? reading.damage->line : 0, reading.damage ? reading.damage->reason : "");
-    text_.resize(reading.size);
-    take();
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] const std::optional<LedgerRow>& row() const { return row_; }
-  /// Goes to the next row.
-  void take() {
-    row_.reset();
-    if (at_ >= text_.size()) return;
-    const std::size_t end = text_.find('\n', at_);
-    row_ = read_row(std::string_view(text_).substr(at_, end - at_), chain_);
-    at_ = end + 1;
-  }
-
- private:
-  std::string path_;
-  std::string text_;
-  std::size_t at_ = 0;
-  LedgerHead chain_;
-  std::optional<LedgerRow> row_;
+/// The rows of a whole ledger, of which some have been taken.
+struct Rows {
+  std::string path;
+  std::vector<LedgerRow> all = {};
+  std::size_t taken = 0;
+  [[nodiscard]] LedgerRow* next() { return taken < all.size() ? &all[taken] : nullptr; }
 };
 
-std::optional<ClientRange> common_part(const ClientRange& one, const ClientRange& other) {
-  const ClientRange both(std::max(one.first, other.first), std::min(one.through, other.through));
-  return both.first <= both.through ? std::optional(both) : std::nullopt;
+Rows rows_in(const std::string& path) {
+  const std::string text = content_of(path).value_or("");
+  const LedgerReading reading = verify_ledger(text, content_of(head_path(path)));
+  const bool torn = reading.damage && reading.damage->kind == LedgerDamage::Kind::torn;
+  check<DataError>(!reading.damage || torn, "privacy ledger '{}', line {}: {}", path,
+                   reading.damage ? reading.damage->line : 0, reading.damage ? reading.damage->reason : "");
+  Rows rows{path};
+  LedgerHead chain;
+  for (std::size_t at = 0; at < reading.size;) {
+    const std::size_t end = text.find('\n', at);
+    rows.all.push_back(read_row(std::string_view(text).substr(at, end - at), chain));
+    at = end + 1;
+  }
+  return rows;
 }
 
-/// Rows of ledgers, joined for some clients.
-class Joining {
- public:
-  Joining(const std::vector<std::string>& paths, const ClientRange& clients,
-          const std::optional<JoiningClients>& joining)
-      : clients_(clients), joining_(joining) {
-    for (const std::string& path : paths) ledgers_.emplace_back(path);
-  }
+/// The clients that a row is about; null for a row about all clients of a run.
+ClientRange* clients_of(LedgerRow& row) {
+  if (auto* const reserve = std::get_if<ReserveRow>(&row)) return &reserve->reservation.clients;
+  auto* const end = std::get_if<EndRow>(&row);
+  return end == nullptr ? nullptr : &end->clients;
+}
 
-  /// Whether a run has any of the clients, once there is a text.
-  [[nodiscard]] bool any() const { return any_; }
-  /// The text of the ledger; `head` becomes its head.
-  std::string text(LedgerHead& head) {
-    bool any = true;
-    while (any) {
-      for (RowsOfLedger& ledger : ledgers_) take_rows_of_clients(ledger);
-      any = take_row_of_all();
+/// The run that begins or is taken up.
+std::string run_of(const LedgerRow& row) {
+  if (const auto* const open = std::get_if<OpenRow>(&row)) return open->run.id;
+  const auto* const resume = std::get_if<ResumeRow>(&row);
+  return resume == nullptr ? "" : resume->run;
+}
+
+/// The parts of ranges that are within another.
+std::vector<ClientRange> within(const ClientRange& all, const std::vector<ClientRange>& ranges) {
+  std::vector<ClientRange> parts;
+  for (const ClientRange& range : ranges) {
+    const ClientRange part(std::max(range.first, all.first), std::min(range.through, all.through));
+    if (part.first <= part.through) parts.push_back(part);
+  }
+  return parts;
+}
+
+/// Takes the next row about all clients, which says the same in all ledgers that have it: a crash may have left it out
+/// of some. The row that begins a run gets the clients of all.
+std::optional<LedgerRow> take_row_of_all(std::vector<Rows>& ledgers) {
+  std::optional<LedgerRow> joined;
+  for (Rows& ledger : ledgers) {
+    const LedgerRow* const row = ledger.next();
+    if (row == nullptr) continue;
+    ++ledger.taken;
+    if (!joined) {
+      joined = *row;
+      continue;
     }
-    head = head_;
-    return std::move(text_);
-  }
-
- private:
-  void write(const LedgerRow& row) { text_ += write_row(row, head_); }
-
-  /// Up to the next row that is about all clients.
-  void take_rows_of_clients(RowsOfLedger& ledger) {
-    for (; ledger.row(); ledger.take()) {
-      LedgerRow row = *ledger.row();
-      ClientRange* range = nullptr;
-      if (auto* const reserve = std::get_if<ReserveRow>(&row)) range = &reserve->reservation.clients;
-      if (auto* const end = std::get_if<EndRow>(&row)) range = &end->clients;
-      if (range == nullptr) return;
-      const auto here = common_part(*range, clients_);
-      if (!here) continue;
-      *range = *here;
-      write(row);
-    }
-  }
-
-  /// A row that says the same in all ledgers that have it. A crash may have left it out of some.
-  bool take_row_of_all() {
-    std::optional<LedgerRow> joined;
-    for (RowsOfLedger& ledger : ledgers_) {
-      if (!ledger.row()) continue;
-      if (!joined) {
-        joined = *ledger.row();
-      } else {
-        check<DataError>(joined->index() == ledger.row()->index() && run_of(*joined) == run_of(*ledger.row()),
-                         "privacy ledger '{}' has other runs than '{}' (they are not of one run) restore it",
-                         ledger.path(), ledgers_.front().path());
-        auto* const open = std::get_if<OpenRow>(&*joined);
-        if (open != nullptr) add_clients(*open, std::get<OpenRow>(*ledger.row()));
-      }
-      ledger.take();
-    }
-    if (!joined) return false;
-    if (auto* const open = std::get_if<OpenRow>(&*joined)) keep_own(*open);
-    if (!others_.contains(run_of(*joined))) write(*joined);
-    return true;
-  }
-
-  static std::string run_of(const LedgerRow& row) {
-    if (const auto* const open = std::get_if<OpenRow>(&row)) return open->run.id;
-    if (const auto* const resume = std::get_if<ResumeRow>(&row)) return resume->run;
-    return "";
-  }
-
-  static void add_clients(OpenRow& open, const OpenRow& more) {
-    check<DataError>(open.run.batch == more.run.batch && open.run.batch_units == more.run.batch_units,
+    check<DataError>(joined->index() == row->index() && run_of(*joined) == run_of(*row),
+                     "privacy ledger '{}' has other runs than '{}' (they are not of one run) restore it", ledger.path,
+                     ledgers.front().path);
+    auto* const open = std::get_if<OpenRow>(&*joined);
+    if (open == nullptr) continue;
+    const LedgerRun& more = std::get<OpenRow>(*row).run;
+    check<DataError>(open->run.batch == more.batch && open->run.batch_units == more.batch_units,
                      "run '{}' charges the clients of privacy ledgers for {} and {} records (they are not of one run) "
                      "restore them",
-                     open.run.id, open.run.batch_units, more.run.batch_units);
-    open.run.clients.insert(open.run.clients.end(), more.run.clients.begin(), more.run.clients.end());
+                     open->run.id, open->run.batch_units, more.batch_units);
+    open->run.clients.insert(open->run.clients.end(), more.clients.begin(), more.clients.end());
   }
+  return joined;
+}
 
-  void keep_own(OpenRow& open) {
-    std::vector<ClientRange> own;
-    for (const ClientRange& range : open.run.clients) {
-      if (const auto here = common_part(range, clients_)) own.push_back(*here);
+/// Rows of ledgers, joined for some clients. Empty if no run has any of them. `head` becomes the end of the rows.
+std::string join(std::vector<Rows> ledgers, const ClientRange& clients, const std::optional<JoiningClients>& joining,
+                 LedgerHead& head) {
+  std::string text;
+  bool any = false;
+  std::set<std::string> of_others;  // runs that have none of the clients
+  while (true) {
+    for (Rows& ledger : ledgers) {
+      for (LedgerRow* row = ledger.next(); row != nullptr && clients_of(*row) != nullptr; row = ledger.next()) {
+        ++ledger.taken;
+        for (const ClientRange& here : within(clients, {*clients_of(*row)})) {
+          *clients_of(*row) = here;
+          text += write_row(*row, head);
+        }
+      }
     }
-    if (joining_ && joining_->run == open.run.id) {
-      if (const auto here = common_part(joining_->clients, clients_)) own.push_back(*here);
+    std::optional<LedgerRow> row = take_row_of_all(ledgers);
+    if (!row) return any ? text : "";
+    if (auto* const open = std::get_if<OpenRow>(&*row)) {
+      if (joining && joining->run == open->run.id) open->run.clients.push_back(joining->clients);
+      open->run.clients = united(within(clients, open->run.clients));
+      if (open->run.clients.empty()) of_others.insert(open->run.id);
+      any = any || !open->run.clients.empty();
     }
-    if (own.empty()) {
-      others_.insert(open.run.id);
-    } else {
-      any_ = true;
-    }
-    open.run.clients = united(own);
+    if (!of_others.contains(run_of(*row))) text += write_row(*row, head);
   }
-
-  ClientRange clients_;
-  const std::optional<JoiningClients>& joining_;
-  bool any_ = false;              ///< some run has one of the clients
-  std::set<std::string> others_;  ///< runs that have none of them
-  std::vector<RowsOfLedger> ledgers_;
-  LedgerHead head_;
-  std::string text_;
-};
+}
 
 }  // namespace
 
 void regroup_ledgers(const std::vector<std::string>& paths, const ClientRange& clients, const std::string& path,
                      const std::optional<JoiningClients>& joining) {
+  std::vector<Rows> ledgers;
+  for (const std::string& each : paths) ledgers.push_back(rows_in(each));
   LedgerHead head;
-  Joining rows(paths, clients, joining);
-  const std::string text = rows.text(head);
-  if (!rows.any()) return;
+  const std::string text = join(std::move(ledgers), clients, joining, head);
+  if (text.empty()) return;
   const std::string counted = write_head(head);
   const LedgerReading reading = verify_ledger(text, counted);
   check<DataError>(!reading.damage, "privacy ledgers '{}' to '{}' do not fit together: {}", paths.front(), paths.back(),

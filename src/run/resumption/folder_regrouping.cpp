@@ -58,12 +58,6 @@ std::string join_tables(const std::vector<std::string>& tables, const ClientGrou
 
 }  // namespace
 
-CheckpointFolder checkpoint_folder(const RunDirectory& directory, const std::string& run, const Layout& layout,
-                                   int rank) {
-  return {directory.private_folder(rank),
-          {version(), run, rank, layout.ranks(), layout.first(rank), layout.count(rank)}};
-}
-
 FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string run_id, const Layout& before,
                                    const Layout& after, int rank, const std::vector<int>& gone)
     : directory_(directory),
@@ -90,14 +84,6 @@ FolderRegrouping::FolderRegrouping(const RunDirectory& directory, std::string ru
 
 ClientGroup FolderRegrouping::group_of(int before) const {
   return {before_.first(before), before_.count(before)};
-}
-
-std::vector<CheckpointFolder> FolderRegrouping::taken() const {
-  std::vector<CheckpointFolder> folders;
-  for (const int r : usable_) {
-    if (before_.count(r) > 0 && group_.has(before_.first(r))) folders.push_back(folder_of(r));
-  }
-  return folders;
 }
 
 void FolderRegrouping::make_folder(std::optional<Round> round) const {
@@ -148,7 +134,7 @@ void FolderRegrouping::make_folder_of(const std::string& files) const {
 
 bool FolderRegrouping::has_keys() const {
   return std::ranges::any_of(
-      parts_, [this](int r) { return has_stored_keys(group_of(r).first, directory_.private_folder(r)); });
+      parts_, [this](int r) { return has_stored_keys(group_of(r).first, directory_.place().earlier_folder(r)); });
 }
 
 /// Keys that the operating system gave. Others are the owners', or made of the seed.
@@ -157,8 +143,8 @@ void FolderRegrouping::make_keys(const std::string& folder) const {
   std::vector<std::optional<NoiseKey>> known(static_cast<std::size_t>(group_.count));
   for (const int r : parts_) {
     const ClientGroup group = group_of(r);
-    if (!has_stored_keys(group.first, directory_.private_folder(r))) continue;
-    const std::vector<NoiseKey> keys = read_stored_keys(group.first, group.count, directory_.private_folder(r));
+    if (!has_stored_keys(group.first, directory_.place().earlier_folder(r))) continue;
+    const std::vector<NoiseKey> keys = read_stored_keys(group.first, group.count, directory_.place().earlier_folder(r));
     for (std::size_t k = 0; k < keys.size(); ++k) {
       const Client u = group.first + static_cast<Client>(k);
       if (group_.has(u)) known[static_cast<std::size_t>(u - group_.first)].emplace(keys[k]);
@@ -180,7 +166,7 @@ void FolderRegrouping::make_ledger(const std::string& folder) const {
   std::vector<std::string> ledgers;
   std::string of_others;  // says how the run began
   for (const int r : usable_) {
-    const std::string ledger = directory_.private_folder(r) + "/ledger";
+    const std::string ledger = directory_.place().earlier_folder(r) + "/ledger";
     if (!std::filesystem::exists(ledger)) continue;
     if (group_of(r).meets(group_)) ledgers.push_back(ledger);
     of_others = ledger;
@@ -193,9 +179,9 @@ void FolderRegrouping::make_ledger(const std::string& folder) const {
 /// What the owners of records were told. It names clients, and goes where the first of them goes.
 void FolderRegrouping::make_notes(const std::string& folder) const {
   for (const char* name : {"/errors.txt", "/left-out.txt"}) {
-    for (const CheckpointFolder& old : taken()) {
-      const std::string file = old.folder() + name;
-      if (!std::filesystem::exists(file)) continue;
+    for (const int r : parts_) {
+      const std::string file = directory_.place().earlier_folder(r) + name;
+      if (!group_.has(before_.first(r)) || !std::filesystem::exists(file)) continue;
       const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));
       OwnersFile(folder + name).append(OwnersFile(file).read(0, bytes));
     }

@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
-#include "output/checkpoints/checkpoint.hpp"
-#include "output/directory/run_directory.hpp"
+#include "found_checkpoints.hpp"
 
 namespace starling {
-
-/// The checkpoints of a rank by this build. `run` is the run's id, and `layout` that of its private folders.
-[[nodiscard]] CheckpointFolder checkpoint_folder(const RunDirectory& directory, const std::string& run,
-                                                 const Layout& layout, int rank);
 
 /// Makes a rank's new private folder of those that its clients were in: keys, ledger, and the checkpoint after a round
 /// with the files that it needs. The old folders stay as they are. Lost clients whose folders are gone get a key that
@@ -27,8 +22,6 @@ class FolderRegrouping {
 
   /// The same for another rank, with what this one sees.
   [[nodiscard]] FolderRegrouping of_rank(int rank) const { return {directory_, run_id_, before_, after_, rank, gone_}; }
-  /// The folders whose first client goes to this rank: each folder is of one rank.
-  [[nodiscard]] std::vector<CheckpointFolder> taken() const;
   /// Makes the folder, and returns when it is durable. `round` is that of the checkpoint, if the run has one. Throws
   /// DataError for what is damaged or does not fit together, FailureError.
   void make_folder(std::optional<Round> round) const;
@@ -46,7 +39,7 @@ class FolderRegrouping {
 
  private:
   [[nodiscard]] CheckpointFolder folder_of(int before) const {
-    return checkpoint_folder(directory_, run_id_, before_, before);
+    return earlier_checkpoint_folder(directory_, run_id_, before_, before);
   }
   [[nodiscard]] ClientGroup group_of(int before) const;
   void fill(const std::string& folder, std::optional<Round> round) const;

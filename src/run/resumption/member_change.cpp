@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "core/per_client.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
-#include "folder_regrouping.hpp"
 
 namespace starling {
 
@@ -37,19 +34,13 @@ std::vector<Client> missing_clients(const RunIdentity& before, const WholeCheckp
   return missing;
 }
 
-/// Rounds of whole checkpoints that all ranks with clients that are not lost have in common, ascending.
-std::vector<Round> common_rounds(const WholeCheckpoints& checkpoints, const Layout& before, const Membership& members) {
-  std::optional<std::vector<Round>> common;
+/// Ranks before with clients that are not lost.
+std::vector<int> ranks_with_clients(const Layout& before, const Membership& members) {
+  std::vector<int> ranks;
   for (int r = 0; r < before.ranks(); ++r) {
-    if (present_on(before, r, members).empty()) continue;
-    const std::vector<Round>& rounds = checkpoints[static_cast<std::size_t>(r)];
-    std::vector<Round> both;
-    if (common) {
-      std::set_intersection(common->begin(), common->end(), rounds.begin(), rounds.end(), std::back_inserter(both));
-    }
-    common = common ? both : rounds;
+    if (!present_on(before, r, members).empty()) ranks.push_back(r);
   }
-  return common.value_or(std::vector<Round>());
+  return ranks;
 }
 
 /// The clients that --lost names, and that were not lost before.
@@ -83,7 +74,7 @@ MemberChange after_loss(const LearningConfig& config, const RunIdentity& before,
   check(!others.present().empty(),
         "--lost {}: no client is left of {} (a run needs one) bring a private folder back, or start a run of its own",
         who, before.clients);
-  const std::vector<Round> rounds_of_all = common_rounds(checkpoints, layout, others);
+  const std::vector<Round> rounds_of_all = common_rounds(checkpoints, ranks_with_clients(layout, others));
   check<DataError>(!rounds_of_all.empty(),
                    "--lost {}: the clients that are left have no checkpoint in common (nothing is there to go on from) "
                    "name more clients, or start a run of its own",
@@ -135,7 +126,7 @@ MemberChange after_join(const LearningConfig& config, const RunIdentity& before,
         "--join {}: the private state of clients {} is not there (the others cannot wait for them) bring it back, or "
         "go on without these clients first: --lost missing",
         count, list_of_clients(missing));
-  const std::vector<Round> rounds = common_rounds(checkpoints, before.layout(), before.members);
+  const std::vector<Round> rounds = common_rounds(checkpoints, ranks_with_clients(before.layout(), before.members));
   check<DataError>(
       !rounds.empty(),
       "--join {}: there is no checkpoint that all clients have (nothing is there to go on from) start a run "
@@ -147,31 +138,6 @@ MemberChange after_join(const LearningConfig& config, const RunIdentity& before,
 }
 
 }  // namespace
-
-WholeCheckpoints look_at_checkpoints(Agreement& agreement, const RunDirectory& directory) {
-  const RunIdentity identity = directory.identity();
-  const Layout before = identity.layout();
-  std::string own;
-  for (const int r : directory.place().share(before.ranks(), agreement.rank(), agreement.ranks())) {
-    try {
-      for (const Round round : checkpoint_folder(directory, identity.run, before, r).look().whole) {
-        own += fmt::format("{} {}\n", r, round);
-      }
-    } catch (const Error&) {  // it cannot be read
-    }
-  }
-  WholeCheckpoints checkpoints(static_cast<std::size_t>(before.ranks()));
-  for (const std::string& text : agreement.all_gather(declare_public(own))) {
-    std::istringstream lines(text);
-    std::size_t r = 0;
-    for (Round round = 0; lines >> r >> round;) checkpoints[r].push_back(round);
-  }
-  for (std::vector<Round>& rounds : checkpoints) {  // hosts may have copies
-    std::ranges::sort(rounds);
-    rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
-  }
-  return checkpoints;
-}
 
 MemberChange change_members(const LearningConfig& config, const RunIdentity& before,
                             const WholeCheckpoints& checkpoints) {

@@ -6,18 +6,10 @@
 
 #include "core/links.hpp"
 #include "core/membership.hpp"
-#include "net/agreement.hpp"
-#include "output/directory/run_directory.hpp"
+#include "found_checkpoints.hpp"
 #include "run/settings/learning_config.hpp"
 
 namespace starling {
-
-/// For each rank before, the rounds of whole checkpoints in its private folder, ascending; none of a folder that is
-/// gone.
-using WholeCheckpoints = std::vector<std::vector<Round>>;
-
-/// Looks into the private folders, on whatever host they are. **Collective.**
-[[nodiscard]] WholeCheckpoints look_at_checkpoints(Agreement& agreement, const RunDirectory& directory);
 
 /// The clients with which a run goes on, and the private folders that it cannot use.
 struct MemberChange {

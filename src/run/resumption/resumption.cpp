@@ -1,6 +1,8 @@
 #include "resumption.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -69,8 +71,8 @@ void Resumption::choose_members(const LearningConfig& config, const std::string&
                         "model: --start"
                       : "Start a run of its own with more --clients, from the last model: --start");
   });
-  const WholeCheckpoints checkpoints = look_at_checkpoints(agreement_, directory_);
-  agreement_.together([&] { change_ = change_members(config, directory_.identity(), checkpoints); });
+  found_ = look_at_checkpoints(agreement_, directory_, directory_.identity().layout());
+  agreement_.together([&] { change_ = change_members(config, directory_.identity(), found_->whole); });
   if (config.join) agreement_.same("--source beside --join", declare_public(change_.members.changes().back().source));
   change_.moves = change_.moves || !directory_.place().all_see_own();
   notes_.insert(notes_.end(), change_.notes.begin(), change_.notes.end());
@@ -96,14 +98,14 @@ void Resumption::choose_checkpoint(const Layout& layout, bool plays, const std::
           "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had", directory_.path(),
           identity.ranks, agreement_.ranks(), why_as_many_ranks);
   });
-  const bool even = identity.firsts.empty() && identity.clients == layout.clients();
-  const Layout before = even ? layout.on(identity.ranks) : identity.layout();
-  const FolderRegrouping regrouping(directory_, run_, before, layout, agreement_.rank(), change_.gone);
   const bool same_folders = identity.ranks == agreement_.ranks() && !change_.moves;
-  std::vector<CheckpointFolder> folders = same_folders ? std::vector<CheckpointFolder>() : regrouping.taken();
-  if (same_folders && plays) folders.push_back(own_checkpoints(layout));
+  if (!found_) found_ = look_at_checkpoints(agreement_, directory_, layout_before(layout));
+  const std::vector<int> ranks = ranks_that_go_on(same_folders, plays);
+  const std::vector<Round> rounds = common_rounds(found_->whole, ranks);
+  if (!rounds.empty()) from_ = rounds.back();
   std::vector<std::string> complaints;
-  from_ = newest_common_checkpoint(agreement_, folders, complaints);
+  for (const int r : ranks)
+    std::ranges::copy(found_->complaints[static_cast<std::size_t>(r)], std::back_inserter(complaints));
   for (const std::string& complaint : complaints) {
     notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
   }
@@ -113,15 +115,34 @@ void Resumption::choose_checkpoint(const Layout& layout, bool plays, const std::
         "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
         "away to play the run from its beginning",
         directory_.path(), fmt::join(complaints, "; "));
-  });
-  agreement_.together([&] {
     check<DataError>(
         from_ || !change_.members.has_changed(),
         "--resume '{}': there is no checkpoint, and its clients are not those that it began with (the rounds before "
         "cannot be played again) restore one, or start a run of its own",
         directory_.path());
   });
-  if (!same_folders) make_other_folders(regrouping, layout, plays, rewired);
+  if (!same_folders) make_other_folders(layout, plays, rewired);
+}
+
+/// That of the private folders of a run that has `now`.
+Layout Resumption::layout_before(const Layout& now) const {
+  const RunIdentity identity = directory_.identity();
+  const bool even = identity.firsts.empty() && identity.clients == now.clients();
+  return even ? now.on(identity.ranks) : identity.layout();
+}
+
+/// Ranks before whose state is needed. With the same folders these are the ranks that play. **Collective.**
+std::vector<int> Resumption::ranks_that_go_on(bool same_folders, bool plays) {
+  const std::vector<std::vector<std::int64_t>> play =
+      agreement_.all_gather(declare_public(std::vector<std::int64_t>{plays ? 1 : 0}));
+  const RunIdentity before = directory_.identity();
+  std::vector<int> ranks;
+  for (int r = 0; r < before.ranks; ++r) {
+    const bool goes_on = same_folders ? play[static_cast<std::size_t>(r)][0] != 0
+                                      : before.layout().count(r) > 0 && !std::ranges::binary_search(change_.gone, r);
+    if (goes_on) ranks.push_back(r);
+  }
+  return ranks;
 }
 
 CheckpointFolder Resumption::own_checkpoints(const Layout& layout) const {
@@ -130,10 +151,11 @@ CheckpointFolder Resumption::own_checkpoints(const Layout& layout) const {
 
 /// Moves private files to where their clients are now, leaves those of lost clients behind, and makes those of clients
 /// that join. **Collective.**
-void Resumption::make_other_folders(const FolderRegrouping& regrouping, const Layout& layout, bool plays,
-                                    const std::string& rewired) {
-  const int before = directory_.identity().ranks;
-  directory_.begin_move(agreement_);
+void Resumption::make_other_folders(const Layout& layout, bool plays, const std::string& rewired) {
+  const RunIdentity identity = directory_.identity();
+  const int before = identity.ranks;
+  const FolderRegrouping regrouping(directory_, run_, layout_before(layout), layout, agreement_.rank(), change_.gone);
+  directory_.begin_move();
   agreement_.together([&] {
     check(!plays || layout.count(agreement_.rank()) > 0,
           "--resume '{}': {} ranks for {} clients (a rank without clients would have nothing to go on from) start at "
@@ -142,14 +164,14 @@ void Resumption::make_other_folders(const FolderRegrouping& regrouping, const La
     if (!regrouping.begins_from_nothing()) regrouping.make_folder(from_);
   });
   make_folders_of_new_hosts(regrouping);
-  RunIdentity next = directory_.identity();
+  RunIdentity next = identity;
   next.ranks = agreement_.ranks();
   next.clients = layout.clients();
   next.firsts = layout.blocks();
   next.members = change_.members;
   next.rewired = rewired;
   if (change_.moves) next.determined_by.clear();  // the keys of others determine the releases
-  const bool others = next.members.changes().size() != directory_.identity().members.changes().size();
+  const bool others = next.members.changes().size() != identity.members.changes().size();
   directory_.take_next_folders(agreement_, next);
   has_changed_clients_ = others;
   if (before == agreement_.ranks()) return;

@@ -54,8 +54,9 @@ class Resumption {
 
  private:
   [[nodiscard]] CheckpointFolder own_checkpoints(const Layout& layout) const;
-  void make_other_folders(const FolderRegrouping& regrouping, const Layout& layout, bool plays,
-                          const std::string& rewired);
+  [[nodiscard]] Layout layout_before(const Layout& now) const;
+  [[nodiscard]] std::vector<int> ranks_that_go_on(bool same_folders, bool plays);
+  void make_other_folders(const Layout& layout, bool plays, const std::string& rewired);
   void make_folders_of_new_hosts(const FolderRegrouping& regrouping);
 
   Agreement& agreement_;
@@ -63,7 +64,8 @@ class Resumption {
   std::string before_;
   std::vector<std::string>& notes_;
   std::string run_;
-  MemberChange change_;  ///< of this start; none by default
+  std::optional<FoundCheckpoints> found_;  ///< once somebody has looked
+  MemberChange change_;                    ///< of this start; none by default
   bool has_changed_clients_ = false;
   std::optional<Round> from_;
 };

@@ -230,7 +230,7 @@ TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
   members.lose(100, {1, 3});
   members.join(200, 2, "a folder/new-{client}.csv");
   members.lose(300, {4});
-  directory.begin({"id", "inputs", members.clients(), 3, members, "directed-ring", "", {0, 2, 2}, "a-token"});
+  directory.begin({"id", "inputs", members.clients(), 3, members, "directed-ring", "", {0, 2, 2}, 7});
   const RunIdentity identity = directory.identity();
   EXPECT_EQ(identity.clients, 6);
   EXPECT_EQ(identity.members.at_first(), 4);
@@ -241,12 +241,60 @@ TEST(RunDirectory, RemembersWhoWasLostAndWhoJoined) {
   EXPECT_EQ(identity.members.changes()[1].clients, (std::vector<Client>{4, 5}));
   EXPECT_EQ(identity.members.changes()[1].source, "a folder/new-{client}.csv");
   EXPECT_EQ(identity.rewired, "directed-ring");
-  EXPECT_EQ(identity.folders, "a-token");
+  EXPECT_EQ(identity.moves, 7);
   EXPECT_EQ(identity.layout().count(0), 2);
   EXPECT_EQ(identity.layout().count(2), 4);
   for (const char* const damaged : {"0 2", "1 2 3", "0 3 2", "0 2 7", "0 2 x"}) {
     const std::string text = fmt::format("id\ninputs\n6 clients on 3 ranks\nfirst-clients {}\n", damaged);
     EXPECT_ERROR(UsageError, "first-clients", RunIdentity::parse(text, "run")) << damaged;
+  }
+}
+
+// A crash before the step that counts leaves new folders, one behind it earlier ones. Both are removed, and no others.
+TEST(RunDirectory, MovesClientsInOneStep) {
+  for (const std::string place : {"", "-{host}"}) {
+    SharedFolder shared;
+    const int rank = world().rank();
+    const auto again = [&] {
+      return RunDirectory::again(shared.run(), shared.agreement(), place.empty() ? "" : shared.run() + place);
+    };
+    std::string first;
+    {
+      const RunDirectory directory(shared.run(), "", shared.agreement(), place.empty() ? "" : shared.run() + place);
+      first = directory.private_folder(rank);
+      if (rank == 0) directory.begin({"a run", "inputs", 4, world().size()});
+      std::ofstream(first + "/ledger") << "rows";
+    }
+    const std::string second = first + ".1";
+    const std::string of_another = first + ".kept";
+    std::filesystem::create_directory(of_another);
+    shared.agreement().barrier();
+    {
+      RunDirectory directory = again();
+      directory.begin_move();
+      EXPECT_EQ(directory.make_next_folder(rank), second);
+      EXPECT_EQ(directory.place().earlier_folder(rank), first);
+    }
+    shared.agreement().barrier();
+    {
+      RunDirectory directory = again();
+      EXPECT_EQ(mode_of(second), 0U) << "it did not come to count";
+      EXPECT_EQ(directory.private_folder(rank), first);
+      directory.begin_move();
+      static_cast<void>(directory.make_next_folder(rank));
+      directory.take_next_folders(shared.agreement(), directory.identity());
+      EXPECT_EQ(directory.private_folder(rank), second);
+      EXPECT_EQ(directory.identity().moves, 1);
+      EXPECT_EQ(mode_of(first), 0U);
+      std::filesystem::create_directory(first);  // as if a crash had come before it was removed
+      if (!place.empty()) std::filesystem::copy_file(second + "/of-run", first + "/of-run");
+    }
+    shared.agreement().barrier();
+    const RunDirectory directory = again();
+    EXPECT_EQ(directory.private_folder(rank), second);
+    EXPECT_EQ(mode_of(first), 0U);
+    EXPECT_NE(mode_of(of_another), 0U);
+    EXPECT_EQ(private_folders_of(shared.run()).size(), static_cast<std::size_t>(world().size()));
   }
 }
 
