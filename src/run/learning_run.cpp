@@ -304,8 +304,9 @@ void LearningRun::start_checkpoints(Round rounds, KeptParts parts) {
     if (plays(r)) playing.push_back(r);
   }
   checkpoints_.emplace(world_, agreement_,
-                       CheckpointTerms{checkpoint_folder(*directory_, run_id_, *inputs_.layout, world_.rank()), playing,
-                                       common().checkpoint, dimension_, rounds, common().releases_of_round,
+                       CheckpointTerms{checkpoint_folder(directory_->private_folder(world_.rank()), run_id_,
+                                                         *inputs_.layout, world_.rank()),
+                                       playing, common().checkpoint, dimension_, rounds, common().releases_of_round,
                                        *reads_pipes_, resumption_ ? resumption_->from() : std::nullopt},
                        std::move(parts));
   if (const std::optional<std::size_t> first = checkpoints_->first_unknown_change(inputs_.members)) {

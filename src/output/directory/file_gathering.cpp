@@ -60,17 +60,17 @@ class FilePieces {
   std::uintmax_t sent_ = 0;  ///< bytes of the file names_[at_]
 };
 
-/// The file of one rank that rank 0 is receiving.
+/// The file of one rank that is being received.
 class ArrivingFile {
  public:
   /// Adds the next piece.
-  void take(std::string_view piece, const std::string& folder, std::size_t most) {
+  void take(std::string_view piece, const FileDestination& to, std::size_t most) {
     const std::size_t end = piece.find('\n');
-    const std::string path = folder + "/" + std::string(piece.substr(0, end));
+    const std::string path = to.folder + "/" + std::string(piece.substr(0, end));
     const std::string part = path + ".part";
     const std::string_view bytes = piece.substr(end + 1);
     make_folder_of(path);
-    write(part, bytes);
+    write(part, bytes, to.mode);
     begun_ = bytes.size() == most;
     if (begun_) return;
     static_cast<void>(settle_file(part));
@@ -78,8 +78,8 @@ class ArrivingFile {
   }
 
  private:
-  void write(const std::string& part, std::string_view bytes) const {
-    const Descriptor file(part, O_WRONLY | O_CREAT | (begun_ ? O_APPEND : O_TRUNC), 0666);
+  void write(const std::string& part, std::string_view bytes, mode_t mode) const {
+    const Descriptor file(part, O_WRONLY | O_CREAT | (begun_ ? O_APPEND : O_TRUNC), mode);
     require_written(file.get() < 0 ? errno : write_all(file.get(), bytes), part, "make room on the disk");
   }
   bool begun_ = false;  ///< whether the file has some pieces, and lacks the last one
@@ -87,7 +87,7 @@ class ArrivingFile {
 
 }  // namespace
 
-void gather_files(Agreement& agreement, const std::string& from, const std::string& to, std::size_t at_once) {
+void gather_files(Agreement& agreement, const std::string& from, const FileDestination& to, std::size_t at_once) {
   if (!agreement.any(declare_public(!from.empty()))) return;
   const std::size_t most = std::max<std::size_t>(1, at_once / static_cast<std::size_t>(agreement.ranks()));
   std::optional<FilePieces> pieces;
@@ -97,9 +97,10 @@ void gather_files(Agreement& agreement, const std::string& from, const std::stri
     std::string own;
     agreement.together([&] { own = pieces->next(); });
     if (!agreement.any(declare_public(!own.empty()))) break;
-    const std::vector<std::string> arrived = agreement.gather(declare_public(std::move(own)));
+    const Public<std::string> piece = declare_public(std::move(own));
+    const std::vector<std::string> arrived = to.rank == 0 ? agreement.gather(piece) : agreement.all_gather(piece);
     agreement.together([&] {
-      for (std::size_t r = 0; r < arrived.size(); ++r) {
+      for (std::size_t r = 0; r < arrived.size() && agreement.rank() == to.rank; ++r) {
         if (!arrived[r].empty()) arriving[r].take(arrived[r], to, most);
       }
     });

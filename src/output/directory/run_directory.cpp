@@ -281,7 +281,7 @@ std::string RunDirectory::file(const std::string& name, int rank) const {
 }
 
 void RunDirectory::bring_in(Agreement& agreement) const {
-  gather_files(agreement, seen_ ? "" : private_folder(agreement.rank()) + released_folder, path_);
+  gather_files(agreement, seen_ ? "" : private_folder(agreement.rank()) + released_folder, {path_});
 }
 
 void RunDirectory::require_folders(bool lost) const {

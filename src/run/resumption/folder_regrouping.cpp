@@ -1,8 +1,6 @@
 #include "folder_regrouping.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
@@ -24,9 +22,6 @@ namespace {
 std::string path_of(const CheckpointFolder& folder, const Companion& file) {
   return (std::filesystem::path(folder.folder()) / file.name).lexically_normal().string();
 }
-
-constexpr std::string_view with_keys = "random keys";
-constexpr std::string_view without_keys = "other keys";
 
 std::vector<NoiseKey> random_keys(Client count) {
   std::vector<NoiseKey> keys;
@@ -102,34 +97,14 @@ void FolderRegrouping::fill(const std::string& folder, std::optional<Round> roun
   if (round) make_checkpoint(folder, *round);
 }
 
-std::string FolderRegrouping::files_of_new_clients(std::optional<Round> round) const {
+std::string FolderRegrouping::make_folder_without_keys(std::optional<Round> round) const {
   const std::string folder = directory_.make_next_folder(rank_);
   fill(folder, round);
-  std::string files = fmt::format("{}\n", has_keys() ? with_keys : without_keys);
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    const std::optional<std::string> bytes = read_whole_file(entry.path().string());
-    check<FailureError>(bytes.has_value(), "cannot read '{}' ({})", entry.path().string(), std::strerror(errno));
-    if (name != PrivatePlace::mark_name) files += fmt::format("{}\n{}\n{}", name, bytes->size(), *bytes);
-  }
-  std::filesystem::remove_all(folder);
-  return files;
+  return folder;
 }
 
-void FolderRegrouping::make_folder_of(const std::string& files) const {
-  const std::string folder = directory_.make_next_folder(rank_);
-  std::istringstream all(files);
-  std::string keys;
-  std::getline(all, keys);
-  for (std::string name; std::getline(all, name);) {
-    std::size_t size = 0;
-    all >> size;
-    all.ignore();
-    std::string bytes(size, '\0');
-    all.read(bytes.data(), static_cast<std::streamsize>(size));
-    OwnersFile::replace(folder + "/" + name, Secret<std::string>(std::move(bytes)));
-  }
-  if (keys == with_keys) store_noise_keys(random_keys(group_.count), group_.first, folder);
+void FolderRegrouping::make_new_keys(const std::string& folder) const {
+  store_noise_keys(random_keys(group_.count), group_.first, folder);
 }
 
 bool FolderRegrouping::has_keys() const {

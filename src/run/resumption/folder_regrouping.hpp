@@ -30,20 +30,20 @@ class FolderRegrouping {
   [[nodiscard]] bool sees_nothing() const { return usable_.empty(); }
   /// Whether all clients of this rank join, and it has no folder to begin from.
   [[nodiscard]] bool begins_from_nothing() const { return usable_.empty() && group_.count > 0; }
-  /// Files for a rank whose clients all join, on a host without a folder: made by a rank that sees one. They have
-  /// entries of the new clients alone, beside what all ranks have in common. So nothing in them is any owner's. Keys
-  /// are not among them. Throws what make_folder() throws.
-  [[nodiscard]] std::string files_of_new_clients(std::optional<Round> round) const;
-  /// Makes the folder of such files, and gives each client a key of its own.
-  void make_folder_of(const std::string& files) const;
+  /// Whether clients have keys that the operating system gave.
+  [[nodiscard]] bool has_keys() const;
+  /// A folder, here, for a rank whose clients all join on a host without a folder. Its files have entries of the new
+  /// clients alone, beside what all ranks have in common. So nothing in them is any owner's.
+  [[nodiscard]] std::string make_folder_without_keys(std::optional<Round> round) const;
+  /// Gives each client a new key, in the folder where it has come to.
+  void make_new_keys(const std::string& folder) const;
 
  private:
   [[nodiscard]] CheckpointFolder folder_of(int before) const {
-    return earlier_checkpoint_folder(directory_, run_id_, before_, before);
+    return checkpoint_folder(directory_.place().earlier_folder(before), run_id_, before_, before);
   }
   [[nodiscard]] ClientGroup group_of(int before) const;
   void fill(const std::string& folder, std::optional<Round> round) const;
-  [[nodiscard]] bool has_keys() const;
   void make_keys(const std::string& folder) const;
   void make_ledger(const std::string& folder) const;
   void make_notes(const std::string& folder) const;

@@ -9,16 +9,8 @@
 
 namespace starling {
 
-CheckpointFolder checkpoint_folder(const RunDirectory& directory, const std::string& run, const Layout& layout,
-                                   int rank) {
-  return {directory.private_folder(rank),
-          {version(), run, rank, layout.ranks(), layout.first(rank), layout.count(rank)}};
-}
-
-CheckpointFolder earlier_checkpoint_folder(const RunDirectory& directory, const std::string& run, const Layout& layout,
-                                           int rank) {
-  return {directory.place().earlier_folder(rank),
-          {version(), run, rank, layout.ranks(), layout.first(rank), layout.count(rank)}};
+CheckpointFolder checkpoint_folder(const std::string& folder, const std::string& run, const Layout& layout, int rank) {
+  return {folder, {version(), run, rank, layout.ranks(), layout.first(rank), layout.count(rank)}};
 }
 
 FoundCheckpoints look_at_checkpoints(Agreement& agreement, const RunDirectory& directory, const Layout& before) {
@@ -26,7 +18,7 @@ FoundCheckpoints look_at_checkpoints(Agreement& agreement, const RunDirectory& d
   std::string own;  // a line for each checkpoint: the rank, and the round or a complaint
   agreement.together([&] {
     for (const int r : directory.place().share(before.ranks(), agreement.rank(), agreement.ranks())) {
-      const CheckpointFolder folder = checkpoint_folder(directory, run, before, r);
+      const CheckpointFolder folder = checkpoint_folder(directory.private_folder(r), run, before, r);
       if (!std::filesystem::is_directory(folder.folder())) continue;
       const CheckpointFolder::Found found = folder.look();
       for (const Round round : found.whole) own += fmt::format("{} {}\n", r, round);

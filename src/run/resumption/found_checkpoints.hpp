@@ -11,13 +11,9 @@
 
 namespace starling {
 
-/// The checkpoints of a rank by this build, in its present folder. `run` is the run's id, and `layout` that of the
-/// private folders.
-[[nodiscard]] CheckpointFolder checkpoint_folder(const RunDirectory& directory, const std::string& run,
+/// The checkpoints of a rank by this build, in its private folder. `run` is the run's id.
+[[nodiscard]] CheckpointFolder checkpoint_folder(const std::string& folder, const std::string& run,
                                                  const Layout& layout, int rank);
-/// Those in the folder that it had before clients began to move.
-[[nodiscard]] CheckpointFolder earlier_checkpoint_folder(const RunDirectory& directory, const std::string& run,
-                                                         const Layout& layout, int rank);
 
 /// For each rank before, the rounds of whole checkpoints in its private folder, ascending; none of a folder that is
 /// gone.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/digest.hpp"
+#include "output/directory/file_gathering.hpp"
 
 namespace starling {
 
@@ -146,7 +147,7 @@ std::vector<int> Resumption::ranks_that_go_on(bool same_folders, bool plays) {
 }
 
 CheckpointFolder Resumption::own_checkpoints(const Layout& layout) const {
-  return checkpoint_folder(directory_, run_, layout, agreement_.rank());
+  return checkpoint_folder(directory_.private_folder(agreement_.rank()), run_, layout, agreement_.rank());
 }
 
 /// Moves private files to where their clients are now, leaves those of lost clients behind, and makes those of clients
@@ -180,22 +181,25 @@ void Resumption::make_other_folders(const Layout& layout, bool plays, const std:
 }
 
 /// Makes the folders of ranks whose clients all join, on hosts without a folder: another rank sends what is the same on
-/// all. **Collective.**
+/// all. Keys are made where they are used. **Collective.**
 void Resumption::make_folders_of_new_hosts(const FolderRegrouping& regrouping) {
-  const std::int64_t needs = regrouping.begins_from_nothing() ? 1 : 0;
-  const std::int64_t gives = regrouping.sees_nothing() ? 0 : 1;
-  const auto of_ranks = agreement_.all_gather(declare_public(std::vector<std::int64_t>{needs, gives}));
+  enum Facts : std::size_t { needs, gives, has_keys };
+  const std::vector<bool> own{regrouping.begins_from_nothing(), !regrouping.sees_nothing(), regrouping.has_keys()};
+  const auto of_ranks = agreement_.all_gather(declare_public(std::vector<std::int64_t>(own.begin(), own.end())));
   int giver = 0;
-  while (giver + 1 < agreement_.ranks() && of_ranks[static_cast<std::size_t>(giver)][1] == 0) ++giver;
+  while (giver + 1 < agreement_.ranks() && of_ranks[static_cast<std::size_t>(giver)][gives] == 0) ++giver;
   for (int r = 0; r < agreement_.ranks(); ++r) {
-    if (of_ranks[static_cast<std::size_t>(r)][0] == 0) continue;
-    std::string files;
+    if (of_ranks[static_cast<std::size_t>(r)][needs] == 0) continue;
+    std::string from;
+    std::string to;
     agreement_.together([&] {
-      if (agreement_.rank() == giver) files = regrouping.of_rank(r).files_of_new_clients(from_);
+      if (agreement_.rank() == giver) from = regrouping.of_rank(r).make_folder_without_keys(from_);
+      if (agreement_.rank() == r) to = directory_.make_next_folder(r);
     });
-    const std::vector<std::string> all = agreement_.all_gather(declare_public(files));
+    gather_files(agreement_, from, {to, r, S_IRUSR | S_IWUSR});
     agreement_.together([&] {
-      if (agreement_.rank() == r) regrouping.make_folder_of(all[static_cast<std::size_t>(giver)]);
+      if (agreement_.rank() == r && of_ranks[static_cast<std::size_t>(giver)][has_keys] != 0)
+        regrouping.make_new_keys(to);
     });
   }
 }

@@ -53,7 +53,7 @@ TEST(FileGathering, BringsFilesOfEveryLength) {
     write(fmt::format("{}/clients/{}-{}.h5", folders.from, rank, i), bytes_of(rank, lengths[i]));
   }
   if (rank == 0) write(folders.to + "/clients/1-1.h5", "from an earlier stop");
-  gather_files(folders.agreement, rank == 0 ? "" : folders.from, folders.to, at_once);
+  gather_files(folders.agreement, rank == 0 ? "" : folders.from, {folders.to}, at_once);
   EXPECT_FALSE(fs::exists(folders.from));
   std::size_t found = 0;
   for (int r = 1; r < world().size(); ++r) {
@@ -68,8 +68,8 @@ TEST(FileGathering, BringsFilesOfEveryLength) {
 
 TEST(FileGathering, IsNothingWhereNobodyHasFiles) {
   Folders folders;
-  gather_files(folders.agreement, "", folders.to, at_once);
-  gather_files(folders.agreement, folders.from, folders.to, at_once);
+  gather_files(folders.agreement, "", {folders.to}, at_once);
+  gather_files(folders.agreement, folders.from, {folders.to}, at_once);
   EXPECT_FALSE(fs::exists(folders.to));
 }
 
@@ -79,7 +79,7 @@ TEST(FileGathering, KeepsFilesThatCannotBeWritten) {
   write(folders.from + "/clients/0.h5", "released");
   if (world().rank() == 0) write(folders.to, "a file");
   folders.agreement.barrier();
-  EXPECT_NE(message_of<Error>([&] { gather_files(folders.agreement, folders.from, folders.to, at_once); }), "");
+  EXPECT_NE(message_of<Error>([&] { gather_files(folders.agreement, folders.from, {folders.to}, at_once); }), "");
   EXPECT_EQ(read_text(folders.from + "/clients/0.h5"), "released");
 }
 
