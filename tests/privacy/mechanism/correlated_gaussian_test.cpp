@@ -314,7 +314,7 @@ TEST(CorrelatedGaussian, GoesOnFromASnapshotWithTheSameBytes) {
   release(*second, 7, 3, Vector(50));  // replaced by what is read
   Snapshot read(written.content());
   second->persist(read);
-  EXPECT_TRUE(read.at_end());
+  EXPECT_NO_THROW(read.require_end());
   for (Round t = 12; t < 20; ++t) {
     for (const Client client : {2, 4, 5}) {
       EXPECT_EQ(release(*second, client, t, sum_of_round(50, t)), release(*whole, client, t, sum_of_round(50, t)));
@@ -342,7 +342,7 @@ TEST(CorrelatedGaussian, IndependentNoiseHasAnEmptySnapshot) {
   release(*mechanism, 0, 0, Vector(5));
   Snapshot written;
   mechanism->persist(written);
-  EXPECT_TRUE(Snapshot(written.content()).at_end());
+  EXPECT_NO_THROW(Snapshot(written.content()).require_end());
 }
 
 TEST(CorrelatedGaussian, NewChainsKnowNothingOfOldOnes) {
@@ -479,7 +479,7 @@ TEST(CorrelatedGaussian, OtherMechanismsRefuseOrKeepItToTheirGradients) {
   static_cast<void>(release(pair, 0, 1, Vector(3)));
   Snapshot written;
   pair.persist(written);
-  EXPECT_FALSE(Snapshot(written.content()).at_end());
+  EXPECT_THROW(Snapshot(written.content()).require_end(), DataError);
   pair.begin_chains();
   EXPECT_EQ(release(pair, 0, 0, Vector(3)), first);
 }
