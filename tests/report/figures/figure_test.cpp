@@ -124,7 +124,7 @@ Summary played(const FigureTable& table, std::optional<Mixing> mixing) {
     if (t != 5) continue;
     KeptParts parts;
     recorder->keep_in(parts);
-    Snapshot written;
+    Snapshot written({setup.first, static_cast<Client>(setup.clients)});
     parts.persist(written);
     recorder.emplace(setup, table);
     KeptParts taken_up;
