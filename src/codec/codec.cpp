@@ -7,7 +7,7 @@
 
 #include "bits.hpp"
 #include "core/check.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 
 namespace starling {
 

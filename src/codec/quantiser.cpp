@@ -8,7 +8,7 @@
 
 #include "bits.hpp"
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "half.hpp"
 
 namespace starling {

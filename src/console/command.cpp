@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "help.hpp"
 #include "print.hpp"
 

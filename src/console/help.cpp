@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "options/help.hpp"
 
 namespace starling {

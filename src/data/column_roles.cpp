@@ -7,11 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
-#include "core/names.hpp"
+#include "core/text/exact_number.hpp"
+#include "core/text/names.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_names.hpp"
 #include "files/text_files.hpp"
-#include "number.hpp"
 
 namespace starling {
 

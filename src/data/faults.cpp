@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "number.hpp"
+#include "data/cells/number.hpp"
 
 namespace starling {
 namespace {

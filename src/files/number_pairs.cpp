@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "files/text.hpp"
 
 namespace starling {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "files/number_pairs.hpp"
 
 namespace starling {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/check.hpp"
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 #include "graph/adjacency.hpp"
 #include "graph/graph.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/columns.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 
 namespace starling {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/columns.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 
 namespace starling {
 

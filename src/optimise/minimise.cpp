@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "bundle.hpp"
-#include "core/limits.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "search.hpp"
 
 namespace starling {

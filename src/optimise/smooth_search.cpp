@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/limits.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "quasi_newton.hpp"
 #include "search.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/ranges.h>
 
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling::named {
 

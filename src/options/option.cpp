@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "files/text_files.hpp"
 
 namespace starling {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "options/named_files.hpp"
 
 namespace starling {

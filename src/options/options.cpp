@@ -8,8 +8,8 @@
 #include <boost/program_options.hpp>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "files/text.hpp"
 #include "files/text_files.hpp"
 #include "options/meant.hpp"

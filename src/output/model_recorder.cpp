@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/limits.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "data_sets.hpp"
 #include "hdf5/file.hpp"
 #include "regret/models_in_turn.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "rows.hpp"
 
 namespace starling {

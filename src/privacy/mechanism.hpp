@@ -13,7 +13,7 @@
 #include "core/check.hpp"
 #include "core/sized.hpp"
 #include "core/snapshot.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 #include "privacy/accumulation.hpp"
 #include "privacy/charge.hpp"
 #include "privacy/correlation.hpp"

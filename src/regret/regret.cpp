@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "files/text_files.hpp"
 
 namespace starling {

@@ -11,7 +11,7 @@
 #include "output/figures/model_path.hpp"
 #include "output/figures/test_metrics.hpp"
 #include "output/intervals/interval.hpp"
-#include "protocol/renewable/batch_scores.hpp"
+#include "protocol/renewable/online_renewable.hpp"
 
 namespace starling {
 

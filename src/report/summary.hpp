@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/client_weights.hpp"
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 #include "core/snapshot.hpp"
 #include "net/traffic.hpp"
 #include "output/directory/history.hpp"

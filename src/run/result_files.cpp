@@ -4,7 +4,7 @@
 #include <string>
 
 #include "console/print.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
 #include "report/view/summary_view.hpp"

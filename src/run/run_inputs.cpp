@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/digest.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"

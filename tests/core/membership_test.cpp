@@ -1,4 +1,4 @@
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 
 #include "support/testing.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 #include "core/check.hpp"
 #include "support/testing.hpp"

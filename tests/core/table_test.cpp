@@ -1,4 +1,4 @@
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 
 #include "support/testing.hpp"
 

@@ -1,5 +1,5 @@
 // Keys as every format gives them: the texts, or exact whole numbers, as pandas and NumPy read them.
-#include "data/keys.hpp"
+#include "data/cells/keys.hpp"
 
 #include <cstring>
 #include <limits>

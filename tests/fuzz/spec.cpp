@@ -1,5 +1,5 @@
 // Specs and the numbers in them, as words of a command line.
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 #include <cmath>
 

@@ -12,7 +12,7 @@
 #include "output/figures/model_path.hpp"
 #include "output/figures/test_metrics.hpp"
 #include "output/intervals/interval.hpp"
-#include "protocol/renewable/batch_scores.hpp"
+#include "protocol/renewable/online_renewable.hpp"
 
 namespace starling::end_checks_test {
 

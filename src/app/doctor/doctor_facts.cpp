@@ -15,7 +15,7 @@
 
 #include "console/version.hpp"
 #include "core/digest.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "doctor_checks.hpp"
 #include "net/agreement.hpp"
 #include "net/host/usable_memory.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "graph/topology.hpp"
 
 namespace starling {

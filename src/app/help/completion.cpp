@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "generated_text.hpp"
 
 namespace starling {

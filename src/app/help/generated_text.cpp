@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "files/text_files.hpp"
 
 namespace starling {

@@ -6,7 +6,7 @@
 #include "app/data/description_text.hpp"
 #include "console/pass.hpp"
 #include "core/check.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
 #include "data/description/profile.hpp"
 #include "data/generators/synthetic.hpp"

@@ -1,6 +1,6 @@
 #include "audit_choice.hpp"
 
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/privacy_options.hpp"
 

@@ -10,7 +10,7 @@
 #include "app/commands.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/mechanism.hpp"
 #include "release_terms.hpp"

@@ -6,7 +6,7 @@
 #include "app/commands.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "files/round_values.hpp"
 #include "privacy/accounting/in_words.hpp"
 #include "privacy/mechanism.hpp"

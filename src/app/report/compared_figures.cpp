@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "output/directory/run_identity.hpp"
 #include "report/view/run_reading.hpp"
 #include "report/view/table_text.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "files/text_files.hpp"
 #include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"

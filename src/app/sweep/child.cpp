@@ -10,7 +10,7 @@
 
 #include "console/version.hpp"
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "files/durable_file.hpp"
 #include "sweep.hpp"
 

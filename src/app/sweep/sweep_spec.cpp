@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "files/text.hpp"
 #include "sweep.hpp"
 

@@ -5,7 +5,7 @@
 #include "array_reader.hpp"
 #include "core/check.hpp"
 #include "core/record_error.hpp"
-#include "data/keys.hpp"
+#include "data/cells/keys.hpp"
 #include "hdf5/file.hpp"
 
 namespace starling {

@@ -5,7 +5,7 @@
 #include "array_reader.hpp"
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "data/keys.hpp"
+#include "data/cells/keys.hpp"
 #include "data/memory_records.hpp"
 
 namespace starling {

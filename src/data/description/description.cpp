@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "core/check.hpp"
+#include "data/cells/keys.hpp"
 #include "data/faults.hpp"
-#include "data/keys.hpp"
 
 namespace starling {
 

@@ -9,9 +9,9 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/cells/keys.hpp"
 #include "data/column_roles.hpp"
-#include "data/formats/layout.hpp"
-#include "data/keys.hpp"
+#include "data/tables/layout.hpp"
 #include "files/text_files.hpp"
 
 namespace starling {

@@ -3,8 +3,8 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/cells/keys.hpp"
 #include "data/forwarding_reader.hpp"
-#include "data/keys.hpp"
 #include "data/label_rules.hpp"
 #include "readers.hpp"
 

@@ -9,11 +9,11 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_names.hpp"
 #include "data/column_roles.hpp"
 #include "data/memory_records.hpp"
-#include "data/number.hpp"
 #include "files/text.hpp"
 #include "gz_file.hpp"
 #include "readers.hpp"

@@ -17,8 +17,8 @@
 #include <zlib.h>
 
 #include "core/check.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_names.hpp"
-#include "data/number.hpp"
 #include "files/durable_file.hpp"
 #include "files/text_files.hpp"
 #include "hdf5/file.hpp"

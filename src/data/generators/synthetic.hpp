@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 #include "data/settings.hpp"
 #include "data/stream.hpp"
 

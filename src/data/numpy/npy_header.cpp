@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
-#include "data/keys.hpp"
-#include "data/number.hpp"
+#include "core/text/exact_number.hpp"
+#include "data/cells/keys.hpp"
+#include "data/cells/number.hpp"
 
 namespace starling {
 

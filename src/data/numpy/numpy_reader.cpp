@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "data/arrays/array_reader.hpp"
-#include "data/number.hpp"
+#include "data/cells/number.hpp"
 #include "npy_array.hpp"
 #include "zip_file.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/cells/number.hpp"
 #include "data/formats/readers.hpp"
-#include "data/number.hpp"
 
 namespace starling {
 

@@ -7,9 +7,9 @@
 
 #include "column_table.hpp"
 #include "core/check.hpp"
+#include "data/cells/number.hpp"
 #include "data/formats/readers.hpp"
 #include "data/forwarding_reader.hpp"
-#include "data/number.hpp"
 
 namespace starling {
 

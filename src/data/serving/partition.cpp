@@ -9,7 +9,6 @@
 #include "core/check.hpp"
 #include "core/random.hpp"
 #include "data/fingerprint.hpp"
-#include "partition_file.hpp"
 
 namespace starling {
 

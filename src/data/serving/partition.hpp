@@ -7,7 +7,7 @@
 
 #include "core/columns.hpp"
 #include "core/links.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 
 namespace starling {
 
@@ -62,5 +62,12 @@ class Partition {
 };
 
 [[nodiscard]] const Table<Partition>& partition_table();
+
+/// Client of each record, from a file with a line `record,client` for each, in order. Throws DataError for a file that
+/// is no partition, for another number of records and for clients that do not exist.
+[[nodiscard]] std::vector<Client> read_owners(const std::string& path, std::int64_t records, Client clients);
+
+/// Writes such a file. Throws FailureError, and leaves no half-written file under the name.
+void write_owners(const std::string& path, const std::vector<Client>& owner);
 
 }  // namespace starling

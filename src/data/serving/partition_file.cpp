@@ -1,5 +1,3 @@
-#include "partition_file.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,9 +6,10 @@
 #include <fstream>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
-#include "data/formats/line_reader.hpp"
-#include "data/number.hpp"
+#include "core/text/exact_number.hpp"
+#include "data/cells/number.hpp"
+#include "data/serving/partition.hpp"
+#include "data/tables/line_reader.hpp"
 #include "files/durable_file.hpp"
 
 namespace starling {

@@ -7,10 +7,10 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/cells/keys.hpp"
+#include "data/cells/number.hpp"
 #include "data/faults.hpp"
 #include "data/fingerprint.hpp"
-#include "data/keys.hpp"
-#include "data/number.hpp"
 
 namespace starling {
 

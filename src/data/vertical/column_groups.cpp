@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "data/column_roles.hpp"
 #include "data/vertical/vertical.hpp"
 #include "files/text.hpp"

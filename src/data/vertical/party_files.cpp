@@ -4,7 +4,7 @@
 
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/file_columns.hpp"
 #include "data/fingerprint.hpp"
 #include "data/serving/scan.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
 #include "core/random.hpp"
+#include "core/text/names.hpp"
 #include "data/generators/generators.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/passes.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/columns.hpp"
 #include "core/links.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 #include "data/vertical/vertical.hpp"
 
 namespace starling {

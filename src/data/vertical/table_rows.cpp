@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
-#include "data/keys.hpp"
+#include "data/cells/keys.hpp"
 #include "data/passes.hpp"
 
 namespace starling {

@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/generators/synthetic.hpp"
 #include "spectrum.hpp"
 #include "vertical_table.hpp"

@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "spectrum.hpp"
 
 namespace starling::spectral {

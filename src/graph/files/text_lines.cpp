@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "files/text.hpp"
 
 namespace starling {

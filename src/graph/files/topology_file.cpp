@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "files/durable_file.hpp"
 #include "files/foreign_text.hpp"
 #include "graph/families/endless.hpp"

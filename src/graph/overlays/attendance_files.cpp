@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "files/number_pairs.hpp"
 #include "graph/overlays/attendance.hpp"
 

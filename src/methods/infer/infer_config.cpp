@@ -7,8 +7,8 @@
 
 #include <fmt/ranges.h>
 
-#include "core/limits.hpp"
-#include "core/spec.hpp"
+#include "core/text/limits.hpp"
+#include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"

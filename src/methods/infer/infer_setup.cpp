@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "core/numerics/kernels.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "infer_rule.hpp"

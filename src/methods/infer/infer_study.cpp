@@ -2,7 +2,7 @@
 #include <bit>
 #include <chrono>
 
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "files/tell_user.hpp"
 #include "infer_run.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 #include "graph/graph.hpp"
 #include "graph/overlays/overlays.hpp"
 #include "omd_config.hpp"

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "codec/codec.hpp"
-#include "core/limits.hpp"
-#include "core/spec.hpp"
+#include "core/text/limits.hpp"
+#include "core/text/spec.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"
 #include "run/settings/source_options.hpp"

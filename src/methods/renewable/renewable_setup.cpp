@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "core/digest.hpp"
-#include "core/limits.hpp"
-#include "core/spec.hpp"
+#include "core/text/limits.hpp"
+#include "core/text/spec.hpp"
 #include "files/number_rows.hpp"
 #include "files/tell_user.hpp"
 #include "privacy/correlation.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "files/round_values.hpp"
 #include "vertical_config.hpp"
 

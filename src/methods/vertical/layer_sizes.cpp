@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "vertical_config.hpp"
 
 namespace starling {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/check.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "output/directory/private_place.hpp"
 
 namespace starling {

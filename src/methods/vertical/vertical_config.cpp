@@ -6,10 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
-#include "core/names.hpp"
-#include "core/per_client.hpp"
-#include "core/spec.hpp"
+#include "core/text/limits.hpp"
+#include "core/text/names.hpp"
+#include "core/text/per_client.hpp"
+#include "core/text/spec.hpp"
 #include "loss/target_loss.hpp"
 #include "run/settings/source_options.hpp"
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "core/digest.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/serving/known_records.hpp"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "control_groups.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "control_groups.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "files/text_files.hpp"
 
 namespace starling {

@@ -10,7 +10,7 @@
 
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/exact_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "files/durable_file.hpp"
 #include "net/probes/latency_probes.hpp"
 #include "output/directory/owners_file.hpp"

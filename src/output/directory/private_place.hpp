@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "core/clients/membership.hpp"
 #include "core/links.hpp"
-#include "core/membership.hpp"
 #include "net/agreement.hpp"
 #include "output/directory/folder_layout.hpp"
 
@@ -30,8 +30,8 @@ inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
 [[nodiscard]] std::vector<Round> checkpoint_rounds(const std::filesystem::directory_iterator& files);
 
 /// The places of the ranks' private folders, as one rank sees them. A folder is never replaced: its name has the number
-/// of its rank, and how often the run's clients have moved to other folders (`2`, then `2.1`, `2.2`, …). The identity of
-/// the run has that number too, so every host can tell the folders that count. A folder outside of the run directory
+/// of its rank, and how often the run's clients have moved to other folders (`2`, then `2.1`, `2.2`, …). The identity
+/// of the run has that number too, so every host can tell the folders that count. A folder outside of the run directory
 /// holds the run's token, a random name, in its file `of-run`. The file private-folders of the run directory holds the
 /// token too, with the host and the path of each rank's folder.
 class PrivatePlace {

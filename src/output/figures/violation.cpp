@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/limits.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "files/text_files.hpp"
 #include "output/directory/run_directory.hpp"
 

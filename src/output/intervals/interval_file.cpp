@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "files/text_files.hpp"
 #include "output/intervals/interval.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "loss_classes.hpp"
 #include "loss_distribution.hpp"
 #include "renyi.hpp"

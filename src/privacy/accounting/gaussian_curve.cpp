@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
 
 namespace starling {

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "audit_events.hpp"
-#include "audit_limits.hpp"
 #include "audit_statistics.hpp"
 #include "core/check.hpp"
-#include "core/limits.hpp"
 #include "core/numerics/distributions.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
 
 namespace starling {

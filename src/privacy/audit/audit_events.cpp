@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "audit_limits.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

@@ -1,10 +1,9 @@
-#include "audit_limits.hpp"
-
 #include <cmath>
 
 #include "core/check.hpp"
 #include "core/numerics/distributions.hpp"
 #include "privacy/audit/audit.hpp"
+#include "privacy/audit/audit_events.hpp"
 
 namespace starling {
 

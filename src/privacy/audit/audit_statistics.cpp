@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/limits.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

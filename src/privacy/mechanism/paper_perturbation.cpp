@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/keys/keystream.hpp"
 
 namespace starling {

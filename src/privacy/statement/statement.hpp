@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/client_weights.hpp"
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/audit/one_run.hpp"
 #include "privacy/mechanism.hpp"

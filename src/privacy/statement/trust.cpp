@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/in_words.hpp"
 
 namespace starling {

@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/names.hpp"
 #include "files/number_rows.hpp"
 #include "files/text.hpp"
 #include "protocol/constraints/constraint_set.hpp"

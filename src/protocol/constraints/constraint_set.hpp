@@ -12,7 +12,7 @@
 
 #include "core/batch.hpp"
 #include "core/boundary.hpp"
-#include "core/table.hpp"
+#include "core/text/table.hpp"
 
 namespace starling {
 

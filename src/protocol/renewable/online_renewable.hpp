@@ -3,10 +3,17 @@
 
 #include <optional>
 
-#include "protocol/renewable/batch_scores.hpp"
 #include "protocol/renewable/open_renewable.hpp"
 
 namespace starling {
+
+/// What the batches after the start say of the intercepts, by sums that rank 0 has.
+struct BatchScores {
+  double information = 0;  ///< mean Σ ℓ'' of a batch, the least of rare classes (p (1 − p) < 0.04); infinite without
+  /// |Σ ℓ'| in standard errors over the second half of the batches, each at the model before it, of the class with
+  /// most. Where the estimate has settled, Σ ℓ' has mean 0.
+  double drift = 0;
+};
 
 /// Algorithm 1 of Guo et al.: one Newton step on each batch, with the curvature of all batches so far. A step that
 /// promises the impossible gives way to a search (docs/methods/renewable.md, "Corrections"). Construct, then call run()

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "core/exact_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "files/text.hpp"
 #include "files/text_files.hpp"
 #include "hdf5/file.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/whole_number.hpp"
+#include "core/text/whole_number.hpp"
 
 namespace starling {
 

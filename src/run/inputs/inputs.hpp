@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/boundary.hpp"
+#include "core/clients/membership.hpp"
 #include "core/links.hpp"
-#include "core/membership.hpp"
 #include "data/serving/dataset.hpp"
 #include "graph/graph.hpp"
 #include "net/agreement.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/charge.hpp"
 #include "privacy/ledger/accounts.hpp"
 

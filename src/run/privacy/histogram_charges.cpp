@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
-#include "privacy/mechanism/norm_histogram.hpp"
+#include "privacy/histograms/norm_histogram.hpp"
 
 namespace starling {
 

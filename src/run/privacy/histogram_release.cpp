@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "console/version.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
 
 namespace starling {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "net/agreement.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
 #include "privacy/ledger/ledger.hpp"
-#include "privacy/mechanism/noisy_counts.hpp"
 #include "run/settings/privacy_options.hpp"
 #include "run_privacy.hpp"
 

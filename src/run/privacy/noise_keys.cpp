@@ -9,7 +9,7 @@
 
 #include "core/digest.hpp"
 #include "core/memory/wipe.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "output/directory/run_directory.hpp"
 #include "privacy/keys/key_file.hpp"
 

@@ -8,7 +8,7 @@
 #include "console/version.hpp"
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "run/settings/learning_config.hpp"
 
 namespace starling {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/digest.hpp"
-#include "core/limits.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/statement/statement.hpp"

@@ -5,7 +5,7 @@
 
 #include "console/version.hpp"
 #include "core/digest.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "run_privacy.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "console/version.hpp"
-#include "core/exact_number.hpp"
-#include "core/spec.hpp"
+#include "core/text/exact_number.hpp"
+#include "core/text/spec.hpp"
 #include "files/durable_file.hpp"
 #include "output/directory/journal.hpp"
 #include "privacy/ledger/ledger_regrouping.hpp"

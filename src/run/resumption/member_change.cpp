@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
 

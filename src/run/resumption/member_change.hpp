@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/clients/membership.hpp"
 #include "core/links.hpp"
-#include "core/membership.hpp"
 #include "found_checkpoints.hpp"
 #include "run/settings/learning_config.hpp"
 

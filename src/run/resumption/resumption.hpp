@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/clients/membership.hpp"
 #include "core/links.hpp"
-#include "core/membership.hpp"
 #include "folder_regrouping.hpp"
 #include "member_change.hpp"
 #include "net/agreement.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/clients/membership.hpp"
 #include "core/links.hpp"
-#include "core/membership.hpp"
 #include "net/agreement.hpp"
 #include "output/checkpoints/checkpointer.hpp"
 #include "output/directory/run_directory.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 
 namespace starling {
 

@@ -5,8 +5,8 @@
 
 #include "catalogue.hpp"
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "model/network/network_model.hpp"
 #include "protocol/own_model/plugin.hpp"
 #include "protocol/own_model/row_model.hpp"

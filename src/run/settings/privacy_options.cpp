@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "catalogue.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "files/round_values.hpp"
 #include "privacy/statement/statement.hpp"
 #include "source_options.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 #include "graph/analysis/separation.hpp"
 
 namespace starling {

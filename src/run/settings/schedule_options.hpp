@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 #include "graph/graph.hpp"
 #include "graph/overlays/overlays.hpp"
 #include "options/options.hpp"

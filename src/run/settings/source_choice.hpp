@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/links.hpp"
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/source.hpp"
 #include "options/options.hpp"

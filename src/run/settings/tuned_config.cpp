@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
-#include "core/limits.hpp"
+#include "core/text/limits.hpp"
 #include "run/settings/catalogue.hpp"
 
 namespace starling {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "privacy/mechanism/feature_histograms.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
 #include "run/tuning/tuned_settings.hpp"
 #include "tuned_method.hpp"
 

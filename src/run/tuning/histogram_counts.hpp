@@ -7,8 +7,8 @@
 
 #include "core/boundary.hpp"
 #include "data/stream.hpp"
-#include "privacy/mechanism/feature_histograms.hpp"
-#include "privacy/mechanism/norm_histogram.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/histograms/norm_histogram.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
 

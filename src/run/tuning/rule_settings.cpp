@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
-#include "privacy/mechanism/noisy_counts.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
 #include "run/privacy/run_prices.hpp"
 
 namespace starling {

@@ -1,4 +1,4 @@
-#include "privacy/mechanism/feature_histograms.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
 
 #include <algorithm>
 #include <cmath>

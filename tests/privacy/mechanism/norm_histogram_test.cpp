@@ -1,4 +1,4 @@
-#include "privacy/mechanism/norm_histogram.hpp"
+#include "privacy/histograms/norm_histogram.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "privacy/audit/numbered_keys.hpp"
-#include "privacy/mechanism/noisy_counts.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
 
 namespace starling::testing_support {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
 #include "core/record_error.hpp"
+#include "core/text/exact_number.hpp"
 #include "files/text.hpp"
 
 namespace starling {

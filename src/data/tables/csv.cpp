@@ -14,15 +14,15 @@
 #include "categories.hpp"
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/cells/keys.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_roles.hpp"
-#include "data/keys.hpp"
-#include "data/number.hpp"
+#include "data/formats/gz_file.hpp"
+#include "data/formats/readers.hpp"
 #include "delimited.hpp"
 #include "files/text.hpp"
-#include "gz_file.hpp"
 #include "layout.hpp"
 #include "line_reader.hpp"
-#include "readers.hpp"
 
 namespace starling {
 

@@ -6,9 +6,9 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
-#include "data/keys.hpp"
-#include "data/number.hpp"
-#include "readers.hpp"
+#include "data/cells/keys.hpp"
+#include "data/cells/number.hpp"
+#include "data/formats/readers.hpp"
 
 namespace starling {
 

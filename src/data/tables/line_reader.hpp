@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/formats/gz_file.hpp"
 #include "data/source.hpp"
-#include "gz_file.hpp"
 
 namespace starling {
 

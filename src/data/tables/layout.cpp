@@ -11,10 +11,10 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
-#include "data/number.hpp"
+#include "data/cells/number.hpp"
+#include "data/formats/pipe.hpp"
 #include "files/foreign_text.hpp"
 #include "files/text.hpp"
-#include "pipe.hpp"
 
 namespace starling {
 

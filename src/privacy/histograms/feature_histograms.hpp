@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "privacy/mechanism/noisy_counts.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
 
 namespace starling {
 

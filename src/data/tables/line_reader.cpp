@@ -5,8 +5,8 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/formats/pipe.hpp"
 #include "files/text.hpp"
-#include "pipe.hpp"
 
 namespace starling {
 

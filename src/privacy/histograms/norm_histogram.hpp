@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "privacy/mechanism/noisy_counts.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
 
 namespace starling {
 

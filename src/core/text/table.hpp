@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/names.hpp"
-#include "core/spec.hpp"
+#include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 
 #include <algorithm>
 #include <cctype>

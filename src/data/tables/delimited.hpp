@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/number.hpp"
+#include "data/cells/number.hpp"
 
 namespace starling {
 

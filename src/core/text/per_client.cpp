@@ -1,7 +1,7 @@
-#include "core/per_client.hpp"
+#include "core/text/per_client.hpp"
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -1,11 +1,11 @@
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
-#include "core/names.hpp"
+#include "core/text/exact_number.hpp"
+#include "core/text/names.hpp"
 
 namespace starling {
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "core/check.hpp"
-#include "core/exact_number.hpp"
 #include "core/record_error.hpp"
+#include "core/text/exact_number.hpp"
 
 namespace starling {
 

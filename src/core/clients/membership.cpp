@@ -1,4 +1,4 @@
-#include "core/membership.hpp"
+#include "core/clients/membership.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/spec.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

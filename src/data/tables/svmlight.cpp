@@ -6,10 +6,10 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_roles.hpp"
-#include "data/number.hpp"
+#include "data/formats/readers.hpp"
 #include "line_reader.hpp"
-#include "readers.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-#include "privacy/mechanism/noisy_counts.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
 
 #include <algorithm>
 #include <cmath>
