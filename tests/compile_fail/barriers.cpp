@@ -224,7 +224,7 @@ void dual_from_secret(Released<Columns>& duals, const Either<Secret<double>, Rel
 
 // record_secret: what was computed from records is not recorded as it is.
 // Expected: no match for .operator=.*Secret|no viable overloaded '='
-void record_secret(Summary& summary, const Secret<Vector>& gradient, const Released<Vector>& model) {
+void record_secret(FinalModels& models, const Secret<Vector>& gradient, const Released<Vector>& model) {
   std::ignore = gradient;
-  summary.final_model = EITHER(gradient, model.value());
+  models.mean = EITHER(gradient, model.value());
 }

@@ -155,7 +155,7 @@ class Features(HistogramCase):
 
         before = {**charged("whole/private/0/ledger"), **charged("whole/private/1/ledger")}
         self.assertEqual(len(before), CLIENTS)
-        self.assertEqual(charged("run/private/0/ledger"), before)
+        self.assertEqual(charged("run/private/0.1/ledger"), before)
         self.assertEqual(resumed["client_epsilon"], whole["client_epsilon"])
         self.assertEqual(max(mu[-1] for mu in before.values()), whole["client_mu"])
 

@@ -48,8 +48,8 @@ void Journal::go_back(std::int64_t size, const std::function<void(Snapshot&)>& a
   file_.go_back(size);
   JournalReader reader(file_.path(), size);
   while (std::optional<Secret<std::string>> content = reader.next()) {
-    Snapshot entry(*content);
     try {
+      Snapshot entry(*content);
       again(entry);
       entry.require_end();
     } catch (const DataError& error) {
