@@ -1,4 +1,4 @@
-/// What the clients of a run count for in its model (`--client-weights`).
+/// The weights of clients in a run's model (`--client-weights`).
 #pragma once
 
 namespace starling {
@@ -10,7 +10,7 @@ enum class ClientWeights { records, equal };
   return weights == ClientWeights::records ? "records" : "equal";
 }
 
-/// What the model is best for, as a clause for people.
+/// The weights as a clause for people.
 [[nodiscard]] inline const char* in_words(ClientWeights weights) {
   return weights == ClientWeights::records ? "every record counts alike, whoever has it"
                                            : "every client counts alike, whatever its number of records";

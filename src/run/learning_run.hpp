@@ -96,7 +96,7 @@ class LearningRun : public RunSteps {
   /// From the protocol to the results. **Collective.**
   virtual ExitCode play();
 
-  // Inputs (run_inputs.cpp).
+  // Inputs (run_facts.cpp).
 
   /// What a rule that chooses settings has of the run.
   [[nodiscard]] TuningTerms tuning_terms();

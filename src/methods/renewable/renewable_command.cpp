@@ -73,7 +73,7 @@ std::vector<Interval> RenewableRun::intervals() const {
   return intervals;
 }
 
-/// Of the errors of a likelihood.
+/// The dispersion φ behind the standard errors of a likelihood.
 OnlineRenewable::Dispersion RenewableRun::dispersion() const {
   return curved_->likelihood() == Likelihood::up_to_scale ? OnlineRenewable::Dispersion::squared
                                                           : OnlineRenewable::Dispersion::one;

@@ -40,7 +40,7 @@ void write(const std::string& file, const std::string& text, mode_t mode) {
   require_written(replace_file(file, text, mode), file);
 }
 
-/// What the name of a private folder says.
+/// The name of a private folder, as RANK or RANK.MOVES.
 struct FolderName {
   int rank = 0;
   int moves = 0;  ///< how often clients had moved before

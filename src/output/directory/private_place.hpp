@@ -46,7 +46,7 @@ class PrivatePlace {
   /// Whether the folders are outside of the run directory.
   [[nodiscard]] bool is_own() const { return own_; }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// How often clients have moved before they came to the folders.
+  /// Number of moves after which clients came to the folders: 0 at first.
   [[nodiscard]] int moves() const { return moves_ + (moving_ ? 1 : 0); }
   /// The private folder of a rank: where it was found, else where it is to be made.
   [[nodiscard]] std::string folder(int rank) const { return moving_ ? folder_here(rank) : earlier_folder(rank); }

@@ -23,7 +23,7 @@ struct RunIdentity {
   std::string determined_by = "";
   /// First client of each rank, where ranks have no blocks of even lengths.
   std::vector<Client> firsts = {};
-  /// How often clients have moved to other private folders (PrivatePlace).
+  /// Number of moves of clients to other private folders (PrivatePlace).
   int moves = 0;
   /// T, into how many batches of a pass each client's records are dealt; 0 where batches are filled.
   Round rounds_of_pass = 0;

@@ -76,14 +76,14 @@ std::optional<LedgerRow> take_row_of_all(std::vector<Rows>& ledgers) {
       continue;
     }
     check<DataError>(joined->index() == row->index() && run_of(*joined) == run_of(*row),
-                     "privacy ledger '{}' has other runs than '{}' (they are not of one run) restore it", ledger.path,
+                     "privacy ledger '{}' has other runs than '{}': they are not of one run. Restore it.", ledger.path,
                      ledgers.front().path);
     auto* const open = std::get_if<OpenRow>(&*joined);
     if (open == nullptr) continue;
     const LedgerRun& more = std::get<OpenRow>(*row).run;
     check<DataError>(open->run.batch == more.batch && open->run.batch_units == more.batch_units,
-                     "run '{}' charges the clients of privacy ledgers for {} and {} records (they are not of one run) "
-                     "restore them",
+                     "run '{}' charges the clients of privacy ledgers for {} and {} records: they are not of one run. "
+                     "Restore them.",
                      open->run.id, open->run.batch_units, more.batch_units);
     open->run.clients.insert(open->run.clients.end(), more.clients.begin(), more.clients.end());
   }

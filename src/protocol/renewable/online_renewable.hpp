@@ -7,7 +7,7 @@
 
 namespace starling {
 
-/// What the batches after the start say of the intercepts, by sums that rank 0 has.
+/// Scores of the intercepts over the batches after the start, from sums that rank 0 has.
 struct BatchScores {
   double information = 0;  ///< mean Σ ℓ'' of a batch, the least of rare classes (p (1 − p) < 0.04); infinite without
   /// |Σ ℓ'| in standard errors over the second half of the batches, each at the model before it, of the class with

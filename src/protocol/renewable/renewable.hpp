@@ -32,8 +32,8 @@ struct RenewableState {
   Score later = {};      ///< losses of the batches since the last search, each at the model before its step
   std::int64_t searches = 0;  ///< batches whose step gave way to a search
   Vector slopes = {};         ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty without settings.with_slopes
-  /// Of each class's intercept: Σ ℓ'' over all batches, and over those after half of the rounds Σ ℓ'', Σ ℓ', and Σ ℓ'²
-  /// with settings.with_slopes, each at the model before its batch. The first batch makes the start and does not count.
+  /// Sums over batches for each class's intercept: Σ ℓ'' over all, then Σ ℓ'', Σ ℓ' and, with settings.with_slopes, Σ
+  /// ℓ'² over those after half of the rounds. Each is at the model before its batch. The first batch does not count.
   Vector intercepts = {};
   Round batches = 0;  ///< in `intercepts`
   void persist(Snapshot& snapshot) {

@@ -40,15 +40,15 @@ Client RunInputs::number_of_clients(std::optional<Client> of_topology) const {
   if (earlier) return members.clients();  // on any number of ranks
   std::optional<Client> asked = config().clients;
   if (config().clients_per_rank) asked = *config().clients_per_rank * static_cast<Client>(world_.size());
-  check(
-      !asked || !of_topology || *asked == *of_topology,
-      "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
-      asked.value_or(0), of_topology.value_or(0));
+  check(!asked || !of_topology || *asked == *of_topology,
+        "{} clients are asked for but the topology has {}: they must agree. Leave out --clients, or name another "
+        "topology.",
+        asked.value_or(0), of_topology.value_or(0));
   const Client clients = of_topology.value_or(asked.value_or(static_cast<Client>(world_.size())));
-  check(
-      asked.has_value() || clients <= static_cast<Client>(world_.size()),
-      "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
-      clients, world_.size(), clients, clients);
+  check(asked.has_value() || clients <= static_cast<Client>(world_.size()),
+        "{} clients on {} ranks: a rank would host several, which must be asked for. Start {} ranks, or add --clients "
+        "{}.",
+        clients, world_.size(), clients, clients);
   return clients;
 }
 
@@ -235,7 +235,7 @@ void RunInputs::agree_on_data() {
     DataShape all;
     all.empty = true;
     for (const std::string& text : shapes) all = all.joined(DataShape::parse(text));
-    check<DataError>(!all.empty, "'{}': no client has a record (nothing can be learned) check the source",
+    check<DataError>(!all.empty, "'{}': no client has a record, so nothing can be learned. Check the source.",
                      config().data.source);
     dataset.shape = all;
   });
@@ -272,10 +272,10 @@ Round RunInputs::rounds_of(std::optional<Round> available) const {
     most = dataset.of_joined.rounds ? std::optional(std::max(*most, *dataset.of_joined.rounds)) : std::nullopt;
   }
   check(!most || !asked || *asked <= *most,
-        "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
+        "--rounds {} is beyond the data, which give {} rounds: nothing is repeated silently. Add --epochs.",
         asked.value_or(0), most.value_or(0));
   check(dataset.replayable || asked,
-        "'{}' is read as it arrives (nobody knows beforehand when it ends) say how many rounds to play: --rounds",
+        "'{}' is read as it arrives: nobody knows beforehand when it ends. Say how many rounds to play: --rounds.",
         config().data.source);
   return asked.value_or(available.value_or(rounds_of_endless_streams));
 }

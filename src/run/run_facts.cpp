@@ -1,22 +1,15 @@
-// Inputs of a run: clients, records, start models, digests.
+// What a run knows of its inputs: whether it can go on with them, their digests, and the facts of its privacy.
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <map>
 
 #include "core/digest.hpp"
-#include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
-#include "data/serving/known_records.hpp"
-#include "data/serving/partition.hpp"
 #include "data/source.hpp"
 #include "learning_run.hpp"
 #include "protocol/own_model/lone_rows.hpp"
-#include "run/inputs/rank_key.hpp"
 #include "run/inputs/start_models.hpp"
-#include "run/tuning/settings_by_rule.hpp"
 
 namespace starling {
 
@@ -44,15 +37,18 @@ std::string LearningRun::why_not_resumable() const {
 void LearningRun::require_resumable() const {
   const std::string why_not = why_not_resumable();
   if (why_not.empty()) return;
-  check(!resumption_, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
+  check(!resumption_,
+        "--resume: {}, so that nothing would be the same. Start a run of its own, from these models: --start.",
         why_not);
-  check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
+  check(!common().checkpoint.any(), "--checkpoint-every: {}, so that nobody could go on from one. Leave it out.",
+        why_not);
 }
 
 void LearningRun::require_same_inputs() const {
   check(directory_->identity().inputs == digest_of_inputs(),
-        "--resume '{}': the topology, the start models, the records of --test{} are not those that the run began with "
-        "(it would be another) put them back, or start a run of its own",
+        "--resume '{}': the topology, the start models, the records of --test{} are not those that the run began with, "
+        "so "
+        "that it would be another. Put them back, or start a run of its own.",
         directory_->path(),
         *reads_pipes_    ? " or the columns of records (from pipes)"
         : uses_records() ? ""
@@ -152,9 +148,10 @@ RunFacts LearningRun::common_facts(Round rounds) const {
     if (!is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
   }
   facts.data = inputs_.digests_of_data();
-  check<DataError>(!common().privacy.ledger || inputs_.source_digests == digests_of_sources(),
-                   "{}: it has changed while it was read (the ledger could not say what was released) start again",
-                   common().data.source);
+  check<DataError>(
+      !common().privacy.ledger || inputs_.source_digests == digests_of_sources(),
+      "{}: it has changed while it was read, so that the ledger could not say what was released. Start again.",
+      common().data.source);
   check(!common().privacy.persons_shared || !inputs_.dataset.common,
         "--persons-shared with '{}': this file is dealt out by persons, so each has one client. Leave it out.",
         common().data.source);
