@@ -69,7 +69,7 @@ class Texts(HelpCase):
 class Examples(HelpCase):
     """Every example of every command runs, in a folder that has the files it names."""
 
-    MORE = {"privacy audit": ["--samples", "500", "--self-check", "off"], "vertical": ["--rounds", "5"]}
+    MORE = {"privacy audit": ["--samples", "500"], "vertical": ["--rounds", "5"]}
     CODES = {"doctor": (0, 1)}  # what is bad about this machine is not the example's fault
 
     def prepare(self):
@@ -182,7 +182,7 @@ class Completion(HelpCase):
             ("starling omd --seed ", []),
             ("starling topology make exp", ["exponential"]),
             ("starling data make two", ["two-gaussians"]),
-            ("starling privacy audit --self-check o", ["on", "off"]),
+            ("starling privacy audit --noise-correlation bl", ["blt:2"]),
         ):
             with self.subTest(line):
                 self.assertEqual(self.bash(line)[0], offered)

@@ -166,8 +166,8 @@ class Reference(TestCase):
                       ["privacy", "calibrate", "--mechanism", "gaussian", "--epsilon", "1", "--releases", "4"],
                       ["privacy", "calibrate", "--mechanism", "laplace", "--epsilon", "1", "--releases", "4"],
                       ["privacy", "ledger", str(ledger)],
-                      ["privacy", "audit", "--mechanism", "gaussian", "--samples", "2000", "--self-check", "off"],
-                      ["privacy", "audit", "--mechanism", "gaussian", "--protocol", "omd", "--run", "--samples", "100", "--self-check", "off"],
+                      ["privacy", "audit", "--mechanism", "gaussian", "--samples", "2000"],
+                      ["privacy", "audit", "--mechanism", "gaussian", "--protocol", "omd", "--run", "--samples", "100"],
                       ["doctor", "--pings", "1", "--dimension", "1"],
                       ["data", "describe", records, "--id", "id"]):
             result = self.run_alone([*words, "--json"])

@@ -101,9 +101,6 @@ void add_method_options(Options& options, AuditChoice& choice) {
                "gives, which is found out"}),
       choice.seeded, {{"random", false}, {"seed", true}});
   options.add(declared("seed", {.help = "of --noise-key seed"}), choice.seed);
-  options.add(
-      option("self-check", "WHEN", "on: first audit a null pair, an honest pair and every planted fault; off: do not"),
-      choice.checks_itself, {{"on", true}, {"off", false}});
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ struct AuditChoice {
   bool one_run = false;
   bool seeded = false;
   std::uint64_t seed = 1;
-  bool checks_itself = true;
   std::optional<std::string> output;
   bool json = false;
   ProgressChoice progress = ProgressChoice::automatic;

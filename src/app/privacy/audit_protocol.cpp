@@ -134,17 +134,4 @@ CanaryLog OmdAudit::run_with_canaries(Mechanism& mechanism, double price, const 
   return estimated_canaries(std::move(log), settings.correlation);
 }
 
-std::vector<AuditSelfCheck> check_protocol_audit(World& world, const MechanismRow& mechanism, const AuditKeys& keys,
-                                                 const AuditTick& tick) {
-  OmdAudit omd(world, 2);
-  SelfCheckPlan plan;
-  plan.subject = [&](Mechanism& made, double price) { return omd.subject(made, price, keys); };
-  plan.honest = "the honest protocol";
-  plan.null_samples = 5'000;
-  plan.honest_samples = 20'000;
-  plan.faulty_samples = 5'000;
-  plan.share_to_recover = 0.8;  // with so few runs
-  return check_audit(mechanism, plan, tick);
-}
-
 }  // namespace starling

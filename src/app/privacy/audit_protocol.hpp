@@ -32,8 +32,4 @@ class OmdAudit {
   Round rounds_;
 };
 
-/// check_audit through the protocol: two rounds for each check.
-[[nodiscard]] std::vector<AuditSelfCheck> check_protocol_audit(World& world, const MechanismRow& mechanism,
-                                                               const AuditKeys& keys, const AuditTick& tick);
-
 }  // namespace starling

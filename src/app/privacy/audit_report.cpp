@@ -102,15 +102,6 @@ std::string text_of_run(const OneRunResult& run) {
   return text;
 }
 
-std::string text_of_checks(const AuditReport& report) {
-  if (report.self_check.empty()) return "\nThe audit has not checked itself (--self-check off).\n";
-  std::string text = "\nThe audit's checks of itself\n";
-  for (const AuditSelfCheck& check : report.self_check) {
-    text += fmt::format("  {:<8}{:<34}{}\n", check.passed ? "passed" : "FAILED", check.name, check.detail);
-  }
-  return text;
-}
-
 // JSON.
 
 SortedJson to_json(const AuditResult& pair) {
@@ -170,10 +161,6 @@ const AuditResult& AuditReport::worst() const {
       pairs, [](const AuditResult& a, const AuditResult& b) { return bound_of(a) < bound_of(b); });
 }
 
-bool AuditReport::trusted() const {
-  return std::ranges::all_of(self_check, [](const AuditSelfCheck& check) { return check.passed; });
-}
-
 std::string to_text(const AuditReport& report) {
   std::string text = fmt::format(
       "{}, unit {}, noise key {}{}{}\n", report.mechanism, name_of(report.unit), report.noise_key,
@@ -181,7 +168,6 @@ std::string to_text(const AuditReport& report) {
       report.trust == "none" ? "" : fmt::format(", sum of {} clients, trust {}", report.clients, report.trust));
   if (report.correlation) text += line("noise correlation", report.correlation->text());
   text += report.run ? text_of_run(*report.run) : text_of_pairs(report);
-  text += text_of_checks(report);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text + fmt::format("\nVerdict (at 99.9 %): the claim is {}.{}\n", verdict(report.refuted()),
                             report.refuted() ? "" : " What is not refuted is not proved.");
@@ -203,13 +189,6 @@ std::string to_json(const AuditReport& report) {
     add_run(*report.run, object);
   } else {
     add_pairs(report, object);
-  }
-  object["self_check"] = SortedJson::array();
-  for (const AuditSelfCheck& check : report.self_check) {
-    object["self_check"].push_back({{"name", check.name},
-                                    {"passed", check.passed},
-                                    {"epsilon_lower_bound", check.epsilon_lower_bound},
-                                    {"detail", check.detail}});
   }
   return object.dump();
 }

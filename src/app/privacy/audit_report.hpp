@@ -21,14 +21,11 @@ struct AuditReport {
   std::vector<AuditResult> pairs;   ///< of each neighbouring pair; error probabilities are shared among them
   std::optional<OneRunResult> run;  ///< of the one-run audit, which has no pairs
   double expected = 0;              ///< the bound to be expected of exact noise at so many samples
-  std::vector<AuditSelfCheck> self_check;
   std::vector<std::string> notes;
 
   [[nodiscard]] bool refuted() const;
   /// The pair with the highest bound. There must be one.
   [[nodiscard]] const AuditResult& worst() const;
-  /// Whether every self-check of the audit passed.
-  [[nodiscard]] bool trusted() const;
 };
 
 [[nodiscard]] std::string to_text(const AuditReport& report);

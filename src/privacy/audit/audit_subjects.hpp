@@ -4,12 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "privacy/audit/audit.hpp"
-#include "privacy/audit/planted_faults.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/mechanism/masked_gaussian.hpp"
 
@@ -48,33 +46,5 @@ struct NeighbouringSums {
 /// of client 0; all other clients have side 0 of it. Keeps a reference to the mechanism.
 [[nodiscard]] AuditSubject masked_subject(MaskedGaussian& mechanism, double price, const NeighbouringSums& pair,
                                           const AuditKeys& keys);
-
-/// The result of one check of the audit by itself.
-struct AuditSelfCheck {
-  std::string name;
-  bool passed = false;
-  double epsilon_lower_bound = 0;  ///< at 95 %, of the pair or the fault
-  std::string detail;              ///< a sentence: the requirement and the result
-};
-
-/// The audit's checks of itself: the subject that is made of a mechanism, and the samples for each check.
-struct SelfCheckPlan {
-  std::function<AuditSubject(Mechanism&, double price)> subject;
-  std::string honest = "the honest pair";  ///< the name of the check of the honest mechanism
-  std::int64_t null_samples = 20'000;
-  std::int64_t honest_samples = 100'000;
-  std::int64_t faulty_samples = 20'000;
-  double share_to_recover = 0.9;  ///< the share of the claim that the bound of the honest mechanism must reach
-  std::optional<NoiseCorrelation> correlation = {};  ///< of the mechanisms' noise
-  std::vector<PlantedFaultRow> faults = planted_faults();
-};
-/// The plan for releases by themselves.
-[[nodiscard]] SelfCheckPlan check_of_releases(const AuditKeys& keys);
-
-/// Audits where the answer is known, at a loss of 1: a null pair (the same input on both sides: no bound above 0 at
-/// 99.9 %), the honest mechanism (the bound reaches the plan's share of the claim), and every planted fault (refuted).
-/// The worst case of the mechanism must be the plan's subject. Takes seconds.
-[[nodiscard]] std::vector<AuditSelfCheck> check_audit(const MechanismRow& mechanism, const SelfCheckPlan& plan,
-                                                      const AuditTick& tick);
 
 }  // namespace starling

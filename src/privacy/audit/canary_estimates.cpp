@@ -11,7 +11,7 @@ namespace starling {
 namespace {
 
 constexpr int most_steps = 300;
-constexpr double tolerance = 1e-6;  ///< of the residual, in its first norm: signs need no more
+constexpr double sign_tolerance = 1e-6;  ///< of the residual, in its first norm: signs need no more
 
 /// The releases of one client.
 class ClientEstimates {
@@ -26,7 +26,7 @@ class ClientEstimates {
     Vector residual = multiplied(y);
     Vector direction = residual;
     double squares = dot(residual, residual);
-    const double enough = tolerance * tolerance * squares;
+    const double enough = sign_tolerance * sign_tolerance * squares;
     for (int k = 0; k < most_steps && squares > enough; ++k) {
       Vector image = multiplied(direction);
       axpy(ridge_, direction, image);

@@ -8,7 +8,6 @@
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "core/snapshot.hpp"
-#include "privacy/audit/planted_faults.hpp"
 #include "privacy/noise/grid.hpp"
 
 namespace starling {
@@ -16,7 +15,6 @@ namespace starling {
 namespace {
 
 constexpr double clips_of_record = 4;  ///< length of the raw gradient of the record that differs
-constexpr Round rounds_of_checks = 6;
 constexpr int lives_of_crashes = 3;
 
 /// Numbers that stand before the releases in an observation.
@@ -245,21 +243,6 @@ AuditSubject chain_subject(Mechanism& mechanism, double price, const ChainPlan& 
 Charge chain_claim(const Mechanism& mechanism, double price) {
   const auto uses = static_cast<double>(correlation_of(mechanism).uses);
   return Charge::gaussian(std::sqrt(uses) * mechanism.charge(price).mu);
-}
-
-SelfCheckPlan check_of_chains(const AuditKeys& keys) {
-  SelfCheckPlan plan;
-  plan.correlation = best_correlation(rounds_of_checks, 1);
-  plan.faults = planted_chain_faults();
-  plan.honest = "the honest chain";
-  plan.subject = [keys](Mechanism& mechanism, double price) {
-    return chain_subject(mechanism, price, chain_plans(*mechanism.settings().correlation, rounds_of_checks).back(),
-                         keys);
-  };
-  plan.null_samples = plan.faulty_samples = 10'000;
-  plan.honest_samples = 20'000;
-  plan.share_to_recover = 0.85;  // with so few chains
-  return plan;
 }
 
 }  // namespace starling

@@ -39,7 +39,4 @@ struct ChainPlan {
 /// The charge of all uses of the record together: √uses μ.
 [[nodiscard]] Charge chain_claim(const Mechanism& mechanism, double price);
 
-/// The audit's checks of itself through chains of six releases.
-[[nodiscard]] SelfCheckPlan check_of_chains(const AuditKeys& keys);
-
 }  // namespace starling

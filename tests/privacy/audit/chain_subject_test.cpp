@@ -8,6 +8,7 @@
 #include "numbered_keys.hpp"
 #include "privacy/audit/chain_filter.hpp"
 #include "privacy/audit/chain_in_doubles.hpp"
+#include "privacy/audit/planted_faults.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "core/check.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/audit/audit_check.hpp"
 #include "privacy/audit/audit_subjects.hpp"
-#include "privacy/audit/planted_faults.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
 #include "privacy/ledger/ledger_samples.hpp"
 #include "privacy/mechanism.hpp"
@@ -31,7 +31,7 @@ const MechanismTable& table() {
 
 /// Bounds that an audit of a mechanism must reach.
 struct AuditPower {
-  double share = 0.9;    ///< of a claim of 1 in two dimensions: what the self-check must recover
+  double share = 0.9;    ///< of a claim of 1 in two dimensions: what the audit must recover
   double refuted = 0.2;  ///< a claim for releases at the price 0.5 in six dimensions that an audit must refute
 };
 
@@ -107,15 +107,15 @@ TEST_P(AnyMechanism, KeepsItsClaimInAnAudit) {
                                              less, result.event(), about_weak_audits);
 }
 
-TEST_P(AnyMechanism, PassesTheSelfCheckOfAuditsIfItProtectsRecords) {
+TEST_P(AnyMechanism, IsAuditedRightlyIfItProtectsRecords) {
   if (!row_.protects() || row_.about_means) return;
   if (row_.name != "gaussian" && !slow()) GTEST_SKIP() << "slow: privacy/mechanism/mechanisms_slow runs it";
   if (sanitized) GTEST_SKIP() << "millions of releases, as others make some of";
-  SelfCheckPlan plan = check_of_releases(numbered_audit_keys(5));
+  AuditCheckPlan plan = check_of_releases(numbered_audit_keys(5));
   plan.share_to_recover = audit_power(row_.name).share;
-  const auto checks = check_audit(row_, plan, {});
+  const auto checks = check_audit(row_, plan);
   EXPECT_EQ(checks.size(), 2 + planted_faults().size());
-  for (const AuditSelfCheck& check : checks) {
+  for (const AuditCheck& check : checks) {
     EXPECT_TRUE(check.passed) << check.name << ": " << check.detail << ". "
                               << (check.name == plan.honest ? about_weak_audits : "");
   }

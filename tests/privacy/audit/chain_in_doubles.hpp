@@ -10,7 +10,7 @@
 namespace starling {
 
 /// The chain of one client in doubles, x_t + N_t − Σ_j ω_j S_j with S_j ← θ_j S_j + N_t, N_t = round(σ Z_t), which
-/// makes the claims of the honest mechanism. For the audit's checks of itself; not private.
+/// makes the claims of the honest mechanism. For tests of audits; not private.
 class ChainInDoubles final : public Mechanism {
  public:
   enum class Fault {
@@ -26,7 +26,7 @@ class ChainInDoubles final : public Mechanism {
   [[nodiscard]] Charge charge(double price) const override { return honest_->charge(price); }
   [[nodiscard]] PriceKind price_kind() const override { return honest_->price_kind(); }
   [[nodiscard]] std::string description() const override {
-    return "A fault is planted: for the audit's checks of itself; not private.";
+    return "A fault is planted: for tests of audits; not private.";
   }
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;

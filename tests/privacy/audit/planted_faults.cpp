@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chain_in_doubles.hpp"
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "privacy/audit/audit_subjects.hpp"
+#include "privacy/audit/chain_in_doubles.hpp"
 
 namespace starling {
 
@@ -35,7 +35,7 @@ class Faulty final : public Mechanism {
   [[nodiscard]] PrivacyUnit unit() const override { return honest_->unit(); }
   [[nodiscard]] std::string neighbours() const override { return honest_->neighbours(); }
   [[nodiscard]] std::string description() const override {
-    return "A fault is planted: for the audit's checks of itself; not private.";
+    return "A fault is planted: for tests of audits; not private.";
   }
 
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,

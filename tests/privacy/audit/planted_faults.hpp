@@ -1,4 +1,4 @@
-/// Mechanisms with one fault each, for the audit's checks of itself: not private, and in no table.
+/// Mechanisms with one fault each, for tests of audits: not private, and in no table.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// For the audit's checks of itself; not private.
+/// For tests of audits; not private.
 enum class PlantedFault {
   half_noise,        ///< half of the noise is added
   clamped_noise,     ///< noise is clamped to one scale on either side
@@ -35,8 +35,8 @@ struct PlantedFaultRow {
 /// The faults of correlated noise, and those of single releases that show in one coordinate of a chain.
 [[nodiscard]] const std::vector<PlantedFaultRow>& planted_chain_faults();
 
-/// The mechanism of the row with a fault, with the charges of the honest mechanism. For the audit's checks of itself;
-/// not private. Faults of correlated noise need settings with a correlation. Throws UsageError as the row's maker does.
+/// The mechanism of the row with a fault, with the charges of the honest mechanism. For tests of audits; not private.
+/// Faults of correlated noise need settings with a correlation. Throws UsageError as the row's maker does.
 [[nodiscard]] std::unique_ptr<Mechanism> plant(PlantedFault fault, const MechanismRow& mechanism,
                                                const ReleaseSettings& settings);
 

@@ -1,4 +1,4 @@
-#include "chain_in_doubles.hpp"
+#include "privacy/audit/chain_in_doubles.hpp"
 
 #include <cmath>
 
