@@ -122,7 +122,7 @@ class Doctor(TestCase):
     def test_ranks_bound_to_one_core_while_others_are_free(self):
         cpu = min(os.sched_getaffinity(0))
         command = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "2", "taskset", "-c", str(cpu), STARLING, "doctor",
-                   "--json", "--pings", "5"]
+                   "--json", "--seconds", "1"]
         found, verdicts = self.examined(self.run_program(command))
         self.assertEqual(verdicts["binding"], "bad")
         self.assertIn("2 ranks", next(check["value"] for check in found["checks"] if check["name"] == "binding"))
@@ -131,7 +131,7 @@ class Doctor(TestCase):
     @unittest.skipIf(os.cpu_count() > 4, "would need as many ranks as there are CPUs, and one")
     def test_ranks_that_outnumber_cores_and_do_not_yield(self):
         more = ["-x", "OMPI_MCA_mpi_yield_when_idle=0"]
-        found, verdicts = self.examined(self.doctor(os.cpu_count() + 1, "--json", "--pings", "2", more=more))
+        found, verdicts = self.examined(self.doctor(os.cpu_count() + 1, "--json", "--seconds", "1", more=more))
         self.assertEqual(verdicts["CPUs"], "bad")
         self.assertFalse(any(rank["yields"] for rank in found["ranks"]))
 
@@ -186,8 +186,8 @@ class Doctor(TestCase):
 
     def test_time_that_is_up_leaves_edges_out(self):
         self.write("g.topo", "generate complete clients=16\n")
-        words = ["--topology", "g.topo", "--clients", 16, "--pings", "1000000", "--json"]
-        result = self.doctor(4, *words)  # 12 ways, a quarter of a second each
+        words = ["--topology", "g.topo", "--clients", 16, "--dimension", 300_000, "--json"]
+        result = self.doctor(4, *words)
         self.assertRegex(result.err, r"(?m)^timing edges: \d+ of 12$")
         self.assertTrue(all(edge["seconds"] > 0 for edge in self.examined(result)[0]["edges"]))
         result = self.doctor(4, *words, "--seconds", "0.01")

@@ -168,7 +168,7 @@ class Reference(TestCase):
                       ["privacy", "ledger", str(ledger)],
                       ["privacy", "audit", "--mechanism", "gaussian", "--samples", "2000"],
                       ["privacy", "audit", "--mechanism", "gaussian", "--protocol", "omd", "--run", "--samples", "100"],
-                      ["doctor", "--pings", "1", "--dimension", "1"],
+                      ["doctor", "--seconds", "1", "--dimension", "1"],
                       ["data", "describe", records, "--id", "id"]):
             result = self.run_alone([*words, "--json"])
             self.assertIn(result.code, (0, 1), result)

@@ -69,7 +69,7 @@ class Commands(TestCase):
                    "--mechanism", "none", "--feature-net", "d-8-4", "--head", "d-4-d", "--output", "run")
 
     def test_doctor(self):
-        done = self.clean(2, "doctor", "--pings", "3", "--json")
+        done = self.clean(2, "doctor", "--seconds", "1", "--json")
         self.assertEqual(len(json.loads(done.stdout)["ranks"]), 2)
 
     def test_topology_data_and_privacy(self):

@@ -144,7 +144,7 @@ LaunchFacts Doctor::look() {
   facts.clients = graph_->clients();
   facts.ranks_with_clients = std::min(static_cast<int>(graph_->clients()), world_.size());
   facts.clocks = measure_clock_skews(world_);
-  ProbeBudget pace{config_.pings, config_.seconds};
+  ProbeBudget pace{.seconds = config_.seconds};
   if (world_.rank() == 0) pace.progress = WaysPrinter();
   facts.ways = probe_routes(world_, layout, links, phases, length, pace);
   facts.exchange = probe_exchange(world_, layout, links, phases, length);

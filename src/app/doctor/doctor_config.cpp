@@ -10,7 +10,6 @@ namespace starling {
 namespace {
 
 constexpr long long most_numbers = 100'000'000;
-constexpr long long most_pings = 1'000'000;
 
 }  // namespace
 
@@ -36,13 +35,11 @@ Options doctor_options(DoctorConfig& config) {
                        {.initial = "1000", .range = {.most = most_numbers}}),
               config.dimension);
   options.add(
-      option("pings", "K", "round trips over each edge between ranks, or as many as fit in its part of --seconds",
-             {.range = {1, most_pings}, .unit = "round trips"}),
-      config.pings);
-  options.add(
-      option("seconds", "S",
-             "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
-             {.range = {0.01, 1e6}, .unit = "seconds"}),
+      option(
+          "seconds", "S",
+          "time for all edges together, of up to 100 round trips each; those that are left then are left out, and the "
+          "rest lies evenly among all",
+          {.range = {0.01, 1e6}, .unit = "seconds"}),
       config.seconds);
   options.add(
       declared("output",

@@ -17,7 +17,6 @@ struct DoctorConfig {
   std::optional<Client> clients;
   std::optional<Client> clients_per_rank;
   std::size_t dimension = 1000;  ///< of models
-  int pings = 100;               ///< over each edge, at most
   double seconds = 60;           ///< for timing all edges
   std::string output = ".";
   std::optional<std::string> predict;  ///< as parse_launch reads it; nothing else is done then

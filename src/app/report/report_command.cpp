@@ -25,8 +25,7 @@ constexpr const char* synopsis = "RUN … [--by KEYS] [--metric METRICS] [--html
 
 /// The request of a command line.
 struct ReportRequest {
-  std::vector<std::string> runs;    ///< directories
-  std::vector<std::string> others;  ///< further ones
+  std::vector<std::string> runs;  ///< directories
   ComparisonRequest comparison;
   TableFormat format = TableFormat::text;
   std::vector<std::string> picture_formats;
@@ -46,12 +45,6 @@ Options report_options(ReportRequest& request) {
   options.add(option("run", "RUN", "directory of the run; several are compared",
                      {.example = "run", .common = true, .positional = true, .many = true}),
               request.runs);
-  options.add(option("compare", "RUN2 …", "further runs, as if they stood beside RUN",
-                     {.example = "run-2",
-                      .common = true,
-                      .many = true,
-                      .relations = {excludes("csv", shows), excludes("json", shows)}}),
-              request.others);
   options.add(
       option("by", "KEY[,KEY…]",
              "columns of a comparison: options of config.ini, or keys of summary.json such as "
@@ -134,7 +127,6 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   ReportRequest request;
   report_options(request).parse(words);
   check(!request.runs.empty(), "no run is named. Name its directory: starling report {}", synopsis);
-  request.runs.insert(request.runs.end(), request.others.begin(), request.others.end());
   std::set<std::string> places;
   for (const std::string& run : request.runs) {
     std::error_code error;

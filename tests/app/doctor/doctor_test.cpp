@@ -224,14 +224,14 @@ TEST(DoctorHelp, NamesEveryCheck) {
 TEST(DoctorConfig, ReadsWhatItPrintsAndRefusesTheRest) {
   const testing_support::TemporaryFolder folder;
   const std::string text =
-      parse_doctor_config({"--topology", "g.topo", "--clients", "8", "--dimension", "7", "--pings", "3"}).text;
+      parse_doctor_config({"--topology", "g.topo", "--clients", "8", "--dimension", "7", "--seconds", "3"}).text;
   EXPECT_EQ(parse_doctor_config({"--config", folder.write("doctor.ini", text)}).text, text);
   const auto refusal = [](std::vector<std::string> words) {
     return message_of<UsageError>([&] { return parse_doctor_config(words); });
   };
   EXPECT_THAT(refusal({"--clients", "8", "--clients-per-rank", "2"}), HasSubstr("exclude each other"));
   EXPECT_THAT(refusal({"--dimension", "0"}), HasSubstr("--dimension"));
-  EXPECT_THAT(refusal({"--pings", "0"}), HasSubstr("--pings"));
+  EXPECT_THAT(refusal({"--seconds", "0"}), HasSubstr("--seconds"));
 }
 
 TEST(DiskTrial, FindsWhatIsDamaged) {
