@@ -21,6 +21,8 @@
 
 namespace starling {
 
+class PairNoise;
+
 /// The unit of privacy: one replaced record, one replaced component of one record's gradient, or all records of one
 /// person, replaced by any others. A sum has one clipped gradient for each record, or for each person.
 enum class PrivacyUnit { record, component, person };
@@ -64,6 +66,9 @@ struct ReleaseSettings {
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
   /// The correlation of a client's noise over the rounds; none: the noise is independent. Only for Gaussian noise.
   std::optional<NoiseCorrelation> correlation = {};
+  /// Noise between pairs of clients, beside each client's own; none: a client's own hides its records alone. Only for
+  /// Gaussian noise.
+  std::shared_ptr<PairNoise> pairs = {};
 };
 
 /// Access to secrets for mechanisms: opens a Secret, makes a Released.

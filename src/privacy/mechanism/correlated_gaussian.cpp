@@ -88,6 +88,10 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
     check(settings.rounds <= CorrelationLimits::rounds,
           "{} rounds with correlated noise: its rounding errors are bounded for 2^28. Use --noise-correlation none.",
           settings.rounds);
+    check(settings.rounds <= most_rounds(),
+          "{} rounds of correlated noise between pairs: its rounding errors are bounded for 2^20. Use "
+          "--noise-correlation none, or --trust local.",
+          settings.rounds);
     for (const double price : {settings.price.least, settings.price.most}) check_sigma(price);
   }
   ~CorrelatedGaussian() override { wipe(base_); }
@@ -112,7 +116,11 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
   using Place = std::pair<Client, std::uint32_t>;  // client and release index
 
   [[nodiscard]] double sigma(double price) const {
-    return correlated_sigma(*settings_.correlation, sensitivity(price), settings_.dimension, price);
+    return correlated_sigma(*settings_.correlation, sensitivity(price), settings_.dimension, price,
+                            terms_of(settings_));
+  }
+  [[nodiscard]] Round most_rounds() const {
+    return settings_.pairs ? PairTerms::most_rounds : CorrelationLimits::rounds;
   }
   void check_sigma(double price) const;
   [[nodiscard]] Chain& chain_at(const ReleaseAddress& address, double price);
@@ -134,12 +142,14 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
 
 void CorrelatedGaussian::check_sigma(double price) const {
   const double slowest = static_cast<double>(std::ranges::max(weights_.theta)) / CorrelationWeights::one;
-  const double largest = GaussianNoise::largest_sigma * (1 - 0x1p-10) * std::sqrt((1 - slowest) * (1 + slowest));
+  const double settled = std::sqrt((1 - slowest) * (1 + slowest));
+  const double largest = GaussianNoise::largest_sigma * (1 - 0x1p-10) * settled;
   const double wanted = sigma(price);
   const double scale = wanted * price;
   check(wanted <= largest && wanted >= GaussianNoise::smallest_sigma,
         "mu={}: correlated noise can be drawn for {:.3g} to {:.3g}. Choose another, or --noise-correlation none.",
         price, scale / largest, scale / GaussianNoise::smallest_sigma);
+  check_pairs(settings_, wanted / settled);
 }
 
 std::string CorrelatedGaussian::description() const {
@@ -159,7 +169,8 @@ std::string CorrelatedGaussian::description() const {
              "noise it would be {:.4g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
              "ChaCha20 keystreams: mu holds for the arithmetic of the machine, unless that cipher is broken.",
              settings_.batch, range(1), range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
-             range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds)));
+             range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds))) +
+         in_words(settings_.pairs.get());
 }
 
 void CorrelatedGaussian::persist(Snapshot& snapshot) {
@@ -204,9 +215,9 @@ Chain& CorrelatedGaussian::chain_at(const ReleaseAddress& address, double price)
                       "a release of client {} for round {} after one for round {}: correlated noise depends on the "
                       "releases before it. Restore their state, or begin a new chain.",
                       address.client, address.round, chain.last);
-  check<FailureError>(address.round - chain.first < CorrelationLimits::rounds,
-                      "round {} of client {}: correlated noise that began in round {} is proved for 2^28 rounds",
-                      address.round, address.client, chain.first);
+  check<FailureError>(address.round - chain.first < most_rounds(),
+                      "round {} of client {}: correlated noise that began in round {} is proved for {} rounds",
+                      address.round, address.client, chain.first, most_rounds());
   check<FailureError>(price == chain.price,
                       "a release of client {} at a price of {} after one at {}: correlated noise has one price",
                       address.client, price, chain.price);
@@ -279,8 +290,9 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
   chain.buffers.update([&](Buffers& buffers) {
     if (chain.last != Chain::none && address.round > chain.last + 1) skip(buffers, address.round - chain.last - 1);
     take_back(buffers, integers);
-    Keystream& words = noise_words("gaussian-blt", noise_.sigma(), address, price, key, integers);
     std::copy(integers.begin(), integers.end(), base_.begin());
+    if (settings_.pairs) settings_.pairs->add(address, noise_.sigma(), integers);
+    Keystream& words = noise_words("gaussian-blt", noise_.sigma(), address, price, key, integers);
     noise_.add(words, integers);
     keep(address, buffers, integers);
   });
@@ -291,10 +303,12 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
 
 // Relative errors of the few operations on positive numbers are far below 2^-40. Σ c (1 + W(1)) = 2 Σ c − 1.
 double correlated_sigma(const NoiseCorrelation& correlation, Bound<Norm::l2> sensitivity, std::size_t dimension,
-                        double price) {
-  const double entries = static_cast<double>(dimension) * static_cast<double>(CorrelationLimits::rounds);
+                        double price, const PairTerms& pairs) {
+  const auto size = static_cast<double>(dimension);
+  const double entries = size * static_cast<double>(CorrelationLimits::rounds);
   const double errors = (2 * weights_of(correlation).column_sum() - 1) * std::sqrt(entries);
-  return gaussian_sigma({noise_factor(correlation) * (sensitivity.value + errors) * (1 + 0x1p-40)}, price);
+  const double shift = pairs.shift(sensitivity.value + errors, size * static_cast<double>(PairTerms::most_rounds));
+  return gaussian_sigma({noise_factor(correlation) * shift * (1 + 0x1p-40)}, price);
 }
 
 std::unique_ptr<Mechanism> make_correlated_gaussian(const ReleaseSettings& settings) {

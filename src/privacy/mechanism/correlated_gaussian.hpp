@@ -33,6 +33,9 @@
 /// 6. Same rounds again. The noise depends on the address and on b_t: the same data after the same releases have the
 ///    same bytes. A chain that begins anew in a round that was released before has other b_t, thus independent noise,
 ///    but where both chains begin: there the releases are equal. Chains pay apart, each as above.
+/// 7. Noise between pairs (privacy/pairs/pair_noise.hpp). N_t is then A_t + Σ ± B_t. Steps 1, 2 and 4 hold for any
+///    integer noise; what D_t costs is said there, and σ is σ_a = noise_factor · (√h (Δ + E √(d T)) + ½ √(R d T'))/μ
+///    with T' = 2^20, the most rounds of such a chain. In step 5 the deviation is that of N_t, at most 2^55.
 #pragma once
 
 #include <cstddef>
@@ -40,12 +43,13 @@
 
 #include "core/boundary.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 
 namespace starling {
 
-/// σ of step 3 in integers, rounded up; `sensitivity` is Δ.
+/// σ of step 3 in integers, rounded up; `sensitivity` is Δ. With noise between pairs σ_a of step 7.
 [[nodiscard]] double correlated_sigma(const NoiseCorrelation& correlation, Bound<Norm::l2> sensitivity,
-                                      std::size_t dimension, double price);
+                                      std::size_t dimension, double price, const PairTerms& pairs = {});
 
 /// The mechanism for `settings.correlation`, which must be there. Each (client, release index) has a chain of its own.
 /// A release must be for a later round than the last of its chain, at the same price, and at block 0: it throws

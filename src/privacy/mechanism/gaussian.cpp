@@ -2,6 +2,7 @@
 #include "correlated_gaussian.hpp"
 #include "privacy/noise/gaussian_noise.hpp"
 #include "privacy/noise/grid.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "privacy/rows.hpp"
 
 namespace starling {
@@ -26,23 +27,30 @@ class Gaussian final : public GridMechanism<Norm::l2> {
                ", and Gaussian noise with a standard deviation of {} is added to each component of the mean over {} "
                "record(s). The noise is a Gaussian rounded correctly to integers, with bits from ChaCha20 keystreams: "
                "mu is exact and holds for the arithmetic of the machine, unless that cipher is broken.",
-               size_range(deviation(settings_.price.most), deviation(settings_.price.least)), settings_.batch);
+               size_range(deviation(settings_.price.most), deviation(settings_.price.least)), settings_.batch) +
+           in_words(settings_.pairs.get());
   }
 
  protected:
   void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                  std::span<std::int64_t> integers) override {
     if (sigma(price) != noise_.sigma()) noise_ = GaussianNoise(sigma(price));
+    if (settings_.pairs) settings_.pairs->add(address, noise_.sigma(), integers);
     noise_.add(noise_words("gaussian", noise_.sigma(), address, price, key, integers), integers);
   }
 
  private:
-  [[nodiscard]] double sigma(double price) const { return gaussian_sigma(sensitivity(price), price); }
+  /// Of the client's own noise.
+  [[nodiscard]] double sigma(double price) const {
+    const auto entries = static_cast<double>(settings_.dimension);
+    return gaussian_sigma({terms_of(settings_).shift(sensitivity(price).value, entries)}, price);
+  }
   [[nodiscard]] double sigma_in_range(double price) const {
     const double least = sensitivity(price).value / GaussianNoise::largest_sigma;
     const double most = sensitivity(price).value / GaussianNoise::smallest_sigma;
     check(price > least && price < most, "mu={}: Gaussian noise can be drawn for {:.3g} to {:.3g}. Choose another.",
           price, least, most);
+    check_pairs(settings_, sigma(price));
     return sigma(price);
   }
   /// The standard deviation of the noise of a component of the mean.

@@ -58,6 +58,8 @@ void check_ranges(const ReleaseSettings& settings, Norm norm) {
         "dimension={} (must be 1 to 2^50)", settings.dimension);
   check(!settings.correlation || norm == Norm::l2,
         "correlated noise is Gaussian. Use --mechanism gaussian, or --noise-correlation none.");
+  check(!settings.pairs || norm == Norm::l2,
+        "noise between pairs is Gaussian. Use --mechanism gaussian, or --trust local.");
   check(settings.replacement == 2 || (norm == Norm::l2 && is_whole(settings.unit) &&
                                       settings.replacement >= std::sqrt(2.0) && settings.replacement < 2),
         "a replaced record that moves the sum by {} clips: in L1, and by component, 2 is proved; in L2 the square root "

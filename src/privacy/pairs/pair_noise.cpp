@@ -1,0 +1,104 @@
+#include "privacy/pairs/pair_noise.hpp"
+
+#include <algorithm>
+
+#include "core/check.hpp"
+#include "core/memory/wipe.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr int bits_of_sum = 60;
+
+/// Little-endian: block counter 0, then the nonce of index and round.
+void set_nonce(StreamStart& start, const ReleaseAddress& address) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    start.counter_and_nonce[4 + i] = static_cast<unsigned char>(address.index >> (8 * i));
+  }
+  for (std::size_t i = 0; i < 8; ++i) {
+    start.counter_and_nonce[8 + i] = static_cast<unsigned char>(static_cast<std::uint64_t>(address.round) >> (8 * i));
+  }
+}
+
+}  // namespace
+
+PairNoise::PairNoise(const PairTerms& terms, Ends ends)
+    : terms_(terms),
+      ends_(std::move(ends)),
+      noise_(GaussianNoise::smallest_sigma),
+      words_(NoiseKey(NoiseKey::Bytes{})) {
+  check(terms.exposure > 0 && terms.exposure <= 1 && terms.ratio > 0 && terms.rounding >= 0,
+        "noise between pairs with an exposure of {} and a ratio of {} (the first is at most 1, both are positive)",
+        terms.exposure, terms.ratio);
+}
+
+PairNoise::~PairNoise() {
+  wipe(sum_);
+}
+
+void PairNoise::draw(const PairEnd& end, const ReleaseAddress& address) {
+  StreamStart start(end.key);
+  set_nonce(start, address);
+  words_.restart(start);
+  noise_.add(words_, sum_);
+}
+
+void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::int64_t> integers) {
+  const auto ends = ends_.find(address.client);
+  check<FailureError>(ends != ends_.end(), "client {} has no keys of pairs", address.client);
+  check<FailureError>(address.block == 0 && address.round >= 0,
+                      "block {} of a release in round {}: noise between pairs is for one release a round",
+                      address.block, address.round);
+  Round& last = last_.try_emplace({address.client, address.index}, -1).first->second;
+  check<FailureError>(address.round > last,
+                      "client {} releases for round {} after round {}: noise of its pairs would meet two vectors",
+                      address.client, address.round, last);
+  last = address.round;
+  if (const double scale = terms_.ratio * sigma; noise_.sigma() != scale) noise_ = GaussianNoise(scale);
+  sum_.assign(integers.size(), 0);
+  for (const PairEnd& end : ends->second) {
+    if (!end.adds) draw(end, address);
+  }
+  for (std::int64_t& each : sum_) each = -each;
+  for (const PairEnd& end : ends->second) {
+    if (end.adds) draw(end, address);
+  }
+  std::int64_t bits = 0;
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    bits |= sum_[i] ^ (sum_[i] >> 63);
+    integers[i] += sum_[i];
+  }
+  check<FailureError>(bits >> bits_of_sum == 0,
+                      "the noise generator is broken (client {}, round {}: a sum of noise "
+                      "beyond 2^60)",
+                      address.client, address.round);
+}
+
+void check_pairs(const ReleaseSettings& settings, double sigma) {
+  if (!settings.pairs) return;
+  check(settings.batch <= PairTerms::most_batch,
+        "batch={} with noise between pairs: the noise and a sum of more than 2^20 records do not fit into 64-bit "
+        "integers. Choose a smaller batch, or --trust local.",
+        settings.batch);
+  check(is_whole(settings.unit),
+        "unit component with noise between pairs: its cost is known for whole gradients. Use --unit record, or --trust "
+        "local.");
+  const PairTerms& terms = settings.pairs->terms();
+  check(terms.ratio * sigma <= GaussianNoise::largest_sigma && terms.whole() * sigma <= PairTerms::largest_sigma,
+        "mu={}: noise between {} pairs a client does not fit into 64-bit integers. Choose a larger price, fewer pairs, "
+        "or --trust local.",
+        settings.price.least, terms.most_degree);
+}
+
+std::string in_words(const PairNoise* pairs) {
+  if (pairs == nullptr) return "";
+  const PairTerms& terms = pairs->terms();
+  return fmt::format(
+      " That is the client's own noise. Besides, each pair of clients shares noise of {:g} times that deviation, which "
+      "one end adds and the other takes away, with keys that both ends alone can make (X25519): it cancels in the sum "
+      "over all clients, and hides each client among at least {:.4g}.",
+      terms.ratio, 1 / terms.exposure);
+}
+
+}  // namespace starling

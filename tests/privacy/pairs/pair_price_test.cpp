@@ -1,0 +1,126 @@
+#include "privacy/pairs/pair_price.hpp"
+
+#include <algorithm>
+
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "plain_matrix.hpp"
+#include "support/testing.hpp"
+
+namespace starling::pair_price_test {
+
+using namespace testing_support;
+
+/// Each pair is there with probability `density`.
+PairGraph random_graph(Client clients, double density, std::uint64_t seed) {
+  AddressedRandom random(seed, Purpose::experiment, 0, 0);
+  std::vector<PairGraph::Pair> pairs;
+  for (Client u = 0; u < clients; ++u) {
+    for (Client v = 0; v < u; ++v) {
+      if (random.uniform() < density) pairs.emplace_back(u, v);
+    }
+  }
+  return PairGraph::of(clients, pairs);
+}
+
+/// The exposure is an upper bound, and no more than a share of 2·10^-6 above.
+void expect_exact(double bound, double exact) {
+  EXPECT_GE(bound, exact * (1 - 1e-12));
+  EXPECT_LE(bound, exact * (1 + 2e-6));
+}
+
+TEST(PairPrice, IsExactForCompleteGraphs) {
+  for (const double ratio : {0.5, 1.0, 4.0}) {
+    for (Client colluding = 0; colluding <= 3; ++colluding) {
+      const PairGraph graph = PairGraph::all(7);
+      expect_exact(exposure(graph, ratio, colluding), enumerated_exposure(graph, ratio, colluding));
+    }
+    EXPECT_EQ(exposure(PairGraph::all(7), ratio, 6), 1);
+    EXPECT_EQ(exposure(PairGraph::all(2), ratio, 1), 1);
+    EXPECT_EQ(exposure(PairGraph::all(1), ratio, 0), 1);
+  }
+}
+
+TEST(PairPrice, IsExactForOneColludingClientOfSmallGraphs) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const PairGraph graph = random_graph(11, 0.35, seed);
+    for (const double ratio : {0.75, 3.0}) {
+      for (const Client colluding : {0, 1}) {
+        expect_exact(exposure(graph, ratio, colluding), enumerated_exposure(graph, ratio, colluding));
+      }
+    }
+  }
+}
+
+TEST(PairPrice, IsABoundForMoreColludingClients) {
+  double best = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const PairGraph graph = random_graph(12, seed % 2 == 0 ? 0.4 : 0.7, seed);
+    for (const double ratio : {0.75, 3.0}) {
+      for (const Client colluding : {2, 3}) {
+        const double bound = exposure(graph, ratio, colluding);
+        const double exact = enumerated_exposure(graph, ratio, colluding);
+        EXPECT_GE(bound, exact * (1 - 1e-12)) << seed;
+        best = std::max(best, exact / bound);
+      }
+    }
+  }
+  EXPECT_GT(best, 0.4) << "a bound of 1 would be none";
+}
+
+/// Too large for an inverse: the bound is compared with what another client's removal leaves of an exact one.
+TEST(PairPrice, IsABoundForLargeGraphs) {
+  const PairGraph graph = PairGraph::filled(600, {}, 18, 3);
+  const Rows inverse = inverse_of(matrix_of(graph, 4, std::vector<char>(600, 0)));
+  double exact = 0;
+  for (std::size_t u = 0; u < inverse.size(); ++u) exact = std::max(exact, inverse[u][u]);
+  EXPECT_GE(exposure(graph, 4, 0), exact);
+  EXPECT_GE(exposure(graph, 4, 1), exposure(graph, 4, 0));
+  EXPECT_LE(exposure(graph, 4, 1), 1.0 / 80) << "two levels hide more than the 18 partners of a client";
+}
+
+TEST(PairPrice, RisesWithCoalitionsAndWithPairsThatAreMissing) {
+  const PairGraph graph = PairGraph::all(9);
+  std::vector<PairGraph::Pair> fewer;
+  for (Client u = 0; u < 9; ++u) {
+    for (Client v = 0; v < u; ++v) {
+      if (u + v != 5) fewer.emplace_back(u, v);
+    }
+  }
+  for (Client colluding = 0; colluding <= 8; ++colluding) {
+    EXPECT_LT(exposure(graph, 2, colluding), exposure(PairGraph::of(9, fewer), 2, colluding) + 1e-12);
+    if (colluding > 0) {
+      EXPECT_GT(exposure(graph, 2, colluding), exposure(graph, 2, colluding - 1));
+    }
+  }
+}
+
+TEST(PairPrice, IsOneWherePartnersCanAllCollude) {
+  const PairGraph path = PairGraph::of(4, {{0, 1}, {1, 2}, {2, 3}});
+  EXPECT_EQ(exposure(path, 3, 1), 1);
+  EXPECT_LT(exposure(path, 3, 0), 0.5);
+  EXPECT_EQ(exposure(PairGraph::of(3, {{0, 1}}), 3, 0), 1) << "client 2 has no partner";
+}
+
+TEST(PairPrice, TakesTheLeastRatioThatHidesThreeFifthsOfTheClients) {
+  for (const Client clients : {3, 16, 64}) {
+    const PairGraph graph = PairGraph::all(clients);
+    const double wanted = 0.6 * (clients - 1);
+    const double ratio = least_ratio(graph, 1);
+    EXPECT_GE(1 / exposure(graph, ratio, 1), wanted);
+    if (ratio > ratio_step) {
+      EXPECT_LT(1 / exposure(graph, ratio - ratio_step, 1), wanted);
+    }
+  }
+  const PairGraph large = PairGraph::filled(2000, {}, 18, 3);
+  const double ratio = least_ratio(large, 1);
+  EXPECT_LT(ratio, 8) << "a tree of 18 times 17 clients cannot hide 1,200, and more noise would not help";
+  EXPECT_GT(1 / exposure(large, ratio, 1), 100);
+}
+
+TEST(PairPrice, RefusesImpossibleSizes) {
+  EXPECT_ERROR(UsageError, "0 times", exposure(PairGraph::all(3), 0, 1));
+  EXPECT_ERROR(UsageError, "colluding", exposure(PairGraph::all(3), 1, -1));
+}
+
+}  // namespace starling::pair_price_test
