@@ -6,7 +6,7 @@
 #include "core/check.hpp"
 #include "core/text/names.hpp"
 #include "core/text/spec.hpp"
-#include "files/number_pairs.hpp"
+#include "files/number_rows.hpp"
 
 namespace starling {
 

@@ -1,6 +1,7 @@
 /// Graphs that a topology file can describe, fixed or endless. All clients are present, and no message is lost.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +9,11 @@
 #include "graph/schedule.hpp"
 
 namespace starling {
+
+/// The weight that a client with `degree` neighbours gives to each of them and to itself.
+[[nodiscard]] inline double equal_share(std::size_t degree) {
+  return 1.0 / static_cast<double>(degree + 1);
+}
 
 /// Rules for edge weights A[to, from]. Every client also keeps a share of its own.
 enum class WeightRule {

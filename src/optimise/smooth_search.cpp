@@ -1,15 +1,115 @@
 // The smooth part of the search: gradient steps and quasi-Newton steps.
+
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <vector>
 
+#include "core/columns.hpp"
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
-#include "quasi_newton.hpp"
-#include "search.hpp"
+#include "mirror/mirror.hpp"
+#include "optimise/search.hpp"
 
 namespace starling {
 
 namespace {
+
+/// The inverse Hessian H of a function, estimated from its gradients along a path (L-BFGS: Nocedal 1980).
+class CurvatureMemory {
+ public:
+  /// −H slope; −slope / curvature while the memory is empty.
+  [[nodiscard]] Vector direction(View slope, double curvature) const;
+  /// Adds a move and the change of the gradient over it; ignores pairs that are not convex.
+  void add(Vector move, Vector change);
+  void clear() { pairs_.clear(); }
+  [[nodiscard]] bool empty() const { return pairs_.empty(); }
+
+ private:
+  struct Pair {
+    Vector move;
+    Vector change;
+    double product = 0;
+  };
+  std::deque<Pair> pairs_;
+};
+
+/// The face of the domain on which a gradient step from a point stays: coordinates at their bounds are held, a simplex
+/// keeps its sum, and on the rim of a ball no step leads outwards.
+class Face {
+ public:
+  /// The face of the point x with this gradient.
+  Face(Domain& domain, View x, View gradient);
+  /// Component of a gradient or step along the face.
+  [[nodiscard]] Vector along(View vector) const;
+  /// Whether steps along the face have to be projected back onto it.
+  [[nodiscard]] bool curved() const { return !normal_.empty(); }
+  /// Whether both faces hold the same coordinates and are both curved or both flat.
+  [[nodiscard]] bool same(const Face& other) const { return held_ == other.held_ && curved() == other.curved(); }
+
+ private:
+  std::vector<bool> held_;
+  bool fixed_sum_;
+  Vector normal_;  ///< normal of a ball's rim; empty elsewhere
+};
+
+constexpr std::size_t most_pairs = 60;
+constexpr double least_product = 1e-14;  ///< relative
+constexpr double trial_length = 1e-3;
+constexpr double rim = 1e-10;  ///< relative
+
+Vector CurvatureMemory::direction(View slope, double curvature) const {
+  Vector p(slope.begin(), slope.end());
+  Vector shares(pairs_.size());
+  for (std::size_t i = pairs_.size(); i-- > 0;) {
+    shares[i] = dot(pairs_[i].move, p) / pairs_[i].product;
+    axpy(-shares[i], pairs_[i].change, p);
+  }
+  scale(pairs_.empty() ? 1 / curvature : pairs_.back().product / dot(pairs_.back().change, pairs_.back().change), p);
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    axpy(shares[i] - dot(pairs_[i].change, p) / pairs_[i].product, pairs_[i].move, p);
+  }
+  scale(-1, p);
+  return p;
+}
+
+void CurvatureMemory::add(Vector move, Vector change) {
+  const double product = dot(move, change);
+  if (!(product > least_product * norm2(move) * norm2(change))) return;
+  if (pairs_.size() == most_pairs) pairs_.pop_front();
+  pairs_.push_back({std::move(move), std::move(change), product});
+}
+
+Face::Face(Domain& domain, View x, View gradient) : held_(x.size()), fixed_sum_(domain.simplex_mass() > 0) {
+  Vector trial(x.begin(), x.end());
+  axpy(-trial_length / (1 + norm2(gradient)), gradient, trial);
+  domain.project(trial);
+  for (std::size_t i = 0; i < x.size(); ++i) held_[i] = gradient[i] != 0 && trial[i] == x[i];
+  const double radius = domain.ball_radius();
+  if (radius == 0 || norm2(x) < radius * (1 - rim) || dot(gradient, x) >= 0) return;
+  normal_.assign(x.begin(), x.end());
+  scale(1 / norm2(x), normal_);
+}
+
+Vector Face::along(View vector) const {
+  Vector slope(vector.begin(), vector.end());
+  if (curved()) axpy(-dot(normal_, slope), normal_, slope);
+  double total = 0;
+  double free = 0;
+  for (std::size_t i = 0; i < slope.size(); ++i) {
+    if (held_[i]) {
+      slope[i] = 0;
+    } else {
+      total += slope[i];
+      ++free;
+    }
+  }
+  if (!fixed_sum_ || free == 0) return slope;
+  for (std::size_t i = 0; i < slope.size(); ++i) {
+    if (!held_[i]) slope[i] -= total / free;
+  }
+  return slope;
+}
 
 /// Most steps in a row that do not lower the value.
 constexpr int most_idle_steps = 30;

@@ -1,4 +1,4 @@
-#include "options/named_files.hpp"
+#include "options/option.hpp"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,15 +1,39 @@
 /// Declaration of an option as data, for parsing, help, configuration files and `--resume`.
 #pragma once
 
-#include <optional>
+#include <filesystem>
 #include <string>
+#include <optional>
 #include <utility>
 #include <vector>
-
 #include "core/text/names.hpp"
-#include "options/named_files.hpp"
 
 namespace starling {
+
+/// Function that resolves every relative file name in the value against `folder`. Words, numbers, absolute names and
+/// "-" stay unchanged.
+using NamedFiles = std::string (*)(const std::string& value, const std::filesystem::path& folder);
+
+namespace named {
+std::string file(const std::string& value, const std::filesystem::path& folder);
+/// FILE, FEATURES,LABELS, part-{client}.csv, "-", synthetic:NAME or memory:NAME; lists of files too.
+std::string source(const std::string& value, const std::filesystem::path& folder);
+/// A start or a noise key: FILE, unless the value is one of the option's words.
+std::string start(const std::string& value, const std::filesystem::path& folder);
+std::string noise_key(const std::string& value, const std::filesystem::path& folder);
+/// FILE, or onehot:FILE.
+std::string encoding(const std::string& value, const std::filesystem::path& folder);
+/// FILE; what begins with values: names no file.
+std::string standardisation(const std::string& value, const std::filesystem::path& folder);
+/// constant:FILE; other values name no file.
+std::string missing(const std::string& value, const std::filesystem::path& folder);
+/// FILE, or a model of absences.
+std::string absences(const std::string& value, const std::filesystem::path& folder);
+/// plugin:FILE, perhaps with :OPTIONS; other values name no file.
+std::string model(const std::string& value, const std::filesystem::path& folder);
+/// schedule:FILE, clients:FILE, file:FILE, linear:FILE, several of which + may join; other values name no file.
+std::string spec(const std::string& value, const std::filesystem::path& folder);
+}  // namespace named
 
 /// Largest whole number of options without a smaller bound. Doubles represent all whole numbers up to this bound.
 constexpr long long most_whole = 9'000'000'000'000'000;

@@ -5,9 +5,9 @@
 
 #include <fmt/chrono.h>
 
-#include "data_sets.hpp"
 #include "hdf5/file.hpp"
 #include "output/model_recorder.hpp"
+#include "output/recorded.hpp"
 #include "spread.hpp"
 
 namespace starling {

@@ -7,8 +7,8 @@
 
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
-#include "data_sets.hpp"
 #include "hdf5/file.hpp"
+#include "output/recorded.hpp"
 #include "regret/models_in_turn.hpp"
 #include "spread.hpp"
 

@@ -1,8 +1,9 @@
 /// The reporter of network-wide figures during a run. At recorded rounds every rank sends rank 0 a short report,
 /// without waiting. Rank 0 adds up the reports, shows them and hands them to the writers of the history. The figures do
-/// not depend on the layout (record/report_tree.hpp), and are those of the clients that are not lost.
+/// not depend on the layout (ReportTree), and are those of the clients that are not lost.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/columns.hpp"
+#include "core/links.hpp"
 #include "core/snapshot.hpp"
 #include "net/agreement.hpp"
 #include "output/directory/history.hpp"
@@ -22,6 +25,31 @@
 #include "protocol/observer.hpp"
 
 namespace starling {
+
+/// Nodes of the tree, ascending. Each is a vector of equal length: `fields` figures that add up, and the sum of models.
+class ReportTree {
+ public:
+  /// The first of the figures, of every node.
+  enum Field : std::size_t {
+    first,    ///< first client
+    clients,  ///< number of clients
+    spread,   ///< Σ ‖x_u − mean of the node‖²
+    figures,  ///< the place of the first figure that adds up
+  };
+
+  /// `head` is the number of fields and figures before the models.
+  explicit ReportTree(std::size_t head) : head_(head) {}
+  /// Adds a node that follows all others, and joins it with those before it where both are halves of one.
+  void add(Vector node);
+  [[nodiscard]] const std::vector<Vector>& nodes() const { return nodes_; }
+  /// All nodes together, in their order. There must be one.
+  [[nodiscard]] Vector total() const;
+
+ private:
+  void join(Vector& left, const Vector& right) const;
+  std::size_t head_;
+  std::vector<Vector> nodes_;
+};
 
 /// Score of a model on the public test set.
 using TestScore = std::function<Score(View)>;

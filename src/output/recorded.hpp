@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/links.hpp"
@@ -42,5 +43,16 @@ struct Recorded {
 /// clients. Of more clients it takes ten, spread evenly: fewer models if ten have more than a million numbers together,
 /// but ten clients' figures. Any other choice holds for models and figures alike.
 [[nodiscard]] Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size_t dimension);
+
+/// `none`: nothing is learned. `losses`: labels are numbers. `losses_and_accuracies`: labels are classes.
+enum class Scores { none, losses, losses_and_accuracies };
+/// The task: "averaging", "regression" or "classification".
+[[nodiscard]] const char* name_of(Scores scores);
+
+/// Figures of a record whose spread over clients is kept.
+constexpr std::size_t spread_figures = 5;
+
+/// Data sets of progressive scores, with what they mean.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> score_sets(Scores scores, Figures figures);
 
 }  // namespace starling

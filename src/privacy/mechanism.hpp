@@ -61,7 +61,7 @@ struct ReleaseSettings {
   /// The sensitivity of a sum in clips: 2, or √2 where the contributions of any two records have a non-negative inner
   /// product (only Gaussian noise, and not unit component; proof in privacy/noise/grid.hpp).
   double replacement = 2;
-  /// Of unit person: records come through pipes, each in a slot of its own (data/serving/person_slots.hpp).
+  /// Of unit person: records come through pipes, each in a slot of its own (data/serving/person_uses.hpp).
   bool persons_in_slots = false;
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
   /// The correlation of a client's noise over the rounds; none: the noise is independent. Only for Gaussian noise.

@@ -3,8 +3,65 @@
 #include <algorithm>
 
 #include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
 
 namespace starling {
+
+ReplayedRecords::ReplayedRecords(const EvaluationData& data)
+    : spans_(std::max<std::size_t>(data.marks.size(), 1)), clients_(data.streams.size()) {
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    ClientRecords& client = clients_[k];
+    Stream& stream = *data.streams[k];
+    client.spans.resize(spans_);
+    client.firsts.assign(1, 0);
+    data.rounds[k].for_each([&](Round t) {
+      check<DataError>(!stream.ended(t), "a source ends before round {} of {} that were played (has it changed since?)",
+                       t, data.rounds[k].size());
+      while (client.firsts.size() < spans_ && t >= data.marks[client.firsts.size() - 1]) {
+        client.firsts.push_back(client.rounds.size());
+      }
+      append(stream.next(t), client.spans[client.firsts.size() - 1]);
+      client.rounds.push_back(t);
+    });
+    client.firsts.resize(spans_ + 1, client.rounds.size());
+  }
+}
+
+void ReplayedRecords::append(const Secret<Batch>& batch, Secret<RecordSpan>& span) {
+  span.update(
+      [](RecordSpan& all, const Batch& one) {
+        for (std::size_t i = 0; i < one.size(); ++i) all.records.add(one.row(i), one.label(i));
+        all.ends.push_back(all.records.size());
+      },
+      batch);
+}
+
+void ReplayedRecords::read(std::size_t k, std::size_t i, Secret<Batch>& batch) const {
+  const ClientRecords& client = clients_[k];
+  const auto beyond = std::upper_bound(client.firsts.begin(), client.firsts.end() - 1, i);
+  const auto s = static_cast<std::size_t>(beyond - client.firsts.begin()) - 1;
+  const std::size_t number = i - client.firsts[s];
+  batch.update(
+      [number](Batch& one, const RecordSpan& all) {
+        one.clear();
+        for (std::size_t j = all.ends[number]; j < all.ends[number + 1]; ++j) {
+          one.add(all.records.row(j), all.records.label(j));
+        }
+      },
+      client.spans[s]);
+}
+
+void RoundLoss::add(View x, const Batch& records, double rounds, MutableView part) {
+  const Score score = model_.evaluate(x, records, Clip{}, gradient_);
+  const MutableView slope = part.first(x.size());
+  axpy(1 / batch_, gradient_, slope);
+  axpy(rounds * l2_, x, slope);
+  part[x.size()] += score.loss / batch_ + rounds * 0.5 * l2_ * dot(x, x);
+}
+
+double RoundLoss::value(View x, const Batch& records, double rounds) {
+  return model_.score(x, records).loss / batch_ + rounds * 0.5 * l2_ * dot(x, x);
+}
 
 EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy, Model& model, Domain& domain,
                                const EvaluationData& data, std::function<bool()> interrupted)

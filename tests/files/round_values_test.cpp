@@ -1,7 +1,7 @@
 #include "files/round_values.hpp"
 
 #include "core/check.hpp"
-#include "files/number_pairs.hpp"
+#include "files/number_rows.hpp"
 #include "support/testing.hpp"
 
 namespace starling::round_values_test {

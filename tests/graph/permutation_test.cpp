@@ -1,9 +1,8 @@
 // Keyed permutations: bijections whose two directions agree, and as random as a test of many can tell.
-#include "graph/permutation.hpp"
-
 #include <algorithm>
 #include <set>
 
+#include "graph/random_pairs.hpp"
 #include "statistics.hpp"
 
 namespace starling::permutation_test {

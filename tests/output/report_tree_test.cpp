@@ -1,8 +1,7 @@
-#include "output/report_tree.hpp"
-
 #include <cmath>
 #include <cstdint>
 
+#include "output/network_reporter.hpp"
 #include "support/testing.hpp"
 
 namespace starling::report_tree_test {

@@ -12,6 +12,7 @@
 #include "core/random.hpp"
 #include "core/text/table.hpp"
 #include "data/settings.hpp"
+#include "data/source.hpp"
 #include "data/stream.hpp"
 
 namespace starling {
@@ -73,5 +74,11 @@ using GeneratorTable = Table<Generator, const Audience&>;
 
 /// Throws UsageError for options on reading files, which have no meaning for a generator.
 void refuse_reading_options(const ReadSettings& settings);
+
+/// Reader of the records that a run on `synthetic:SPEC` with this seed and batch size serves to the client, in the same
+/// order. Messages call the source `name`.
+[[nodiscard]] std::unique_ptr<RecordReader> open_generated(std::shared_ptr<const Generator> generator, std::string name,
+                                                           std::uint64_t seed, Client client, std::int64_t batch,
+                                                           std::int64_t records);
 
 }  // namespace starling

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "data/generators/synthetic.hpp"
+#include "data/serving/person_uses.hpp"
 #include "data/stream.hpp"
-#include "person_slots.hpp"
 #include "planned_stream.hpp"
 #include "scan.hpp"
 

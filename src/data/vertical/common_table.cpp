@@ -7,7 +7,6 @@
 #include "core/digest.hpp"
 #include "data/file_columns.hpp"
 #include "data/fingerprint.hpp"
-#include "data/generators/generated_source.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/serving/scan.hpp"
 #include "table_rows.hpp"

@@ -10,6 +10,15 @@
 
 namespace starling {
 
+struct MeasuredRate {
+  double contraction = 1;  ///< factor of the span per round; 0 where it is gone
+  std::optional<Round> rounds_to_1e_3;
+};
+
+/// Push-sum of random numbers over one period, or until their span has fallen by 1e-9, which is about as far as
+/// rounding lets it be seen. Needs sender sums of one and own shares above zero.
+[[nodiscard]] MeasuredRate measure_rate(const Topology& topology);
+
 struct Range {
   double min = 0;
   double max = 0;

@@ -6,7 +6,6 @@
 #include "core/random.hpp"
 #include "families.hpp"
 #include "graph/families/endless.hpp"
-#include "graph/permutation.hpp"
 #include "graph/random_pairs.hpp"
 
 namespace starling::families {

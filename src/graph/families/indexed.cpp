@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "graph/digest_writer.hpp"
-#include "graph/equal_share.hpp"
+#include "graph/graph.hpp"
 #include "graph/topology.hpp"
 
 namespace starling {

@@ -5,7 +5,7 @@
 
 #include "core/check.hpp"
 #include "core/text/spec.hpp"
-#include "files/number_pairs.hpp"
+#include "files/number_rows.hpp"
 #include "graph/overlays/attendance.hpp"
 
 namespace starling {

@@ -2,7 +2,7 @@
 
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/text/whole_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "output/checkpoints/checkpoint.hpp"
 
 namespace starling {

@@ -15,7 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/text/whole_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "files/tell_user.hpp"
 #include "net/probes/latency_probes.hpp"
 #include "output/directory/file_gathering.hpp"

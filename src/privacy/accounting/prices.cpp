@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "files/number_pairs.hpp"
+#include "files/number_rows.hpp"
 
 namespace starling {
 

@@ -13,7 +13,7 @@
 
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/text/whole_number.hpp"
+#include "core/text/exact_number.hpp"
 #include "privacy/statement/statement.hpp"
 
 namespace starling {

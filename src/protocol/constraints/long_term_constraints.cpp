@@ -1,10 +1,21 @@
 #include "protocol/constraints/long_term_constraints.hpp"
 
-#include "constraint_data.hpp"
+#include <algorithm>
+
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "protocol/constraints/constraint_data.hpp"
 
 namespace starling {
+
+double next_multiplier(double lambda, double eta, double c, const DualSettings& settings) {
+  const double ascent = settings.step * eta * (c - settings.regularisation * eta * lambda);
+  return std::clamp(lambda + ascent, 0.0, settings.most);
+}
+
+double next_queue(double queue, double c) {
+  return std::max(0.0, queue + c);
+}
 
 LongTermConstraints::LongTermConstraints(ConstraintSet set, const DualSettings& settings, PrivateConstraint how,
                                          std::size_t clients, PairedMechanism* pair, std::size_t batch)

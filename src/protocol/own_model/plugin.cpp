@@ -13,8 +13,8 @@
 #include "core/digest.hpp"
 #include "core/numerics/kept_arithmetic.hpp"
 #include "core/record_error.hpp"
-#include "fence.hpp"
 #include "files/tell_user.hpp"
+#include "protocol/own_model/answer.hpp"
 
 namespace starling {
 

@@ -1,13 +1,86 @@
 #include "protocol/vertical/vertical.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <span>
 
 #include "core/numerics/kernels.hpp"
+#include "model/network/network_block.hpp"
 #include "privacy/clip_rows.hpp"
 #include "privacy/without_noise.hpp"
-#include "protocol/vertical/person_gradients.hpp"
 
 namespace starling {
+
+VerticalParts add_vertical_parts(MultipartMechanism& mechanism, const VerticalArchitecture& architecture,
+                                 const VerticalPlan& plan) {
+  using Scale = MultipartMechanism::Scale;
+  const double clip = mechanism.settings().clip;
+  const double embedding_clip = mechanism.price_kind() == PriceKind::none ? clip : plan.embedding_clip;
+  const auto dimension = [&](const Architecture& of) {
+    return make_network_block(of, architecture.precision)->dimension();
+  };
+  VerticalParts parts;
+  for (const Architecture& party : architecture.features) {
+    const std::size_t width = architecture.head.input.size() / architecture.parties();
+    parts.sent.push_back(plan.central ? mechanism.add("columns", clip, plan.batch * party.input.size(), Scale::rows)
+                                      : mechanism.add("embedding", embedding_clip, plan.rows() * width, Scale::rows));
+    parts.gradients.push_back(mechanism.add("gradient of a party", clip, dimension(party)));
+  }
+  const bool secret = plan.labels == LabelHolders::head;
+  if (secret || plan.central) parts.head = mechanism.add("gradient of the head", clip, dimension(architecture.head));
+  if (secret) {
+    parts.derivatives =
+        mechanism.add("derivatives by embeddings", clip, plan.rows() * architecture.head.input.size(), Scale::rows);
+  }
+  return parts;
+}
+
+namespace {
+
+/// A network on the rows of a round, M × inputs, with the derivatives of the loss by its outputs, M × outputs.
+struct PlayedRows {
+  View parameters;
+  View inputs;
+  View d_outputs;
+};
+
+/// The persons of a round: each has `places` rows, of which the first ones hold its records.
+struct PersonRows {
+  std::span<const std::size_t> records;  ///< of each person
+  std::size_t places = 1;
+};
+
+/// Writes Σ_p clip(g_p) into `gradient` (resized to the network's dimension), where g_p is the mean of the gradients of
+/// person p's records. Records out of range add nothing to the mean. A person without a record, or whose mean is out of
+/// range, adds zero. Returns the number of records and persons out of range.
+///
+/// Sensitivity. A person's part depends on this person's rows alone, and is a vector of doubles that clip_rows has
+/// clipped to the bound. Parts are added in double. So the requirements of privacy/noise/grid.hpp hold with persons in
+/// place of records.
+std::size_t add_persons(NetworkBlock& network, const PlayedRows& rows, const PersonRows& persons, const Clip& clip,
+                        Vector& gradient);
+
+std::size_t add_persons(NetworkBlock& network, const PlayedRows& rows, const PersonRows& persons, const Clip& clip,
+                        Vector& gradient) {
+  const Clip unclipped{clip.kind, std::numeric_limits<double>::infinity()};  // leaves out what is out of range
+  Vector part;
+  std::size_t out_of_range = 0;
+  gradient.assign(network.dimension(), 0.0);
+  for (std::size_t p = 0; p < persons.records.size(); ++p) {
+    const std::size_t first = p * persons.places;
+    const std::size_t count = persons.records[p];
+    if (count == 0) continue;
+    const auto own = [&](View all, std::size_t width) { return all.subspan(first * width, count * width); };
+    network.forward(rows.parameters, own(rows.inputs, network.inputs()));
+    const std::size_t left_out = network.gradient(own(rows.d_outputs, network.outputs()), unclipped, part);
+    for (double& entry : part) entry /= static_cast<double>(count);
+    out_of_range += left_out + clip_rows(part, part.size(), clip);
+    axpy(1, part, gradient);
+  }
+  return out_of_range;
+}
+
+}  // namespace
 
 Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Accounts& accounts,
                    MultipartMechanism& mechanism, std::vector<NoiseKey> keys, const VerticalArchitecture& architecture,

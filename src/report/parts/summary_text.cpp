@@ -8,7 +8,7 @@
 #include "files/text_files.hpp"
 #include "output/directory/run_directory.hpp"
 #include "output/intervals/study.hpp"
-#include "output/scores.hpp"
+#include "output/recorded.hpp"
 #include "parts.hpp"
 #include "privacy/statement/statement.hpp"
 #include "report/figures/figure.hpp"

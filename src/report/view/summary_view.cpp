@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/text/whole_number.hpp"
+#include "core/text/exact_number.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include "catalogue.hpp"
 #include "console/pass.hpp"
 #include "core/check.hpp"
-#include "data/generators/generated_source.hpp"
+#include "data/generators/synthetic.hpp"
 #include "source_options.hpp"
 
 namespace starling {

@@ -1,7 +1,6 @@
-#include "data/generators/generated_source.hpp"
-
 #include <memory>
 
+#include "data/generators/synthetic.hpp"
 #include "data/reading.hpp"
 
 namespace starling::generated_source_test {

@@ -8,7 +8,6 @@
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "data/formats/writer.hpp"
-#include "data/generators/generated_source.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/serving/dataset.hpp"
 #include "data/source.hpp"

@@ -1,6 +1,5 @@
 // The slots of a pipe's rounds, gathered by person.
-#include "data/serving/person_slots.hpp"
-
+#include "data/serving/person_uses.hpp"
 #include "support/testing.hpp"
 
 namespace starling::person_slots_test {

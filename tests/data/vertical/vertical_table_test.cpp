@@ -7,7 +7,7 @@
 #include "core/check.hpp"
 #include "core/random.hpp"
 #include "data/binary_files.hpp"
-#include "data/generators/generated_source.hpp"
+#include "data/generators/synthetic.hpp"
 #include "data/reading.hpp"
 #include "data/vertical/vertical.hpp"
 #include "hdf5/file.hpp"

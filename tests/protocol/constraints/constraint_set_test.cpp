@@ -1,7 +1,7 @@
 /// Families of constraints, their sums over batches, and the rules of their duals.
 #include "protocol/constraints/constraint_set.hpp"
 
-#include "protocol/constraints/dual_variables.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
 #include "support/testing.hpp"
 
 namespace starling::constraint_set_test {

@@ -1,8 +1,8 @@
-#include "protocol/vertical/optimiser.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "protocol/vertical/vertical_networks.hpp"
 
 namespace starling::optimiser_test {
 
