@@ -40,10 +40,15 @@ void occupy_closed_streams() {
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{
-      omd_command(),    renewable_command(), infer_command(),   vertical_command(), fedavg_command(),
-      doctor_command(), topology_command(),  privacy_command(), predict_command(),  score_command(),
-      data_command(),   report_command(),    sweep_command(),   init_command()};
+  static const std::vector<Command> table = [] {
+    std::vector<Command> all = learning_commands();
+    for (Command& each : std::vector<Command>{
+             doctor_command(), topology_command(), privacy_command(), predict_command(), score_command(),
+             data_command(), report_command(), sweep_command(), init_command()}) {
+      all.push_back(std::move(each));
+    }
+    return all;
+  }();
   return table;
 }
 

@@ -20,21 +20,14 @@ class AggregatedEngine final : public InferEngine {
              std::move(parts.factors)),
         plugs_in_(parts.config.plug_in) {}
 
-  void count_edges_of(const std::vector<Client>& /*senders*/) override {}
   void run(const std::vector<Observer*>& observers) override { sgd_.run(observers); }
   [[nodiscard]] const RoundView& view() const override { return sgd_; }
   [[nodiscard]] std::size_t paths() const override { return root_.aggregates() ? 1 : 0; }
-  [[nodiscard]] Vector debts() const override { return Vector(clients_.count(), 0.0); }
-  [[nodiscard]] std::optional<LocalSteps> steps(Client) const override { return std::nullopt; }
   [[nodiscard]] TimeShares time_shares() const override { return sgd_.time_shares(); }
-  [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return root_.edge_traffic(); }
-  [[nodiscard]] WireTraffic wire_traffic() const override { return root_.wire_traffic(); }
-  [[nodiscard]] std::optional<PlugInMeans> plug_in() override {
-    if (!plugs_in_) return std::nullopt;
-    return sums_->collect();
+  [[nodiscard]] EngineFigures figures(Client /*first*/) const override {
+    return {Vector(clients_.count(), 0.0), std::nullopt, root_.edge_traffic(), root_.wire_traffic()};
   }
-  void note_plug_in(Round steps) override { sums_->note(steps); }
-  [[nodiscard]] std::vector<std::pair<Round, PlugInMeans>> plug_in_noted() override { return sums_->collect_noted(); }
+  [[nodiscard]] PlugInSums* plug_in() override { return plugs_in_ ? sums_.get() : nullptr; }
   [[nodiscard]] double mean_inverse_clients() const override { return sgd_.mean_inverse_clients(); }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return sgd_.bias(); }
   void persist(Snapshot& snapshot) override { snapshot(sgd_); }
@@ -78,7 +71,9 @@ class DecentralizedEngine final : public InferEngine {
         omd_(door_.mixer(), *mirror_,
              Learning{*parts.learned, *parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams), nullptr,
                       std::move(parts.factors)},
-             settings_of(parts), same_for_all(*parts.start, parts.keys.size())) {}
+             settings_of(parts), same_for_all(*parts.start, parts.keys.size())) {
+    note_ = door_.note();
+  }
 
   void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }
   void run(const std::vector<Observer*>& observers) override {
@@ -86,15 +81,10 @@ class DecentralizedEngine final : public InferEngine {
   }
   [[nodiscard]] const RoundView& view() const override { return omd_; }
   [[nodiscard]] std::size_t paths() const override { return omd_.masses().size(); }
-  [[nodiscard]] Vector debts() const override { return omd_.debts_in_first_steps(); }
-  [[nodiscard]] std::optional<LocalSteps> steps(Client first) const override { return local_steps(omd_, first, 0.0); }
   [[nodiscard]] TimeShares time_shares() const override { return omd_.time_shares(); }
-  [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return door_.edge_traffic(); }
-  [[nodiscard]] WireTraffic wire_traffic() const override { return door_.wire_traffic(); }
-  [[nodiscard]] std::string note() const override { return door_.note(); }
-  [[nodiscard]] std::optional<PlugInMeans> plug_in() override { return std::nullopt; }
-  [[nodiscard]] double mean_inverse_clients() const override { return 1; }
-  [[nodiscard]] std::optional<BiasEstimate> bias() const override { return std::nullopt; }
+  [[nodiscard]] EngineFigures figures(Client first) const override {
+    return {omd_.debts_in_first_steps(), local_steps(omd_, first, 0.0), door_.edge_traffic(), door_.wire_traffic()};
+  }
   void persist(Snapshot& snapshot) override { snapshot(omd_); }
   void leave_out(Round end) override { omd_.leave_out(end); }
 

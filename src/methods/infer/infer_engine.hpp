@@ -38,40 +38,43 @@ struct EngineParts {
   Round first_round = 0;  ///< rounds before are no steps
 };
 
+/// What clients of a rank have sent, and how far their steps went.
+struct EngineFigures {
+  Vector debts;                     ///< step debt of each client, in steps of the first round
+  std::optional<LocalSteps> steps;  ///< of this rank's clients; none where rank 0 takes the steps
+  std::vector<EdgeTraffic> edges;
+  WireTraffic wire;
+};
+
 class InferEngine {
  public:
   virtual ~InferEngine() = default;
   /// Before the first step, over a graph: the messages of these clients are counted by edge, those of all others
   /// together. With an aggregator each client's are counted in any case.
-  virtual void count_edges_of(const std::vector<Client>& senders) = 0;
+  virtual void count_edges_of(const std::vector<Client>& /*senders*/) {}
   /// **Collective.** Plays all steps, or fewer if a signal stops the run.
   virtual void run(const std::vector<Observer*>& observers) = 0;
   [[nodiscard]] virtual const RoundView& view() const = 0;
+  [[nodiscard]] virtual TimeShares time_shares() const = 0;
   /// Clients of this rank whose paths lead to estimates: all, or one on rank 0 if that aggregates.
   [[nodiscard]] virtual std::size_t paths() const = 0;
-  /// Step debt of each client, in steps of the first round.
-  [[nodiscard]] virtual Vector debts() const = 0;
-  /// Steps of this rank's clients, the first of which is `first`; none where rank 0 takes the steps.
-  [[nodiscard]] virtual std::optional<LocalSteps> steps(Client first) const = 0;
-  [[nodiscard]] virtual TimeShares time_shares() const = 0;
-  [[nodiscard]] virtual std::vector<EdgeTraffic> edge_traffic() const = 0;
-  [[nodiscard]] virtual WireTraffic wire_traffic() const = 0;
-  /// A note for users on the exchange of vectors; empty if there is none.
-  [[nodiscard]] virtual std::string note() const { return ""; }
-  /// **Collective.** On rank 0, where they were asked for.
-  [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
-  /// Keeps this rank's sums of this moment for plug_in_noted().
-  virtual void note_plug_in(Round /*steps*/) {}
-  /// **Collective.** On rank 0: steps and means of the moments that were noted.
-  [[nodiscard]] virtual std::vector<std::pair<Round, PlugInMeans>> plug_in_noted() { return {}; }
+  /// The figures of this rank's clients, the first of which is `first`.
+  [[nodiscard]] virtual EngineFigures figures(Client first) const = 0;
+  /// The sums behind plug-in intervals; null where none were asked for.
+  [[nodiscard]] virtual PlugInSums* plug_in() { return nullptr; }
   /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
-  [[nodiscard]] virtual double mean_inverse_clients() const = 0;
+  [[nodiscard]] virtual double mean_inverse_clients() const { return 1; }
   /// Curvature bias of the average, on rank 0 of an aggregated run that releases curvatures step by step.
-  [[nodiscard]] virtual std::optional<BiasEstimate> bias() const = 0;
+  [[nodiscard]] virtual std::optional<BiasEstimate> bias() const { return std::nullopt; }
   /// All that steps depend on but streams, keys, the graph and accounts.
   virtual void persist(Snapshot& snapshot) = 0;
   /// Steps before `end` that have not been taken will not be.
   virtual void leave_out(Round end) = 0;
+  /// A note for users on the exchange of vectors; empty if there is none.
+  [[nodiscard]] const std::string& note() const { return note_; }
+
+ protected:
+  std::string note_;
 };
 
 /// Steps that were taken: the same on all ranks but those that host no client of a graph. **Collective.**

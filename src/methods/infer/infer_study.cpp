@@ -5,9 +5,10 @@
 #include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "files/tell_user.hpp"
-#include "infer_run.hpp"
+#include "infer_method.hpp"
 #include "output/intervals/study.hpp"
-#include "run/result_files.hpp"
+#include "run/results/result_files.hpp"
+#include "run/results/run_results.hpp"
 
 namespace starling {
 
@@ -48,47 +49,75 @@ std::string losses_of_truth(const std::string& source, const std::string& loss_t
   return agrees ? "" : fmt::format("expectile:{},{}", tau, c);
 }
 
-}  // namespace
-
 /// Intervals of one run on records and noise of its own; nothing if a signal has stopped the run. **Collective.**
-std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
-  DataSettings data = config_.data;
+std::optional<std::vector<IntervalsAt>> replicate(const BegunRun& begun, InferParts& parts, std::int64_t r) {
+  RunContext& run = begun.context;
+  const InferConfig& config = parts.config;
+  DataSettings data = config.data;
   data.seed += static_cast<std::uint64_t>(r);
   Dataset dataset;
-  agreement_.together([&] { dataset = inputs_.opened_again(data); });
+  run.agreement.together([&] { dataset = run.inputs.opened_again(data); });
   std::vector<ServedRounds> served;
   for (const auto& stream : dataset.streams) {
     served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
   }
   // Noise differs from run to run, since its streams follow from what it is added to.
-  Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, inputs_.first_client(), served);
-  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
-  IntervalResults intervals(*interval_facts_, *engine);
+  Accounts accounts(begun.privacy->protection(), begun.privacy->prices(), config.sgd.steps, run.inputs.first_client(),
+                    served);
+  const std::unique_ptr<InferEngine> engine = make_engine(begun, parts, std::move(dataset.streams), accounts);
+  IntervalResults intervals(*parts.interval_facts, *engine);
   engine->run(intervals.observers());
-  if (rounds_done(agreement_, *engine) < config_.sgd.steps) return std::nullopt;
+  if (rounds_done(run.agreement, *engine) < config.sgd.steps) return std::nullopt;
   return intervals.all_along();
 }
 
-void InferRun::check_truth() const {
+/// There is neither one model nor one loss: the cells are the results.
+void write_study_results(const BegunRun& begun, const InferParts& parts, std::size_t dimension, const Study& study,
+                         std::int64_t replications, double wall) {
+  RunContext& run = begun.context;
+  const InferConfig& config = parts.config;
+  Summary summary = begin_summary(begun, dimension, config.sgd.steps, wall);
+  summary.rounds = config.sgd.steps;
+  summary.aggregated = !parts.schedule;
+  summary.add(parts.tuning);
+  const auto& cells = summary.add(study.cells());
+  const PriceRange price = begun.privacy->prices().range();
+  if (replications > 0)
+    run.notes.push_back(
+        fmt::format("{} replications of {} steps, with seeds {} to {}, {}", replications, config.sgd.steps,
+                    config.data.seed, config.data.seed + static_cast<std::uint64_t>(replications) - 1,
+                    !config.privacy.protects() ? std::string("without noise")
+                                               : fmt::format("at mu = {:.6g} for a record in all", price.most)));
+  parts.note_hidden(run);
+  summary.notes = run.notes;
+  write_summary(begun.directory, summary);
+  write_study(begun.directory.path(), cells);
+  print_summary(summary, config);
+}
+
+}  // namespace
+
+void InferMethod::check_truth() const {
   static_cast<void>(truth_of(config_.data.source, dimension_));
-  const std::string others = losses_of_truth(config_.data.source, config_.loss, *curved_);
+  const std::string others = losses_of_truth(config_.data.source, config_.loss, *parts_.loss);
   check(others.empty(),
         "--replications with '{}' and --loss {}: the loss estimates other coefficients than those of the generator, so "
         "that its intervals need not cover them. Use --loss {}.",
         config_.data.source, config_.loss, others);
 }
 
-ExitCode InferRun::study() {
+std::optional<ExitCode> InferMethod::study(const BegunRun& begun) {
+  if (config_.replications == 0) return std::nullopt;
   const Vector truth = truth_of(config_.data.source, dimension_);
-  const bool speaks = first_rank() && config_.progress != ProgressChoice::off;
+  const bool speaks = run_.first_rank() && config_.progress != ProgressChoice::off;
   Study study;
-  world_.watch_signals();
+  run_.world.watch_signals();
   const auto began = std::chrono::steady_clock::now();
   std::int64_t done = 0;
   for (; done < config_.replications; ++done) {
-    const auto path = replicate(done);
+    const auto path = replicate(begun, parts_, done);
     if (!path) break;
-    if (first_rank()) {
+    if (run_.first_rank()) {
       for (const IntervalsAt& at : *path) study.add(at, truth);
     }
     if (speaks && std::has_single_bit(static_cast<std::uint64_t>(done + 1))) {
@@ -99,31 +128,11 @@ ExitCode InferRun::study() {
   }
   const bool stopped = done < config_.replications;
   if (stopped)
-    notes_.push_back(fmt::format("stopped by a signal after {} of {} replications", done, config_.replications));
+    run_.notes.push_back(fmt::format("stopped by a signal after {} of {} replications", done, config_.replications));
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  static_cast<void>(privacy_->finish(stopped));
-  on_first_rank([&] { write_study_results(study, done, wall); });
+  static_cast<void>(begun.privacy->finish(stopped));
+  run_.on_first_rank([&] { write_study_results(begun, parts_, dimension_, study, done, wall); });
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
-}
-
-/// There is neither one model nor one loss: the cells are the results.
-void InferRun::write_study_results(const Study& study, std::int64_t replications, double wall) {
-  Summary summary = begin_summary(config_.sgd.steps, wall);
-  summary.rounds = config_.sgd.steps;
-  summary.aggregated = !schedule_;
-  summary.add(tuning_);
-  const auto& cells = summary.add(study.cells());
-  const PriceRange price = privacy_->prices().range();
-  if (replications > 0)
-    notes_.push_back(fmt::format(
-        "{} replications of {} steps, with seeds {} to {}, {}", replications, config_.sgd.steps, config_.data.seed,
-        config_.data.seed + static_cast<std::uint64_t>(replications) - 1,
-        unprotected() ? std::string("without noise") : fmt::format("at mu = {:.6g} for a record in all", price.most)));
-  note_hidden();
-  summary.notes = notes_;
-  write_summary(*directory_, summary);
-  write_study(directory_->path(), cells);
-  print_summary(summary, config_);
 }
 
 }  // namespace starling

@@ -72,13 +72,13 @@ void take_off(const BiasEstimate& bias, std::vector<MethodSpread>& spreads) {
 
 void PlugInPath::after(const RoundView& view) {
   if (!rounds_.due(view.done()) || view.done() <= burn_in_) return;
-  engine_.note_plug_in(view.done());
+  engine_.plug_in()->note(view.done());
   if (engine_.paths() == 0) return;
   moments_.push_back({recorder_.counted(0), recorder_.estimate(0, view), engine_.mean_inverse_clients()});
 }
 
 std::vector<std::pair<Round, MethodSpread>> PlugInPath::spreads(std::size_t batch) {
-  const std::vector<std::pair<Round, PlugInMeans>> noted = engine_.plug_in_noted();
+  const std::vector<std::pair<Round, PlugInMeans>> noted = engine_.plug_in()->collect_noted();
   std::vector<std::pair<Round, MethodSpread>> result;
   for (std::size_t i = 0; i < moments_.size(); ++i) {
     const Moment& at = moments_[i];
@@ -107,7 +107,8 @@ std::vector<MethodSpread> IntervalResults::plug_in_spreads(std::vector<std::stri
     notes.emplace_back("stopped: no plug-in intervals, whose sums are released once, after the last step");
     return {};
   }
-  const std::optional<PlugInMeans> means = engine_.plug_in();
+  std::optional<PlugInMeans> means;
+  if (PlugInSums* const sums = engine_.plug_in()) means = sums->collect();
   if (!means || means->curvature.empty() || recorder_.counted(0) < 2) return {};
   const Vector estimate = recorder_.estimate(0, engine_.view());
   const ReleasedMatrix influence = influence_of(*means, config_.data.batch, engine_.mean_inverse_clients());

@@ -17,6 +17,7 @@
 #include "data/serving/partition.hpp"
 #include "data/source.hpp"
 #include "files/durable_file.hpp"
+#include "output/directory/owners_file.hpp"
 #include "run/inputs/rank_key.hpp"
 
 namespace starling {

@@ -75,6 +75,9 @@ struct LearningConfig {
   std::string text;
   std::string as_given;  ///< the same with names of files as the user gave them
   std::string to_tune;   ///< `text` without what --tuning is to choose
+
+  /// Whether the run learns from records. The alternative averages public start values.
+  [[nodiscard]] bool learns() const { return loss != "none"; }
 };
 
 /// --clients and --clients-per-rank; `otherwise` says how many there are by default.

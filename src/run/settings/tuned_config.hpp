@@ -38,7 +38,6 @@ struct TunedConfig : LearningConfig, TuningChoices {
   /// Share of a record's price for the histogram of norms; none: the usual share where norms are to be released.
   std::optional<double> scale_share;
 
-  [[nodiscard]] bool learns() const { return loss != "none"; }
   /// Whether --tuning is to choose what the user left open, if there is a rule.
   [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
 };

@@ -10,7 +10,7 @@
 #include "output/directory/run_directory.hpp"
 #include "output/model_recorder.hpp"
 #include "report/figures/figure.hpp"
-#include "run_steps.hpp"
+#include "run/stages/play.hpp"
 
 namespace starling {
 

@@ -61,7 +61,7 @@ void draw_results(const RunDirectory& directory, Summary& summary, const OwnResu
   curves.figures = panels_of(SummaryView(json_of(summary), "summary.json"));
   write_convergence(folder, curves.convergence);
   std::vector<std::string> problems;
-  if (own.draw) problems = own.draw();
+  if (own.draw) problems = own.draw(history);
   problems.push_back(draw_pictures(folder, curves, {}));
   std::erase(problems, "");
   if (problems.empty()) return;

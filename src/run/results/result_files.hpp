@@ -9,7 +9,7 @@
 #include "output/network_reporter.hpp"
 #include "report/summary.hpp"
 #include "run/settings/learning_config.hpp"
-#include "run_steps.hpp"
+#include "run/stages/play.hpp"
 
 namespace starling {
 

@@ -1,4 +1,5 @@
-// The graph, data, settings, model and privacy of `starling infer`.
+#include "infer_method.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -10,8 +11,7 @@
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "infer_rule.hpp"
-#include "infer_run.hpp"
-#include "run/inputs/start_models.hpp"
+#include "run/play_at_root.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
@@ -28,157 +28,173 @@ constexpr double slack = 1 + 0x1p-16;
 
 }  // namespace
 
-void InferRun::open_graph() {
-  std::unique_ptr<Graph> graph = inputs_.place_clients(config_.topology);
+InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>& configuration)
+    : Method(run, home), configuration_(configuration) {
+  run_.agreement.together([&] { open_graph(); });
+  all_ranks_play_ = parts_.schedule == nullptr;  // those without clients take part in an aggregator's rounds
+  run_.agreement.same("topology", declare_public(parts_.schedule ? parts_.schedule->digest() : ""));
+  run_.agreement.together([&] { open_data(); });
+  run_.agree_on_records();
+  choose_settings();
+  run_.inputs.deal_records();
+  run_.settle_configuration();
+  run_.agreement.together([&] {
+    open_model();
+    run_.check_start();
+  });
+  agree_on_model();
+}
+
+void InferMethod::open_graph() {
+  std::unique_ptr<Graph> graph = run_.inputs.place_clients(config_.topology);
   if (!graph) return;
   require_connected(*graph, *config_.topology);
-  contraction_ = contraction_of(*graph);
-  if (const std::string why = why_no_agreement(*graph); !why.empty()) notes_.push_back("the topology: " + why);
+  parts_.contraction = contraction_of(*graph);
+  if (const std::string why = why_no_agreement(*graph); !why.empty()) run_.notes.push_back("the topology: " + why);
   if (config_.mixing.mixing == Mixing::push_sum) {
     graph->require_sender_sums();
   } else {
     graph->require_receiver_sums();
-    notes_.emplace_back(
+    run_.notes.emplace_back(
         "plain mixing counts clients unequally on an unbalanced graph, and their estimates with them; starling "
         "topology check says by how much");
   }
   const OverlayTerms terms = overlay_terms(*graph, config_.mixing, config_.data.seed);
   even_masses_ = keeps_masses_even(*graph);
-  schedule_ = overlaid(std::move(graph), ScheduleOptions(), terms);
+  parts_.schedule = overlaid(std::move(graph), ScheduleOptions(), terms);
 }
 
-void InferRun::open_data() {
-  curved_ = make_curved_loss(config_.loss);
-  loss_ = make_curved_loss(config_.loss);
-  check_class_labels(config_.data, curved_->classifies(), config_.loss);
-  config_.data.label_map = [this](double raw) { return curved_->label(raw); };
-  inputs_.open_streams(config_.data);
+void InferMethod::open_data() {
+  parts_.loss = make_curved_loss(config_.loss);
+  check_class_labels(config_.data, parts_.loss->classifies(), config_.loss);
+  config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
+  run_.inputs.open_streams(config_.data);
 }
 
-void InferRun::choose_settings() {
+void InferMethod::choose_settings() {
   if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
-    notes_.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
+    run_.notes.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
   }
   if (!config_.tunes()) return;
-  const std::optional<std::int64_t> records = most_records_of_clients(agreement_, inputs_.dataset);
-  const Vector all_records = inputs_.records_of_clients();
+  const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
+  const Vector all_records = run_.inputs.records_of_clients();
   const bool equal = config_.weights == ClientWeights::equal;
   Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
   scale(1 / static_cast<double>(shares.size()), shares);
   std::vector<TunedValue> values;
-  agreement_.together([&] {
-    values = values_by_rule({config_, *curved_, inputs_.dataset.shape, inputs_.dataset.replayable,
-                             inputs_.layout->clients(), shares, records, rounds_of_endless_streams});
+  run_.agreement.together([&] {
+    values = values_by_rule({config_, *parts_.loss, run_.inputs.dataset.shape, run_.inputs.dataset.replayable,
+                             run_.inputs.layout->clients(), shares, records, rounds_of_endless_streams});
     for (TunedValue& each : values) keep_in_range(each);
-    if (first_rank()) print_tuning(values, "");
+    if (run_.first_rank()) print_tuning(values, "");
   });
-  for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
-  agreement_.together([&] {
+  for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
+  run_.agreement.together([&] {
     std::vector<TunedValue> chosen{{"tuning", "off", ""}};
     std::ranges::copy(values, std::back_inserter(chosen));
     configuration_.choose(chosen);
-    if (inputs_.dataset.replayable) inputs_.dataset.plan(config_.data.batching(), records);
+    if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
   });
-  tuning_.chosen = std::move(values);
+  parts_.tuning.chosen = std::move(values);
 }
 
-void InferRun::open_model() {
-  const RowWeights weights = std::isinf(curved_->most_slope()) ? RowWeights::none : RowWeights::mallows;
-  model_ = std::make_unique<MallowsModel>(*curved_, inputs_.dataset.shape.features, config_.intercept, weights);
-  dimension_ = model_->dimension();
+void InferMethod::open_model() {
+  const RowWeights weights = std::isinf(parts_.loss->most_slope()) ? RowWeights::none : RowWeights::mallows;
+  parts_.model =
+      std::make_unique<MallowsModel>(*parts_.loss, run_.inputs.dataset.shape.features, config_.intercept, weights);
+  dimension_ = parts_.model->dimension();
   choose_steps();
   constexpr std::size_t most_joint = 50;
-  check(!config_.joint || inputs_.dataset.shape.features <= most_joint,
+  check(!config_.joint || run_.inputs.dataset.shape.features <= most_joint,
         "--joint with {} coefficients (its quantile is simulated, which takes a minute for {} and grows with the third "
         "power) drop columns, or look at single intervals",
-        inputs_.dataset.shape.features, most_joint);
+        run_.inputs.dataset.shape.features, most_joint);
   look_at_columns();
   if (config_.replications > 0) check_truth();
   const bool by_rule =
-      std::ranges::any_of(tuning_.chosen, [](const TunedValue& each) { return each.option == "step"; });
-  if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
-    notes_.emplace_back(
+      std::ranges::any_of(parts_.tuning.chosen, [](const TunedValue& each) { return each.option == "step"; });
+  if (!unprotected() && !parts_.loss->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
+    run_.notes.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
         "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
   }
   if (config_.privacy.unit == PrivacyUnit::person) {
-    notes_.emplace_back(
+    run_.notes.emplace_back(
         "persons count alike: the estimate solves an equation with one term for each person, the mean over the "
         "person's records; the intervals hold for independent persons, whose own records may be alike");
   }
-  const std::unique_ptr<Domain> everywhere = domain_table().make("free");
-  const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
-  start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
+  parts_.start = start_of_all(config_, dimension_);
 }
 
 /// Reads the records of all steps once, where that is allowed: without protection there is nobody to ask.
-void InferRun::look_at_columns() {
-  const bool may_look =
-      unprotected() && metrics_policy().shared() && inputs_.dataset.replayable && !inputs_.dataset.is_public;
-  columns_.emplace(config_.data, inputs_.dataset.shape, may_look);
-  if (!may_look || inputs_.client_count() == 0) return;
-  const Dataset again = inputs_.opened_again(config_.data);
-  refuse_constant_columns(columns_->look(again.streams, config_.sgd.steps, metrics_policy()));
+void InferMethod::look_at_columns() {
+  const bool may_look = unprotected() && run_.metrics_policy().shared() && run_.inputs.dataset.replayable &&
+                        !run_.inputs.dataset.is_public;
+  parts_.columns.emplace(config_.data, run_.inputs.dataset.shape, may_look);
+  if (!may_look || run_.inputs.client_count() == 0) return;
+  const Dataset again = run_.inputs.opened_again(config_.data);
+  refuse_constant_columns(parts_.columns->look(again.streams, config_.sgd.steps, run_.metrics_policy()));
 }
 
 /// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
 /// means anything.
-void InferRun::refuse_constant_columns(const std::vector<std::size_t>& constant) {
+void InferMethod::refuse_constant_columns(const std::vector<std::size_t>& constant) {
   if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
-  const std::string listed = quoted_names(constant, coefficient_names());
+  const std::string listed = quoted_names(constant, parts_.coefficient_names(run_.inputs.dataset.shape));
   const bool described = config_.data.features == ReadSettings::Features::hog;  // not by columns of the file
-  check<DataError>(world_.size() > 1,
+  check<DataError>(run_.world.size() > 1,
                    "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
                    config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "",
                    described ? "use --features raw" : "drop it (--drop), or --intercept no");
-  notes_.push_back(
+  run_.notes.push_back(
       fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
                   "another constant",
-                  listed, world_.rank()));
+                  listed, run_.world.rank()));
 }
 
-void InferRun::agree_on_model() {
-  if (schedule_ && !config_.asked_step_cap) {
-    config_.step_cap = chosen_step_cap(
-        {agreement_, *schedule_, even_masses_, config_.mixing, omd_settings(config_), first_rounds(config_.sgd.steps)});
+void InferMethod::agree_on_model() {
+  if (parts_.schedule && !config_.asked_step_cap) {
+    config_.step_cap = chosen_step_cap({run_.agreement, *parts_.schedule, even_masses_, config_.mixing,
+                                        omd_settings(config_), run_.first_rounds(config_.sgd.steps)});
   }
   // The noise of the warm-up is independent.
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers,
-                  config_.sgd.steps - (warm_up_ ? warm_up_->rounds() : 0));
+                  config_.sgd.steps - (parts_.warm_up ? parts_.warm_up->rounds() : 0));
   Vector records = count_records();
-  columns_->propose(agreement_, !curved_->classifies());
-  const bool standardised = inputs_.dataset.constants && !inputs_.dataset.constants->standardisation.empty();
-  const bool all_standardised = !agreement_.all(declare_public(!standardised)) &&
-                                agreement_.all(declare_public(standardised || inputs_.client_count() == 0));
-  interval_facts_.emplace(IntervalFacts{agreement_, *inputs_.layout, config_, dimension_, coefficient_names(),
-                                        std::move(records), correlation_.has_value(), all_standardised,
-                                        inputs_.dataset.constants, path_tells_scales()});
+  parts_.columns->propose(run_.agreement, !parts_.loss->classifies());
+  const bool standardised = run_.inputs.dataset.constants && !run_.inputs.dataset.constants->standardisation.empty();
+  const bool all_standardised = !run_.agreement.all(declare_public(!standardised)) &&
+                                run_.agreement.all(declare_public(standardised || run_.inputs.client_count() == 0));
+  parts_.interval_facts.emplace(IntervalFacts{run_.agreement, *run_.inputs.layout, config_, dimension_,
+                                              parts_.coefficient_names(run_.inputs.dataset.shape), std::move(records),
+                                              correlation_.has_value(), all_standardised, run_.inputs.dataset.constants,
+                                              path_tells_scales()});
 }
 
 /// Whether public constants say the scales of the features, or the path shows whether they suit its steps: noise that
 /// later steps take back hides the directions in which it has not moved.
-bool InferRun::path_tells_scales() const {
-  return !correlation_ || config_.data.scales_columns() || inputs_.dataset.is_public ||
+bool InferMethod::path_tells_scales() const {
+  return !correlation_ || config_.data.scales_columns() || run_.inputs.dataset.is_public ||
          config_.data.features != ReadSettings::Features::raw;
 }
 
 /// Numbers of records of all clients; infinite where nobody knows beforehand.
-Vector InferRun::count_records() {
+Vector InferMethod::count_records() {
   Vector own;
-  for (const auto& stream : inputs_.dataset.streams) {
+  for (const auto& stream : run_.inputs.dataset.streams) {
     const auto records = stream->records();
     own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
                           : std::numeric_limits<double>::infinity());
   }
-  return joined(agreement_.all_gather(declare_public(std::move(own))));
+  return joined(run_.agreement.all_gather(declare_public(std::move(own))));
 }
 
-void InferRun::choose_steps() {
-  config_.sgd.steps = inputs_.rounds_of(inputs_.dataset.shape.rounds);
+void InferMethod::choose_steps() {
+  config_.sgd.steps = run_.inputs.rounds_of(run_.inputs.dataset.shape.rounds);
   if (config_.warmup_share > 0) {
     const Round rounds =
         std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
-    warm_up_.emplace(config_, inputs_.dataset, !curved_->classifies(), rounds);
+    parts_.warm_up.emplace(config_, run_.inputs.dataset, !parts_.loss->classifies(), rounds);
     config_.burn_in += rounds;  // their models do not count: there are none
   }
   const Round counted = config_.sgd.steps - config_.burn_in;
@@ -198,12 +214,12 @@ void InferRun::choose_steps() {
   }
 }
 
-SecondPart InferRun::plug_in_part() const {
-  if (!config_.plug_in) return PlugInSums::part(*model_, CurvatureParts::curvature, config_.bias_share);
-  SecondPart part = PlugInSums::part(*model_, CurvatureParts::both, PlugInSums::share_of_both);
+SecondPart InferMethod::plug_in_part() const {
+  if (!config_.plug_in) return PlugInSums::part(*parts_.model, CurvatureParts::curvature, config_.bias_share);
+  SecondPart part = PlugInSums::part(*parts_.model, CurvatureParts::both, PlugInSums::share_of_both);
   if (config_.trust == PlugInTrust::central) {
     const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
-                           static_cast<double>(inputs_.layout->clients());
+                           static_cast<double>(run_.inputs.layout->clients());
     check(unprotected() || records <= most_records_of_sum,
           "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
           "--trust local, or fewer --rounds",
@@ -214,11 +230,11 @@ SecondPart InferRun::plug_in_part() const {
   return part;
 }
 
-std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
+std::unique_ptr<Protection> InferMethod::make_protection(ReleaseSettings settings) const {
   const std::string& name = config_.privacy.mechanism_row().name;
-  if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
-  if (warm_up_) {
-    auto pair = std::make_unique<PairedMechanism>(name, settings, warm_up_->part());
+  if (!unprotected() && !config_.privacy.clip) settings.clip = parts_.model->most_influence() * slack;
+  if (parts_.warm_up) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, parts_.warm_up->part());
     check(unprotected() || pair->second_clip().bound >= 1 + 1e-12,
           "--warmup-share {} (the sensitivity of sums over so many records cannot be proved) take a smaller one",
           config_.warmup_share);
@@ -237,50 +253,19 @@ std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) 
   return mechanism_table().make(name, settings);
 }
 
-RunFacts InferRun::privacy_facts() {
+RunFacts InferMethod::privacy_facts() {
   RunFacts facts = common_facts(config_.sgd.steps);
-  if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
+  if (parts_.schedule)
+    facts.public_inputs = parts_.schedule->digest() + facts.public_inputs + digest_of(config_.step_cap);
   if (two_parts()) facts.second = plug_in_part();
-  if (warm_up_) facts.second = warm_up_->part();
+  if (parts_.warm_up) facts.second = parts_.warm_up->part();
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
-  if (!schedule_) {
+  if (!parts_.schedule) {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
     facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
   }
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;
-}
-
-std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
-  EngineParts parts{world_,
-                    *inputs_.layout,
-                    config_,
-                    schedule_.get(),
-                    *model_,
-                    &learned_model(*model_, config_.privacy, persons_),
-                    &privacy_->mechanism(),
-                    accounts,
-                    privacy_->keys(),
-                    std::move(streams),
-                    &*start_,
-                    privacy_->price_at(0, 0)};
-  if (config_.weights == ClientWeights::equal) parts.factors = inputs_.factors_of_own_means(parts.streams);
-  if (warm_up_) {
-    const std::vector<std::size_t> hidden = warm_up_->play(parts, agreement_);
-    hidden_.insert(hidden.begin(), hidden.end());
-    interval_facts_->knows_scales = warm_up_->found_scales();
-  }
-  parts.mechanism->begin_chains();  // replications share it
-  return make_engine(std::move(parts));
-}
-
-/// Says which features the warm-up could not tell from noise, if there are any.
-void InferRun::note_hidden() {
-  if (hidden_.empty()) return;
-  notes_.push_back(fmt::format(
-      "warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
-      "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
-      unprotected() ? "rounding" : "noise", quoted_names({hidden_.begin(), hidden_.end()}, coefficient_names())));
 }
 
 }  // namespace starling

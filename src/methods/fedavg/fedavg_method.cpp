@@ -1,0 +1,136 @@
+#include "fedavg_method.hpp"
+
+#include <algorithm>
+
+#include "core/numerics/kernels.hpp"
+#include "run/inputs/start_models.hpp"
+#include "run/play_at_root.hpp"
+#include "run/privacy/noise_keys.hpp"
+#include "run/settings/source_options.hpp"
+
+namespace starling {
+
+FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConfig>& configuration)
+    : Method(run, home), configuration_(configuration) {
+  all_ranks_play_ = true;
+  run_.agreement.together([&] { open_data(); });
+  run_.agree_on_records();
+  run_.agree_on_own_model(config_.model.own);
+  choose_settings();
+  run_.inputs.deal_records();
+  run_.settle_configuration();
+  run_.agreement.together([&] {
+    open_model();
+    run_.check_start();
+  });
+  run_.agree_on_own_start(parts_.model.get());
+  correlate_noise(config_.correlation == CorrelationChoice::two_buffers, parts_.releases);
+}
+
+void FedAvgMethod::open_data() {
+  run_.inputs.place_clients();
+  parts_.loss = make_loss(config_.model, config_.loss);
+  check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
+                     config_.loss);
+  config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
+  run_.inputs.open_streams(config_.data);
+  weigh_clients();
+}
+
+/// Sets n_k of the paper.
+void FedAvgMethod::weigh_clients() {
+  for (const auto& stream : run_.inputs.dataset.streams) {
+    const std::optional<std::int64_t> records = stream->records();
+    check(config_.weights == ClientWeights::equal || records,
+          "--client-weights records on '{}' (nobody knows beforehand how many records a client will have) use "
+          "--client-weights equal",
+          config_.data.source);
+    parts_.weights.push_back(config_.weights == ClientWeights::equal ? 1 : static_cast<double>(*records));
+  }
+}
+
+void FedAvgMethod::choose_settings() {
+  SettingsByRule settings(tuned_method(), tuning_terms(parts_.loss.get()));
+  if (!config_.tunes()) return settings.add_intercept();
+  all_records_ = run_.inputs.records_of_clients();
+  parts_.tuning = settings.choose();
+}
+
+/// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.
+RuleFacts FedAvgMethod::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {
+  const Vector factors = over_own_batches(all_records_);
+  const bool equal = config_.weights == ClientWeights::equal;
+  Vector shares;
+  double weights = 0;
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    const double weight = factors[k] == 0 ? 0 : equal ? 1 : all_records_[k];
+    shares.push_back(weight * factors[k]);
+    weights += weight;
+  }
+  scale(1 / weights, shares);
+  RuleFacts facts = rule_facts(config_, *parts_.loss, shares, most_records, parameters);
+  if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
+  if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
+  if (config_.given("step")) facts.step = config_.fedavg.step;
+  return facts;
+}
+
+TunedMethod FedAvgMethod::tuned_method() {
+  return {.config = config_,
+          .configuration = configuration_,
+          .first_step = config_.fedavg.step,
+          .why_not = why_no_rule(config_),
+          .why_own_units = "",
+          .steps = config_.fedavg.local_steps == 1 ? "rounds" : "local steps",
+          .norms = ReleasePath::fedavg_norm,
+          .features = ReleasePath::fedavg_feature,
+          .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
+          .own_choices = [](const LearningRule&) { return std::vector<TunedValue>(); },
+          .check_before_release = [this](Round releases) { check_before_release(releases); }};
+}
+
+void FedAvgMethod::check_before_release(Round releases) {
+  static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, run_.inputs.first_client(),
+                                    run_.inputs.client_count()));
+  static_cast<void>(run_.inputs.rounds_of(rounds_for(releases)));
+  const std::unique_ptr<Model> model = make_model(config_.model, *parts_.loss, run_.inputs.dataset.shape);
+  dimension_ = model->dimension();
+  static_cast<void>(start_of_all(config_, dimension_, model->initial(config_.data.seed)));
+}
+
+void FedAvgMethod::open_model() {
+  run_.protect_rows(config_.model.own);
+  parts_.model = make_model(config_.model, *parts_.loss, run_.inputs.dataset.shape);
+  dimension_ = parts_.model->dimension();
+  parts_.start = start_of_all(config_, dimension_, parts_.model->initial(config_.data.seed));
+  choose_rounds();
+}
+
+/// The last round may have fewer local steps than the others.
+Round FedAvgMethod::rounds_for(Round releases) const {
+  const Round steps = config_.fedavg.local_steps;
+  return releases / steps + (releases % steps > 0 ? 1 : 0);
+}
+
+void FedAvgMethod::choose_rounds() {
+  FedAvgSettings& settings = config_.fedavg;
+  std::optional<Round> available = run_.inputs.dataset.shape.rounds;
+  if (available) available = rounds_for(*available);
+  settings.rounds = run_.inputs.rounds_of(available);
+  parts_.releases = settings.rounds * settings.local_steps;
+  if (run_.inputs.dataset.shape.rounds) parts_.releases = std::min(parts_.releases, *run_.inputs.dataset.shape.rounds);
+  if (config_.linear_decay) settings.zero_at = parts_.releases;
+  if (settings.local_steps == 1) return;
+  run_.notes.push_back(fmt::format("{} rounds of {} local steps: each client makes up to {} releases", settings.rounds,
+                                   settings.local_steps, parts_.releases));
+}
+
+RunFacts FedAvgMethod::privacy_facts() {
+  RunFacts facts = common_facts(parts_.releases);
+  facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+  facts.sends_models = true;
+  facts.histograms = histograms_of(config_, parts_.loss.get());
+  return facts;
+}
+
+}  // namespace starling

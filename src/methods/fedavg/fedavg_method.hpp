@@ -1,0 +1,50 @@
+/// `starling fedavg` in one run, before its rounds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "fedavg_config.hpp"
+#include "run/stages/method.hpp"
+#include "run/tuning/rule_settings.hpp"
+#include "run/tuning/settings_by_rule.hpp"
+
+namespace starling {
+
+/// What the rounds of federated averaging are played with.
+struct FedAvgParts {
+  FedAvgConfig& config;
+  Tuning tuning = {};
+  std::unique_ptr<Loss> loss = nullptr;
+  std::unique_ptr<Model> model = nullptr;
+  Released<Vector> start = declare_public(Vector());
+  Vector weights = {};  ///< of local clients
+  Round releases = 0;   ///< most releases of a client
+};
+
+class FedAvgMethod final : public Method {
+ public:
+  FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConfig>& configuration);
+
+  [[nodiscard]] RunFacts privacy_facts() override;
+  [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
+
+ private:
+  void open_data();
+  void choose_settings();
+  void open_model();
+  [[nodiscard]] TunedMethod tuned_method();
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
+  void check_before_release(Round releases);
+  void weigh_clients();
+  [[nodiscard]] Round rounds_for(Round releases) const;
+  void choose_rounds();
+
+  Configured<FedAvgConfig>& configuration_;
+  FedAvgConfig& config_ = configuration_.values();
+  FedAvgParts parts_{config_};
+  Vector all_records_;  ///< N_k of all clients, once the rule asks
+};
+
+}  // namespace starling

@@ -1,0 +1,72 @@
+// The rounds and results of `starling fedavg`.
+#include <utility>
+
+#include "fedavg_method.hpp"
+#include "methods/methods.hpp"
+#include "run/life_cycle.hpp"
+#include "run/play_at_root.hpp"
+
+namespace starling {
+
+namespace {
+
+class FedAvgPlay final : public PlayAtRoot {
+ public:
+  FedAvgPlay(const BegunRun& begun, const Method& method, FedAvgParts& parts)
+      : PlayAtRoot(begun, method, *parts.model, parts.config.fedavg.rounds, steps_of(parts.config.fedavg)),
+        parts_(parts) {
+    Vector factors = run_.inputs.factors_of_own_means(run_.inputs.dataset.streams);
+    clients_.emplace(learned_model(*parts.model, parts.config.privacy, persons_), begun.privacy->accounts(),
+                     begun.privacy->keys(), std::move(run_.inputs.dataset.streams), parts.config.data.batch);
+    protocol_ = std::make_unique<FedAvg>(root_, *clients_, parts.config.fedavg, parts.start, begun.privacy->mechanism(),
+                                         std::move(parts.weights), std::move(factors));
+  }
+
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override {
+    PlayAtRoot::add_observers(observers, parts);
+    parts.add("choices", kept_choices_);
+    if (parts_.config.average == Averaging::none) return;
+    observers.push_back(&average_.emplace(parts_.config.average, planned()));
+    parts.add("mean models", *average_);
+  }
+
+  [[nodiscard]] Released<Columns> final_models() override {
+    return average_ ? average_->models(*protocol_) : protocol_->models();
+  }
+
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override {
+    summary.average = name_of(parts_.config.average);
+    summary.add(parts_.tuning);
+    PlayAtRoot::summarise(summary, std::move(models), end);
+  }
+
+  [[nodiscard]] std::optional<SavedModel> saved_model() const override {
+    return starling::saved_model(parts_.config.model, parts_.config.loss, *parts_.loss, run_.inputs.dataset.shape);
+  }
+
+ private:
+  static StepSchedule steps_of(const FedAvgSettings& settings) {
+    StepSchedule steps = settings;
+    if (steps.falls_to_zero()) steps.zero_at = settings.rounds;
+    return steps;
+  }
+
+  FedAvgParts& parts_;
+  std::optional<PersonModel> persons_;  ///< of runs of unit person
+  std::optional<AggregatedClients> clients_;
+  KeptChoices kept_choices_{parts_.tuning};
+  std::optional<ModelAverage> average_;
+};
+
+}  // namespace
+
+std::unique_ptr<Play> FedAvgMethod::make(const BegunRun& begun) {
+  return std::make_unique<FedAvgPlay>(begun, *this, parts_);
+}
+
+Command fedavg_command() {
+  return learning_command<FedAvgMethod, FedAvgConfig, fedavg_options, complete_fedavg_config>(
+      "fedavg", "federated averaging with rank 0 as aggregator, to compare with", fedavg_manual);
+}
+
+}  // namespace starling

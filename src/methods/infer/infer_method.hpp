@@ -1,0 +1,54 @@
+/// `starling infer` in one run, before its steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infer_config.hpp"
+#include "infer_parts.hpp"
+#include "methods/omd/step_cap_choice.hpp"
+#include "run/stages/method.hpp"
+#include "run/tuning/tuned_settings.hpp"
+
+namespace starling {
+
+class InferMethod final : public Method {
+ public:
+  InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>& configuration);
+
+  [[nodiscard]] RunFacts privacy_facts() override;
+  [[nodiscard]] std::string digest_of_inputs(const std::string& of_all_methods) const override {
+    return of_all_methods + digest_of(config_.step_cap);
+  }
+  [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
+  /// The coverage of intervals, by independent runs on a generator (--replications).
+  [[nodiscard]] std::optional<ExitCode> study(const BegunRun& begun) override;
+
+ private:
+  void open_graph();
+  void open_data();
+  void choose_settings();
+  void open_model();
+  void agree_on_model();
+  void choose_steps();
+  [[nodiscard]] bool path_tells_scales() const;
+  /// **Collective.**
+  [[nodiscard]] Vector count_records();
+  void look_at_columns();
+  void refuse_constant_columns(const std::vector<std::size_t>& constant);
+  [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  /// Whether curvatures are released beside directions.
+  [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
+  [[nodiscard]] SecondPart plug_in_part() const;
+  [[nodiscard]] bool unprotected() const { return !config_.privacy.protects(); }
+  void check_truth() const;
+
+  Configured<InferConfig>& configuration_;
+  InferConfig& config_ = configuration_.values();
+  InferParts parts_{config_};
+  bool even_masses_ = false;  ///< every client has a mass of 1 in every round
+};
+
+}  // namespace starling

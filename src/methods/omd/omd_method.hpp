@@ -1,0 +1,68 @@
+/// `starling omd` in one run, before its rounds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "omd_config.hpp"
+#include "run/inputs/start_models.hpp"
+#include "run/stages/method.hpp"
+#include "run/tuning/settings_by_rule.hpp"
+#include "run_constraints.hpp"
+#include "run_graph.hpp"
+#include "step_cap_choice.hpp"
+#include "tuning.hpp"
+
+namespace starling {
+
+/// What the rounds of mirror descent are played with. Loss and model are null under --loss none.
+struct OmdParts {
+  OmdConfig& config;
+  Tuning tuning = {};
+  std::unique_ptr<RunGraph> graph = nullptr;
+  std::unique_ptr<Domain> domain = nullptr;
+  std::unique_ptr<MirrorMap> mirror = nullptr;
+  std::unique_ptr<Loss> loss = nullptr;
+  std::unique_ptr<Model> model = nullptr;
+  std::optional<RunConstraints> constraints = {};
+  Released<Columns> start = declare_public(Columns());  ///< the protocol takes it
+};
+
+class OmdMethod final : public Method {
+ public:
+  OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& configuration);
+
+  [[nodiscard]] RunFacts privacy_facts() override;
+  [[nodiscard]] std::string digest_of_inputs(const std::string& of_all_methods) const override {
+    return of_all_methods + parts_.graph->digest_at_first() + digest_of(cap_at_first_);
+  }
+  [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
+
+ private:
+  void open_graph();
+  void choose_family();
+  void open_data();
+  void choose_settings();
+  void open_model();
+  [[nodiscard]] StartModels read_start();
+  void open_constraints();
+  void check_constraints() const;
+  void check_regret() const;
+  void check_canaries(Round rounds) const;
+  void agree_on_model();
+  void choose_step_cap();
+
+  [[nodiscard]] TunedMethod tuned_method();
+  [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
+  void check_before_release(Round releases);
+
+  Configured<OmdConfig>& configuration_;
+  OmdConfig& config_ = configuration_.values();
+  OmdParts parts_{config_};
+  double cap_at_first_ = 1;  ///< step cap with the clients that there were at first
+  Vector all_records_;       ///< N_k of all clients, once the rule asks
+};
+
+}  // namespace starling

@@ -1,0 +1,49 @@
+/// `starling renewable` in one run, before its rounds.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "renewable_config.hpp"
+#include "run/stages/method.hpp"
+
+namespace starling {
+
+/// What rounds of renewable estimation are played with.
+struct RenewableParts {
+  RenewableConfig& config;
+  std::unique_ptr<CurvedLoss> loss = nullptr;
+  std::unique_ptr<CurvedModel> model = nullptr;
+  Vector given_curvature = {};  ///< K packed triangles of a record, from a file; empty without it
+  Released<Vector> start = declare_public(Vector());
+};
+
+class RenewableMethod final : public Method {
+ public:
+  RenewableMethod(RunContext& run, RunHome& home, Configured<RenewableConfig>& configuration);
+
+  [[nodiscard]] RunFacts privacy_facts() override;
+  [[nodiscard]] std::string digest_of_inputs(const std::string& of_all_methods) const override;
+  [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
+
+ private:
+  void open_data();
+  void choose_settings();
+  void open_model();
+  [[nodiscard]] TunedValue batch_of_default() const;
+  void choose_rounds();
+  void choose_correlation();
+  [[nodiscard]] bool correlates_by_default(Round rounds) const;
+  [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  [[nodiscard]] SecondPart curvature_part() const;
+  [[nodiscard]] TrustModel trust_model() const;
+  [[nodiscard]] PaperTerms paper_terms() const;
+  [[nodiscard]] Vector curvature_of_file() const;
+
+  Configured<RenewableConfig>& configuration_;
+  RenewableConfig& config_ = configuration_.values();
+  RenewableParts parts_{config_};
+};
+
+}  // namespace starling

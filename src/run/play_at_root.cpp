@@ -1,0 +1,57 @@
+#include "play_at_root.hpp"
+
+#include <algorithm>
+
+#include "run/inputs/start_models.hpp"
+#include "run/results/run_results.hpp"
+
+namespace starling {
+
+Recording PlayAtRoot::recording() {
+  TestScore test;
+  if (run_.inputs.test) test = [this](View theta) { return test_score(theta); };
+  return {planned_,
+          who_is_recorded(run_.inputs.layout->clients(), run_.common().record_clients.value_or(of_one_model),
+                          method_.dimension()),
+          scores_of(model_.classifies()),
+          test,
+          Models::one_for_all,
+          {{"aggregated", "yes"}}};
+}
+
+void PlayAtRoot::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
+  parts.add("rounds", *protocol_);
+  if (!steps_) return;
+  observers.push_back(&path_.emplace(*steps_, planned_, run_.inputs.first_client()));
+  parts.add("marks of the path", *path_);
+}
+
+Score PlayAtRoot::test_score(View theta) {
+  if (scored_.empty() || !std::equal(theta.begin(), theta.end(), scored_.begin(), scored_.end())) {
+    scored_.assign(theta.begin(), theta.end());
+    score_ = model_.score(theta, *run_.inputs.test).of_all();
+  }
+  return score_;
+}
+
+void PlayAtRoot::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& /*end*/) {
+  summary.learned = true;
+  summary.classifies = model_.classifies();
+  const std::size_t count = models.value().size();
+  LocalResults local = local_results(run_, method_, *this, std::move(models), nullptr);
+  local.edges = root_.edge_traffic();
+  local.wire = root_.wire_traffic();
+  if (run_.inputs.test) local.test.emplace();
+  if (run_.inputs.test && count > 0) local.test->assign(count, test_score(local.models.value()[0]));
+  gather_results(run_.agreement, local, run_.metrics_policy(), run_.common().json_models, summary);
+  if (path_) summary.add(path_->figures(run_.agreement));
+  if (run_.first_rank()) set_one_model(summary, local.models.value()[0]);
+}
+
+Released<Vector> start_of_all(const LearningConfig& config, std::size_t dimension, const std::optional<Vector>& own) {
+  const std::unique_ptr<Domain> everywhere = domain_table().make("free");
+  const StartModels rows = start_models(config.start, *everywhere, dimension, 1, 0, 1, own);
+  return post_process([](const Columns& models) { return Vector(models[0].begin(), models[0].end()); }, rows.models);
+}
+
+}  // namespace starling

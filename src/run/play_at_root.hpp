@@ -1,0 +1,64 @@
+/// Protocols in which rank 0 makes one model for all clients.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "net/root/root.hpp"
+#include "output/figures/model_path.hpp"
+#include "protocol/aggregated/aggregated_rounds.hpp"
+#include "run/stages/method.hpp"
+#include "run/stages/play.hpp"
+
+namespace starling {
+
+/// Such a protocol in a run that has begun, and what all of them record and result in.
+class PlayAtRoot : public Play {
+ public:
+  [[nodiscard]] Recording recording() override;
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
+  void run(const std::vector<Observer*>& observers) override { protocol_->run(observers); }
+  [[nodiscard]] RoundsEnd end() override { return RoundsEnd::in_step(protocol_->done(), planned_); }
+  [[nodiscard]] const RoundView& view() const override { return *protocol_; }
+  [[nodiscard]] TimeShares time_shares() const override { return protocol_->time_shares(); }
+  [[nodiscard]] Released<Columns> final_models() override { return protocol_->models(); }
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+
+ protected:
+  /// `planned` rounds. `steps` are their lengths, by which the run's path is judged; none where each step comes to its
+  /// own optimum. Keeps references.
+  PlayAtRoot(const BegunRun& begun, const Method& method, Model& model, Round planned,
+             std::optional<StepSchedule> steps)
+      : run_(begun.context),
+        method_(method),
+        model_(model),
+        root_(run_.world, *run_.inputs.layout),
+        planned_(planned),
+        steps_(steps) {}
+
+  [[nodiscard]] Round planned() const { return planned_; }
+
+  RunContext& run_;
+  const Method& method_;
+  Model& model_;
+  Root root_;
+  std::unique_ptr<AggregatedRounds> protocol_;  ///< the derived class makes it
+
+ private:
+  /// The score on the test set. The last one is kept, since all clients have the same model.
+  [[nodiscard]] Score test_score(View theta);
+
+  Round planned_;
+  std::optional<StepSchedule> steps_;
+  std::optional<ModelPath> path_;  ///< of runs with steps
+  Vector scored_;
+  Score score_;
+};
+
+/// The model of --start where all clients have the same: uniform (the model's `own` start, else zero), zero, or a file
+/// with one row of `dimension` numbers. Throws UsageError.
+[[nodiscard]] Released<Vector> start_of_all(const LearningConfig& config, std::size_t dimension,
+                                            const std::optional<Vector>& own = std::nullopt);
+
+}  // namespace starling

@@ -1,0 +1,147 @@
+#include "run_context.hpp"
+
+#include <filesystem>
+
+#include "core/digest.hpp"
+#include "data/column_names.hpp"
+#include "data/generators/synthetic.hpp"
+#include "data/memory_records.hpp"
+#include "data/source.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "protocol/own_model/lone_rows.hpp"
+#include "protocol/own_model/row_check.hpp"
+#include "run/inputs/start_models.hpp"
+#include "run/privacy/owners_ledgers.hpp"
+#include "run/resumption/resumption.hpp"
+
+namespace starling {
+
+MetricsPolicy RunContext::metrics_policy() const {
+  return metrics_policy_of(common().privacy, !common().learns() || inputs.dataset.is_public, &shared_figures);
+}
+
+TestScore RunContext::test_score_of(Model& model) const {
+  if (!inputs.test) return {};
+  return [this, &model](View x) { return model.score(x, *inputs.test).of_all(); };
+}
+
+void RunContext::settle_configuration() {
+  effective = agreement.alike(declare_public(common().text)) ? common().text : common().as_given;
+}
+
+void RunContext::agree_on_records() {
+  reads_pipes = agreement.any(declare_public(!inputs.dataset.replayable));
+  inputs.agree_on_data();
+  const bool harmless = harms_nobody(common().privacy, inputs.dataset.is_public);
+  agreement.together([&] { inputs.open_test(harmless); });
+}
+
+void RunContext::agree_on_own_model(const std::shared_ptr<OwnModel>& own) {
+  own_model = own;
+  if (own == nullptr) return;
+  std::vector<std::pair<std::string, std::string>> facts;
+  agreement.together([&] {
+    const std::optional<double> slope = own->slope();
+    facts = {{"dimension", fmt::format("{}", own->dimension(inputs.dataset.shape.features))},
+             {"slope", slope ? fmt::format("{}", *slope) : ""},
+             {"member `classifies`", own->classifies() ? "true" : "false"},
+             {"function `predict`", own->predicts() ? "there" : ""},
+             {"code", model_identity()}};
+  });
+  for (const auto& [what, value] : facts) {
+    agreement.same(fmt::format("{} of the own model", what), declare_public(value));
+  }
+  agreement.together([&] {
+    if (!common().privacy.protects()) return;
+    require_independent_rows(own, inputs.dataset.shape.features, common().data.seed);
+  });
+}
+
+void RunContext::protect_rows(std::shared_ptr<OwnModel>& own) {
+  if (own == nullptr || !common().privacy.protects()) return;
+  own = std::make_shared<LoneRows>(own, [this](const Secret<std::string>& line) { inputs.tell_owner(line); });
+  notes.emplace_back(
+      "--model: a record on which the own model fails counts as zero, and a line in private/<rank>/left-out.txt says "
+      "so");
+}
+
+/// The model must have learned from the same features.
+void RunContext::check_start() {
+  if (!is_model_file(common().start)) return;
+  const SavedModel model = read_model(common().start);
+  require_same_names(model.constants.feature_names(), inputs.dataset.shape.names, common().start, common().data.source);
+  if (!inputs.dataset.constants || same_preparation(model.constants, *inputs.dataset.constants)) return;
+  notes.push_back(
+      fmt::format("--start {}: its records were prepared by other constants ({}, --scale), so that its "
+                  "parameters mean something else here",
+                  common().start, constants_option_names()));
+}
+
+void RunContext::agree_on_own_start(const Model* model) {
+  if (own_model == nullptr) return;
+  std::string digest;
+  agreement.together([&] { digest = own_start_digest(*model, common().data.seed); });
+  agreement.same("start of the own model", declare_public(digest));
+}
+
+Round RunContext::first_rounds(Round now) const {
+  if (resumption == nullptr) return now;
+  return resumption->first_rounds(common(), now, inputs.dataset.shape.rounds.value_or(rounds_of_endless_streams));
+}
+
+std::string RunContext::why_not_resumable() const {
+  const WhyNot& why_not = common().why_not;
+  if (!why_not.goes_on.empty()) return why_not.goes_on;
+  if (common().learns() && !inputs.dataset.replayable && !why_not.leaves_out.empty()) return why_not.leaves_out;
+  if (!model_can_be_told()) return "nobody can tell whether its own model is still the same (it has no identity)";
+  return start_comes_again() ? "" : "its start models come through a pipe, and are gone";
+}
+
+void RunContext::require_resumable() const {
+  const std::string why_not = why_not_resumable();
+  if (why_not.empty()) return;
+  check(resumption == nullptr,
+        "--resume: {}, so that nothing would be the same. Start a run of its own, from these models: --start.",
+        why_not);
+  check(!common().checkpoint.any(), "--checkpoint-every: {}, so that nobody could go on from one. Leave it out.",
+        why_not);
+}
+
+bool RunContext::start_comes_again() const {
+  namespace fs = std::filesystem;
+  return is_start_word(common().start) || !fs::is_other(common().start);
+}
+
+bool RunContext::model_can_be_told() const {
+  return own_model == nullptr || !own_model->identity().empty();
+}
+
+std::string RunContext::digest_of_start() const {
+  return std::filesystem::is_regular_file(common().start) ? " " + sha256_of_file(common().start) : "";
+}
+
+/// Empty for a model of starling.
+std::string RunContext::model_identity() const {
+  return own_model == nullptr ? "" : " " + own_model->identity();
+}
+
+std::string RunContext::digest_of_models() const {
+  return digest_of_start() + model_identity();
+}
+
+std::string RunContext::digest_of_inputs(std::size_t dimension) const {
+  std::string digests = digest_of_start();
+  if (!common().learns()) digests += configuration_that_matters(effective);
+  if (reads_pipes) digests += fmt::format(" {} parameters", dimension);
+  digests += model_identity();
+  if (common().test && is_in_memory(*common().test)) {
+    digests += " " + digest_of_memory(*common().test);
+  } else if (common().test && !is_synthetic(*common().test)) {
+    for (const std::string& file : files_of(*common().test)) {
+      if (std::filesystem::is_regular_file(file)) digests += " " + sha256_of_file(file);
+    }
+  }
+  return sha256(digests);
+}
+
+}  // namespace starling
