@@ -1,7 +1,9 @@
 #include "program.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <fcntl.h>
+#include <iterator>
 #include <new>
 #include <unistd.h>
 
@@ -37,16 +39,18 @@ void occupy_closed_streams() {
   }
 }
 
+/// The commands that are no learning methods, in the order of --help.
+std::vector<Command> other_commands() {
+  return {doctor_command(), topology_command(), privacy_command(), predict_command(), score_command(),
+          data_command(),   report_command(),   sweep_command(),   init_command()};
+}
+
 }  // namespace
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = [] {
     std::vector<Command> all = learning_commands();
-    for (Command& each : std::vector<Command>{
-             doctor_command(), topology_command(), privacy_command(), predict_command(), score_command(),
-             data_command(), report_command(), sweep_command(), init_command()}) {
-      all.push_back(std::move(each));
-    }
+    std::ranges::move(other_commands(), std::back_inserter(all));
     return all;
   }();
   return table;

@@ -89,25 +89,22 @@ Client VerticalMethod::number_of_parties() const {
   return parties;
 }
 
-/// Covers the files of this rank's parties, that of the labels, and the start, of which each rank may read another
-/// part.
-std::vector<std::string> VerticalMethod::digests_of_sources() const {
-  std::vector<std::string> digests = run_.inputs.digests_of_sources();
+/// The files of this rank's parties, that of the labels, and those of the start, of which each rank may read other
+/// parts.
+std::vector<std::string> VerticalMethod::more_files() const {
   std::vector<std::string> files;
+  const bool labels = setting_.knows_labels(run_.first_rank());
   if (!config_.parties.empty()) {
-    for (std::size_t k = 0; k < setting_.party_count(); ++k)
+    for (std::size_t k = 0; k < setting_.party_count(); ++k) {
       files.push_back(config_.parties[setting_.first_party() + k]);
-    if (setting_.knows_labels(run_.first_rank()) && config_.label_source.empty())
-      files.push_back(config_.parties.front());
+    }
+    if (labels && config_.label_source.empty()) files.push_back(config_.parties.front());
   }
-  if (setting_.knows_labels(run_.first_rank()) && !config_.label_source.empty()) files.push_back(config_.label_source);
-  for (const std::string& file : files) {
-    if (std::filesystem::is_regular_file(file)) digests.push_back(sha256_of_file(file) + " ");
-  }
-  if (!has_start()) return digests;
+  if (labels && !config_.label_source.empty()) files.push_back(config_.label_source);
+  if (!has_start()) return files;
   const ModelParts parts(config_.start);
-  for (const Client client : clients_of_networks()) digests.push_back(sha256_of_file(parts.file_of(client)) + " ");
-  return digests;
+  for (const Client client : clients_of_networks()) files.push_back(parts.file_of(client));
+  return files;
 }
 
 void VerticalMethod::open_data() {
@@ -125,7 +122,8 @@ void VerticalMethod::open_data() {
   } else {
     check_class_labels(config_.data, false, config_.loss);
   }
-  run_.inputs.source_digests = digests_of_sources();
+  run_.inputs.more_files = more_files();
+  run_.inputs.source_digests = run_.inputs.digests_of_sources();
   setting_.data = setting_.open_source(run_.first_rank());
   run_.inputs.dataset.is_public = setting_.data.is_public;
   run_.inputs.dataset.replayable = setting_.data.replayable;
@@ -364,7 +362,7 @@ std::unique_ptr<Protection> VerticalMethod::make_protection(const ReleaseSetting
 }
 
 RunFacts VerticalMethod::privacy_facts() {
-  RunFacts facts = common_facts(config_.plan.rounds, digests_of_sources());
+  RunFacts facts = common_facts(config_.plan.rounds);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
   facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, run_.inputs.layout->clients() - 1,
                                  config_.plan.local_steps, config_.plan.central,

@@ -49,7 +49,7 @@ class VerticalMethod final : public Method {
   void open_data();
   void agree_on_data();
   void open_model();
-  [[nodiscard]] std::vector<std::string> digests_of_sources() const;
+  [[nodiscard]] std::vector<std::string> more_files() const;
 
   // The start (vertical_start.cpp).
   void check_start();

@@ -305,6 +305,9 @@ std::vector<std::string> RunInputs::digests_of_sources() const {
     }
     digests.push_back(text);
   }
+  for (const std::string& file : more_files) {
+    if (std::filesystem::is_regular_file(file)) digests.push_back(sha256_of_file(file) + " ");
+  }
   return digests;
 }
 

@@ -43,6 +43,7 @@ class RunInputs {
   std::string rewired;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
   std::optional<Layout> layout;  ///< once clients are placed
   Dataset dataset;
+  std::vector<std::string> more_files;      ///< what the run learns from beside sources()
   std::vector<std::string> source_digests;  ///< as digests_of_sources() has found them before the records were read
   std::optional<Batch> test;
   std::optional<Batching> batching;  ///< of records that are dealt evenly
@@ -84,7 +85,7 @@ class RunInputs {
 
   /// The source of every client of this rank, or the one that they all share.
   [[nodiscard]] std::vector<std::string> sources() const;
-  /// SHA-256 of every byte of the files and memory of each of sources(). Pipes are left out.
+  /// SHA-256 of every byte of the files and memory of each of sources(), then of `more_files`. Pipes are left out.
   [[nodiscard]] std::vector<std::string> digests_of_sources() const;
   /// Digests of each client's records, the same for any layout; of generated records one for all clients.
   [[nodiscard]] std::vector<std::string> digests_of_data() const;

@@ -45,7 +45,7 @@ void Method::correlate_noise(bool wanted, Round releases) {
   correlation_ = NoiseCorrelation::parse(run_.agreement.broadcast(declare_public(text)));
 }
 
-RunFacts Method::common_facts(Round rounds, const std::vector<std::string>& sources) const {
+RunFacts Method::common_facts(Round rounds) const {
   const LearningConfig& config = run_.common();
   const RunInputs& inputs = run_.inputs;
   RunFacts facts;
@@ -64,7 +64,7 @@ RunFacts Method::common_facts(Round rounds, const std::vector<std::string>& sour
   }
   facts.data = inputs.digests_of_data();
   check<DataError>(
-      !config.privacy.ledger || inputs.source_digests == sources,
+      !config.privacy.ledger || inputs.source_digests == inputs.digests_of_sources(),
       "{}: it has changed while it was read, so that the ledger could not say what was released. Start again.",
       config.data.source);
   check(!config.privacy.persons_shared || !inputs.dataset.common,

@@ -57,12 +57,9 @@ class Method {
   /// record's uses are as far apart as the shortest pass of a client is long. A run that goes on keeps what it began
   /// with, for any number of releases. Throws UsageError. **Collective.**
   void correlate_noise(bool wanted, Round releases);
-  /// Facts for the run's privacy that all methods have. `sources` are digests of what the run learns from, now
-  /// (RunInputs::digests_of_sources).
-  [[nodiscard]] RunFacts common_facts(Round rounds, const std::vector<std::string>& sources) const;
-  [[nodiscard]] RunFacts common_facts(Round rounds) const {
-    return common_facts(rounds, run_.inputs.digests_of_sources());
-  }
+  /// Facts for the run's privacy that all methods have. Throws DataError if an owner's ledger is to say what was read,
+  /// and it has changed since.
+  [[nodiscard]] RunFacts common_facts(Round rounds) const;
 
   RunContext& run_;
   std::size_t dimension_ = 0;
