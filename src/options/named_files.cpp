@@ -1,5 +1,3 @@
-#include "options/option.hpp"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -8,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/text/spec.hpp"
+#include "options/option.hpp"
 
 namespace starling::named {
 

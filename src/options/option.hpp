@@ -2,10 +2,11 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+
 #include "core/text/names.hpp"
 
 namespace starling {
