@@ -77,6 +77,13 @@ class Layouts(TestCase):
         self.write("receiver.topo", topology(5, [], "receiver", sorted(set(ring))))
         self.check_equal([*self.DRIFT, "--topology", "receiver.topo", "--mixing", "plain", "--l2", "0.01"], 5, layouts())
 
+    @fewer
+    def test_noise_between_pairs(self):
+        words = ["--source", "synthetic:logistic:n=60", "--mechanism", "gaussian", "--total-epsilon", "0.5", "--trust", "pairs",
+                 "--tuning", "auto", "--noise-key", "seed", *self.topology("one-peer-exponential-8")]
+        summary = self.check_equal(words, 8, layouts())
+        self.assertEqual(summary["privacy"]["pairs"]["pairs"], 28)
+
     @needs_a9a
     @fewer
     def test_a9a_with_noise(self):

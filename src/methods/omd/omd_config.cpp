@@ -83,6 +83,21 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add(declared("step-cap"), config.step_cap);
 }
 
+/// Noise between pairs cancels where the ends of a pair take equal steps in every round, and mixing keeps sums.
+std::vector<Relation> beside_pairs() {
+  const std::string steps = "a pair cancels where both ends step alike in the same round";
+  return {excludes("async", steps),
+          excludes("deadline", steps),
+          excludes("absent=freeze", steps),
+          excludes("leave", steps),
+          excludes("lost", "pairs of clients that are gone no longer cancel"),
+          excludes("join", "clients that join would have new pairs"),
+          excludes("client-weights=equal", "a pair cancels where both ends count alike"),
+          excludes("mixing=plain", "it does not keep the sum in which pairs cancel"),
+          excludes("constraint", "duals learn from noise that does not cancel in them"),
+          excludes("model=location|mlp|cnn|plugin|own", "it is measured for linear models alone")};
+}
+
 /// Options that the rule chooses where they are left open.
 constexpr std::array tuned_options{
     "intercept", "epochs", "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
@@ -119,6 +134,13 @@ void add_regret_options(Options& options, OmdConfig& config) {
       config.benchmark_window);
 }
 
+/// Whether models are sums of steps, so that noise that cancels in releases cancels in them.
+bool steps_are_linear(const OmdConfig& config) {
+  const std::unique_ptr<Domain> domain = domain_table().make(config.domain.value_or(default_domain(config.mirror)));
+  const std::unique_ptr<MirrorMap> mirror = mirror_table().make(config.mirror, *domain);
+  return domain->is_everything() && !mirror->scale_of_steps(1).in_exponents;
+}
+
 WhyNot why_not(const OmdConfig& config) {
   WhyNot why_not;
   why_not.other_clients.clear();
@@ -127,7 +149,10 @@ WhyNot why_not(const OmdConfig& config) {
   } else if (config.privacy.audit) {
     why_not.goes_on = "it audits itself by coins that nobody may keep";
   }
-  if (config.linear_decay) {
+  if (config.privacy.trusts_pairs) {
+    why_not.more_rounds = "pairs have cancelled in the rounds of mixing at the end";
+    why_not.other_clients = "clients share noise in pairs";
+  } else if (config.linear_decay) {
     why_not.more_rounds = "steps fall to zero at the end";
   } else if (config.average == Averaging::tail) {
     why_not.more_rounds = "the mean over the last half of the rounds has begun";
@@ -150,6 +175,17 @@ WhyNot why_not(const OmdConfig& config) {
 
 }  // namespace
 
+bool may_trust_pairs(const OmdConfig& config) {
+  const PrivacyOptions& privacy = config.privacy;
+  if (!privacy.mechanism || privacy.trusts_pairs) return false;
+  const bool priced = privacy.mechanism_row().gaussian() && is_whole(privacy.unit) && !privacy.prices_change() &&
+                      !privacy.prices_differ() && !privacy.budget && !privacy.audit;
+  const bool in_step = !config.mixing.deadline && config.omd.absent == OmdSettings::Absent::steps &&
+                       !config.schedule.leave && config.mixing.mixing == Mixing::push_sum;
+  return priced && in_step && config.model.kind == ModelChoice::Kind::linear && !config.constraints.any() &&
+         config.weights != ClientWeights::equal && steps_are_linear(config);
+}
+
 Options omd_options(OmdConfig& config) {
   Options options("omd");
   add_graph_options(options, config);
@@ -161,6 +197,7 @@ Options omd_options(OmdConfig& config) {
                      {.relations = {excludes("constraint", "its duals need noise of their own").only_for("blt")}});
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
+  add_pair_options(options, config.privacy, beside_pairs());
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);
@@ -184,6 +221,13 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
+  check(!config.privacy.trusts_pairs || steps_are_linear(config),
+        "--trust pairs with --mirror {}{}: noise between pairs cancels in sums of steps that are neither cut off nor "
+        "bent. Use the map euclidean on the domain free, or --trust local.",
+        config.mirror, config.domain ? " and --domain " + *config.domain : "");
+  check(!config.privacy.trusts_pairs || !(config.privacy.prices_change() || config.privacy.prices_differ()),
+        "--trust pairs with prices that change or differ: clients hide each other by noise of one size. Give one "
+        "price, or --trust local.");
   config.why_not = why_not(config);
   config.remedies_of_divergence =
       "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under noise, "

@@ -36,6 +36,8 @@ struct OmdConfig : TunedConfig {
 [[nodiscard]] Options omd_options(OmdConfig& config);
 /// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
 void complete_omd_config(OmdConfig& config, const Options& options);
+/// Whether a run with these settings, and noise of its clients' own alone, could have --trust pairs in their place.
+[[nodiscard]] bool may_trust_pairs(const OmdConfig& config);
 [[nodiscard]] Manual omd_manual();
 
 }  // namespace starling

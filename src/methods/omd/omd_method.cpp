@@ -1,6 +1,7 @@
 #include "omd_method.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/numerics/kernels.hpp"
 #include "regret/constrained_regret.hpp"
@@ -57,6 +58,8 @@ RuleFacts OmdMethod::facts_of_rule(std::optional<std::int64_t> most_records, std
   if (most_records && !own_means) facts.mean_records = sum(all_records_) / n;
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (config_.given("step")) facts.step = config_.omd.step;
+  // As many clients hide each other: the noise of each is less by the root of their number.
+  if (pairs_) facts.price /= std::sqrt(pairs_->terms().exposure);
   facts.map = parts_.mirror->scale_of_steps(parameters);
   if (config_.correlation != CorrelationChoice::two_buffers) {
     facts.room = facts.map.in_exponents ? 0 : parts_.domain->room(parameters);
@@ -74,6 +77,7 @@ TunedMethod OmdMethod::tuned_method() {
           .norms = ReleasePath::omd_norm,
           .features = ReleasePath::omd_feature,
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
+          .hiding_of_pairs = hiding_of_pairs(),
           .own_choices = [this](const LearningRule& rule) { return tuned_mixing(config_, rule); },
           .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }
@@ -81,6 +85,7 @@ TunedMethod OmdMethod::tuned_method() {
 /// The rule may want other exchanges than the graph was made for.
 void OmdMethod::choose_settings() {
   if (!config_.learns()) return;
+  choose_pairs();
   SettingsByRule settings(tuned_method(), tuning_terms(parts_.loss.get()));
   if (!config_.tunes()) return settings.add_intercept();
   const int gossip_steps = config_.mixing.gossip_steps;
@@ -153,6 +158,7 @@ void OmdMethod::agree_on_model() {
     const std::string note = parts_.graph->note_on_length(config_.omd.rounds * config_.mixing.gossip_steps);
     if (!note.empty()) run_.notes.push_back(note);
   }
+  choose_closing_rounds();
   choose_step_cap();
   correlate_noise(config_.learns() && config_.correlation == CorrelationChoice::two_buffers, config_.omd.rounds);
   if (parts_.constraints) run_.agreement.same("constraints", declare_public(parts_.constraints->text()));
@@ -230,6 +236,7 @@ RunFacts OmdMethod::privacy_facts() {
   if (run_.inputs.members.has_changed())
     facts.public_inputs += parts_.graph->digest() + digest_of(config_.omd.step_cap);
   facts.histograms = histograms_of(config_, parts_.loss.get());
+  facts.pairs = pairs_;
   if (parts_.constraints) {
     facts.public_inputs += parts_.constraints->text();
     facts.second = parts_.constraints->second_part();

@@ -53,6 +53,10 @@ class OmdMethod final : public Method {
   void check_canaries(Round rounds) const;
   void agree_on_model();
   void choose_step_cap();
+  void choose_pairs();
+  [[nodiscard]] std::optional<double> hiding_of_pairs() const;
+  void check_equal_rounds();
+  void choose_closing_rounds();
 
   [[nodiscard]] TunedMethod tuned_method();
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
@@ -61,8 +65,9 @@ class OmdMethod final : public Method {
   Configured<OmdConfig>& configuration_;
   OmdConfig& config_ = configuration_.values();
   OmdParts parts_{config_};
-  double cap_at_first_ = 1;  ///< step cap with the clients that there were at first
-  Vector all_records_;       ///< N_k of all clients, once the rule asks
+  double cap_at_first_ = 1;                ///< step cap with the clients that there were at first
+  std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
+  Vector all_records_;                     ///< N_k of all clients, once the rule asks
 };
 
 }  // namespace starling

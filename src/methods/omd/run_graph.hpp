@@ -35,6 +35,8 @@ class RunGraph {
            std::vector<std::string>& notes);
 
   [[nodiscard]] Schedule& schedule() { return *schedule_; }
+  /// The graph of all clients, without absences and losses.
+  [[nodiscard]] std::unique_ptr<Graph> base() const;
   [[nodiscard]] const std::string& digest() const { return digest_; }
   /// Digest of the schedule of the clients with which the run began.
   [[nodiscard]] const std::string& digest_at_first() const { return digest_at_first_; }
@@ -54,7 +56,6 @@ class RunGraph {
   [[nodiscard]] std::string note_on_length(Round exchanges) const;
 
  private:
-  [[nodiscard]] std::unique_ptr<Graph> base() const;
   void make_schedule(std::unique_ptr<Graph> graph);
   [[nodiscard]] std::unique_ptr<Schedule> schedule_of_present() const;
   void check_graph(const Graph& graph, std::vector<std::string>& notes);

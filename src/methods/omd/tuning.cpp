@@ -1,5 +1,8 @@
 #include "tuning.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "graph/analysis/analysis.hpp"
@@ -18,6 +21,7 @@ bool is_unbounded(const OmdConfig& config) {
 
 /// Whether clients are further apart than exchanges of which each halves the disagreement leave them.
 bool leaves_clients_apart(const OmdConfig& config) {
+  if (config.privacy.trusts_pairs) return true;
   return config.privacy.protects() && !(may_correlate(config) && is_unbounded(config));
 }
 
@@ -49,9 +53,19 @@ std::vector<TunedValue> tuned_mixing(const OmdConfig& config, const LearningRule
   const int steps = far_apart ? most_gossip_steps : config.mixing.gossip_steps;
   return {{"step-cap", fmt::format("{:.4g}", step_cap_of_rule), "clients of little mass repay their steps early"},
           {"gossip-steps", fmt::format("{}", steps),
-           steps == 1  ? "one exchange halves the disagreement of clients"
-           : far_apart ? "independent noise leaves clients far apart"
-                       : "as many as halve the disagreement of clients, 4 at most"}};
+           steps == 1                    ? "one exchange halves the disagreement of clients"
+           : config.privacy.trusts_pairs ? "noise between pairs cancels in the mean of the clients"
+           : far_apart                   ? "independent noise leaves clients far apart"
+                                         : "as many as halve the disagreement of clients, 4 at most"}};
+}
+
+Round closing_rounds(const PairTerms& pairs, Client clients, std::optional<double> contraction, int gossip_steps) {
+  constexpr double negligible = 1e-3;
+  constexpr Round unknown = 8;
+  if (!contraction) return unknown;
+  const double apart = std::sqrt(static_cast<double>(clients)) * pairs.whole() / negligible;
+  const double round = -std::log(std::max(*contraction, 1e-3)) * gossip_steps;
+  return static_cast<Round>(std::ceil(std::min(std::log(apart) / round, 1e6)));
 }
 
 }  // namespace starling

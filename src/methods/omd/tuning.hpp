@@ -1,11 +1,13 @@
 /// `--tuning auto` of `starling omd`: what its graph and its domain add to the rule.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/graph.hpp"
 #include "omd_config.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "report/summary.hpp"
 
@@ -23,5 +25,11 @@ namespace starling {
 /// The options that the rule chooses for this command alone. It may leave noise independent after the graph was made
 /// for correlated noise.
 [[nodiscard]] std::vector<TunedValue> tuned_mixing(const OmdConfig& config, const LearningRule& rule);
+
+/// Rounds of mixing alone after the last one that leave clients apart by 10^-3 of the noise of their mean, where
+/// an exchange shrinks a disagreement by `contraction`; 8 where nobody knows. Each client has the noise of its pairs
+/// beside its own.
+[[nodiscard]] Round closing_rounds(const PairTerms& pairs, Client clients, std::optional<double> contraction,
+                                   int gossip_steps);
 
 }  // namespace starling

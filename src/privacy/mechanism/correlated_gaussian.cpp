@@ -100,6 +100,7 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
 
   [[nodiscard]] Charge charge(double price) const override { return Charge::gaussian(price); }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
+  [[nodiscard]] std::optional<double> own_deviation() const override { return deviation(settings_.price.most); }
   [[nodiscard]] Accumulation accumulation() const override { return {.correlation = settings_.correlation}; }
   [[nodiscard]] std::string description() const override;
 
@@ -118,6 +119,10 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
   [[nodiscard]] double sigma(double price) const {
     return correlated_sigma(*settings_.correlation, sensitivity(price), settings_.dimension, price,
                             terms_of(settings_));
+  }
+  /// Of a component of the first mean.
+  [[nodiscard]] double deviation(double price) const {
+    return sigma(price) * step(price) / static_cast<double>(settings_.batch);
   }
   [[nodiscard]] Round most_rounds() const {
     return settings_.pairs ? PairTerms::most_rounds : CorrelationLimits::rounds;
@@ -153,9 +158,8 @@ void CorrelatedGaussian::check_sigma(double price) const {
 }
 
 std::string CorrelatedGaussian::description() const {
-  const auto size = [&](double price) { return sigma(price) * step(price) / static_cast<double>(settings_.batch); };
   const auto range = [&](double factor) {
-    return size_range(factor * size(settings_.price.most), factor * size(settings_.price.least));
+    return size_range(factor * deviation(settings_.price.most), factor * deviation(settings_.price.least));
   };
   const Round rounds = planned_rounds();
   const double all = norm_of_all_rounds(*settings_.correlation, rounds) / factor_;

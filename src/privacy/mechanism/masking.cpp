@@ -160,12 +160,11 @@ std::vector<MaskKey::Bytes> received_keys(const std::vector<MaskKey>& own, const
   return all;
 }
 
-std::string list_of_keys(const std::vector<MaskKey::Bytes>& public_keys) {
+std::string list_of_keys(const std::vector<MaskKey::Bytes>& public_keys, const std::string& use) {
   std::string text = fmt::format(
-      "# public keys of the masks, as the clients of this rank received them; compare with the other clients by "
-      "another "
+      "# public keys of the {}, as the clients of this rank received them; compare with the other clients by another "
       "way\n# fingerprint of the list {}\nclient,fingerprint,key\n",
-      fingerprint(public_keys));
+      use, fingerprint(public_keys));
   for (std::size_t u = 0; u < public_keys.size(); ++u) {
     text += fmt::format("{},{},{}\n", u, fingerprint(public_keys[u]), to_hex(text_of(public_keys[u])));
   }

@@ -69,9 +69,10 @@ using KeyRelay = std::function<std::vector<std::string>(const std::string& own)>
 /// The public keys of all clients in client order, as the relay gives them to the owner of `own`. Throws DataError for
 /// a text that is no list of keys.
 [[nodiscard]] std::vector<MaskKey::Bytes> received_keys(const std::vector<MaskKey>& own, const KeyRelay& relay);
-/// The content of private/<rank>/mask-keys: the fingerprint of the list, and a line with the fingerprint and the key of
-/// each client.
-[[nodiscard]] std::string list_of_keys(const std::vector<MaskKey::Bytes>& public_keys);
+/// The content of private/<rank>/mask-keys or pair-keys: the fingerprint of the list, and a line with the fingerprint
+/// and the key of each client. `use` ends "public keys of the …".
+[[nodiscard]] std::string list_of_keys(const std::vector<MaskKey::Bytes>& public_keys,
+                                       const std::string& use = "masks");
 
 /// The masks of one client.
 class Masker {

@@ -49,6 +49,11 @@ std::string from_whom(const PrivacyReport& report) {
     return "nobody. What clients send goes to " + recipients_of(report.trust);
   const std::string others = report.noise_key == NoiseKeyPolicy::file ? ", or has read the noise keys" : "";
   switch (report.trust.model) {
+    case TrustModel::pairs:
+      return fmt::format(
+          "everyone who sees messages or results, also if up to {} other client(s) help them; against all other "
+          "clients together only {}; not whoever operates the machines{}",
+          report.trust.pairs->colluding, loss_in_short(report.trust.pairs->all_others), others);
     case TrustModel::central:
     case TrustModel::curvature:
       return "every client and everyone who sees results; not whoever operates rank 0 or reads what is sent to it" +

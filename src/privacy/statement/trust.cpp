@@ -86,6 +86,18 @@ std::string of_masks(const Trust& trust) {
   return text + ". ";
 }
 
+std::string of_pairs(const PairsTrust& pairs) {
+  return fmt::format(
+      "All figures above hold against everybody outside together with any {} client(s) that pool their keys and all "
+      "that they see: each of the {} pairs of clients shares noise, so that each client is hidden among at least "
+      "{:.4g}. "
+      "Against those who hold no client's key the unit pays at most {}, and against all other clients together, where "
+      "its own noise alone hides it, at most {}. Public keys are relayed by rank 0. If it gave out keys of its own, it "
+      "would stand for all other clients: where that matters, compare by another way the fingerprint of all keys that "
+      "each client received, in private/<rank>/pair-keys. ",
+      pairs.colluding, pairs.pairs, 1 / pairs.exposure, in_words(pairs.outsiders), in_words(pairs.all_others));
+}
+
 std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
   const char* how = noise ? "with noise" : "without noise";
   if (vertical.baseline_central) return "whoever operates rank 0, without noise";
@@ -151,6 +163,8 @@ const char* name_of(TrustModel model) {
       return "none";
     case TrustModel::local:
       return "local";
+    case TrustModel::pairs:
+      return "pairs";
     case TrustModel::central:
       return "central";
     case TrustModel::curvature:
@@ -228,6 +242,7 @@ std::string recipients_of(const Trust& trust) {
     case TrustModel::none:
       return "whoever operates rank 0, without noise; every client gets the models that rank 0 makes of it";
     case TrustModel::local:
+    case TrustModel::pairs:
       return "rank 0 with noise; every client gets the models that rank 0 makes of it, and nobody sees more";
     case TrustModel::central:
       return "whoever operates rank 0, without noise; every client gets the models made of the sum over all clients, "
@@ -252,6 +267,7 @@ std::string statement_of(const Trust& trust, PrivacyUnit unit) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
     return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical, unit);
   }
+  if (trust.pairs) return of_pairs(*trust.pairs);
   if (!trust.aggregated) return "";
   if (trust.model == TrustModel::central || trust.model == TrustModel::curvature) {
     return "The figures hold against the clients and all others who see the models. They do NOT hold against whoever "

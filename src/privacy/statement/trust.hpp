@@ -15,19 +15,33 @@ namespace starling {
 enum class TrustModel {
   none,       ///< every recipient of a message: nothing is protected
   local,      ///< nobody: each client adds noise before it sends
+  pairs,      ///< nobody; but clients that collude see less noise of those that do not
   central,    ///< the operator of the aggregator, rank 0
   curvature,  ///< the operator of rank 0, but only sums of curvatures, at the end
   masked,     ///< nobody; but colluding clients, and rank 0 for its own clients, see less noise
   paper,      ///< the operator of the aggregator; the noise is that of a paper
 };
 
-/// "none", "local", "central", "central-curvature", "masked" or "paper".
+/// "none", "local", "pairs", "central", "central-curvature", "masked" or "paper".
 [[nodiscard]] const char* name_of(TrustModel model);
 
 /// The loss of a record if colluding clients remove their own noise from the sum.
 struct Collusion {
   std::int64_t clients = 0;
   PrivacyLoss record;
+};
+
+/// Noise between pairs of clients (privacy/pairs/pair_noise.hpp). The report's own figures hold against `colluding`
+/// clients that pool what they know.
+struct PairsTrust {
+  std::int64_t colluding = 1;
+  double ratio = 0;     ///< r, of the noise of a pair to a client's own
+  double exposure = 1;  ///< h
+  std::int64_t pairs = 0;
+  std::int64_t least_partners = 0;  ///< of a client
+  std::string digest;               ///< of the graph of pairs
+  PrivacyLoss outsiders;            ///< of the unit, against those who hold no key
+  PrivacyLoss all_others;           ///< against all other clients together
 };
 
 /// The claim of the paper of PaperPerturbation, and its composition.
@@ -67,13 +81,14 @@ struct VerticalTrust {
 
 struct Trust {
   TrustModel model = TrustModel::local;
-  bool aggregated = false;                ///< rank 0 combines what clients send; else they mix with their neighbours
-  bool sends_models = false;              ///< clients send models made of their releases
-  std::vector<Collusion> collusion;       ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
-  std::int64_t of_rank_0 = 1;             ///< clients that rank 0 hosts: its operator knows their shares of the noise
-  std::string key_list;                   ///< under `masked`: fingerprint of the public keys that rank 0 received
-  std::vector<std::string> keys;          ///< fingerprint of each client's public key
-  std::optional<PaperClaim> paper;        ///< under `paper`
+  bool aggregated = false;           ///< rank 0 combines what clients send; else they mix with their neighbours
+  bool sends_models = false;         ///< clients send models made of their releases
+  std::optional<PairsTrust> pairs;   ///< under `pairs`
+  std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
+  std::int64_t of_rank_0 = 1;        ///< clients that rank 0 hosts: its operator knows their shares of the noise
+  std::string key_list;             ///< under `masked` and `pairs`: fingerprint of the public keys that rank 0 received
+  std::vector<std::string> keys;    ///< fingerprint of each client's public key
+  std::optional<PaperClaim> paper;  ///< under `paper`
   std::optional<VerticalTrust> vertical;  ///< with `model` none or local
 };
 

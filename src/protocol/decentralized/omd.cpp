@@ -84,6 +84,7 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     if (learning_ && learning_->constraints != nullptr) learning_->constraints->agree(settings_.step_at(t));
     watch.lap(shares_.learning);
     keeping_positive([&] { mixer_.mix(holdings_, watch, shares_); });  // 4. x_u,t+1 and w_u
+    if (t + 1 == settings_.rounds) close(watch);
     ++played_rounds_;
     observing.notify(*this);
     watch.lap(shares_.observing);
@@ -170,6 +171,13 @@ void DecentralizedOmd::keeping_positive(Mix&& mix) {
   positive_.note_zeros(holdings_.state.value());
   mix();
   holdings_.state.update([this](Columns& states) { positive_.restore(states); });
+}
+
+/// Mixes until clients agree, or a signal asks them to end. Nothing is released.
+void DecentralizedOmd::close(Stopwatch& watch) {
+  for (Round t = settings_.rounds; t < settings_.rounds + settings_.closing && mixer_.begin_round(t); ++t) {
+    keeping_positive([&] { mixer_.mix(holdings_, watch, shares_); });
+  }
 }
 
 /// Counts the steps that clients still owe for missed rounds as credited and not taken.

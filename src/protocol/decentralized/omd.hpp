@@ -28,7 +28,8 @@ struct OmdSettings : StepSchedule {
   double step_cap = 1;    ///< κ: no step is longer than κ times the first (step debt)
   /// Behaviour of a client in a round that it sits out.
   enum class Absent { steps, freezes } absent = Absent::steps;
-  double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
+  Round closing = 0;  ///< rounds of mixing alone that belong to the last round
+  double l2 = 0;      ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
 };
 
 /// The parts by which a rank's clients learn from their streams; absent in a run that only averages (`--loss none`).
@@ -103,6 +104,7 @@ class DecentralizedOmd final : public RoundView {
   void step(std::size_t k);
   template <class Mix>
   void keeping_positive(Mix&& mix);
+  void close(Stopwatch& watch);
   void write_off();
   [[nodiscard]] Client client(std::size_t k) const { return mixer_.first() + static_cast<Client>(k); }
   [[nodiscard]] double factor(std::size_t k) const { return learning_->factors.empty() ? 1 : learning_->factors[k]; }

@@ -51,6 +51,23 @@ Json mask_keys_json(const Trust& trust) {
   return {{"fingerprint", trust.key_list}, {"clients", trust.keys}};
 }
 
+Json pairs_json(const std::optional<PairsTrust>& pairs, const std::string& keys) {
+  if (!pairs) return nullptr;
+  const auto loss = [](const PrivacyLoss& each) {
+    return Json{
+        {"epsilon", number_json(each.epsilon)}, {"delta", number_json(each.delta)}, {"mu", number_json(each.mu)}};
+  };
+  return {{"collusion", pairs->colluding},
+          {"ratio", pairs->ratio},
+          {"exposure", pairs->exposure},
+          {"pairs", pairs->pairs},
+          {"least_partners", pairs->least_partners},
+          {"digest", pairs->digest},
+          {"keys", keys},
+          {"outsiders", loss(pairs->outsiders)},
+          {"all_others", loss(pairs->all_others)}};
+}
+
 Json paper_json(const std::optional<PaperClaim>& claim) {
   if (!claim) return nullptr;
   return {{"epsilon_per_release", number_json(claim->epsilon)},
@@ -105,6 +122,7 @@ Json privacy_json(const Summary& summary) {
             {"recipients", recipients_of(privacy.trust)},
             {"collusion", collusion_json(privacy.trust)},
             {"mask_keys", mask_keys_json(privacy.trust)},
+            {"pairs", pairs_json(privacy.trust.pairs, privacy.trust.key_list)},
             {"paper", paper_json(privacy.trust.paper)},
             {"shared_metrics", privacy.shared_metrics},
             {"dealt_by", privacy.dealt_by.empty() ? Json() : Json(privacy.dealt_by)},
@@ -154,6 +172,14 @@ std::string privacy_rows(const SummaryView& summary) {
     text += table_row("epsilon per record",
                       epsilon_text(summary.number("privacy.record_epsilon")) +
                           (unit == "person" ? "  (no more than its person)" : "  (all components of its gradient)"));
+  }
+  if (summary.has("privacy.pairs.collusion")) {
+    text +=
+        table_row(fmt::format("with {} others", summary.count("privacy.pairs.collusion")),
+                  fmt::format("these hold if so many clients collude; epsilon = {} against outsiders, {} against all "
+                              "other clients together",
+                              epsilon_text(summary.number("privacy.pairs.outsiders.epsilon")),
+                              epsilon_text(summary.number("privacy.pairs.all_others.epsilon"))));
   }
   if (summary.number("privacy.budget.stopped_clients") > 0) {
     text += table_row("budget",

@@ -1,5 +1,6 @@
 // What determines the releases of a run: its keys, and which run it is.
 #include <algorithm>
+#include <functional>
 
 #include "run_privacy.hpp"
 
@@ -36,6 +37,7 @@ std::string RunPrivacy::determination() const {
       configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
   if (limits_) matter += limits_->text() + "\n";
   if (facts_.correlation) matter += facts_.correlation->text() + "\n";
+  if (facts_.pairs) matter += facts_.pairs->text() + "\n";
   if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
   agreement_.together([&] { matter += build_that_matters(); });
   std::vector<NoiseKey> keys;
@@ -58,6 +60,20 @@ void RunPrivacy::settle_run_id() {
   const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
   taken_up_ = options_.ledger && !found.empty();
   run_id_ = taken_up_ ? found : make_run_id(agreement_, key_policy(), facts_.seed);
+}
+
+/// Other integers have other noise: the determination is part of the pairs' keys. Runs that cannot be repeated have
+/// none, and never release a round twice. **Collective.**
+void RunPrivacy::agree_on_pairs() {
+  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_);
+  pair_noise_ = std::make_shared<PairNoise>(facts_.pairs->terms(), std::move(keys.ends));
+  public_keys_of_pairs_ = std::move(keys.public_keys);
+  const auto lists = agreement_.all_gather(declare_public(fingerprint(public_keys_of_pairs_)));
+  agreement_.together([&] {
+    check<DataError>(std::ranges::adjacent_find(lists, std::not_equal_to()) == lists.end(),
+                     "ranks received different public keys for their pairs: whoever relays them exchanged some. Do not "
+                     "go on.");
+  });
 }
 
 }  // namespace starling

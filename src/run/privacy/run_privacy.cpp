@@ -30,6 +30,7 @@ void RunPrivacy::open() {
   determined_by_ = determination();
   facts_.data = std::vector<std::string>();
   settle_run_id();
+  if (facts_.pairs) agree_on_pairs();
   agreement_.together([&] { make_protection(); });
   refuse_equal_keys(agreement_, keys_, run_id_);
   FirstRelease here = FirstRelease::affordable;
@@ -47,6 +48,10 @@ void RunPrivacy::move_in(const std::string& private_folder) {
   agreement_.together([&] {
     if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
     for (NoiseKey& key : keys_) key = key.for_run(run_id_);
+    if (facts_.pairs && count() > 0) {
+      OwnersFile::replace(private_folder + "/pair-keys",
+                          Secret<std::string>(list_of_keys(public_keys_of_pairs_, "pairs")));
+    }
     if (!options_.ledger && !no_client_left_) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
   start_accounts();
@@ -73,6 +78,7 @@ void RunPrivacy::make_protection() {
   settings.rounds = facts_.rounds;
   settings.run_id = run_id_;
   settings.correlation = facts_.correlation;
+  settings.pairs = pair_noise_;
   if (facts_.protection) {
     protection_ = facts_.protection(settings);
   } else if (facts_.second) {
@@ -131,7 +137,11 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
     run.parameters += " " + multipart->parameters();
   }
-  run.parameters += correlation_text();
+  run.parameters += correlation_text() + pairs_text();
+  if (facts_.pairs) {
+    if (const std::optional<double> own = protection_->own_deviation())
+      run.parameters += fmt::format(" own-deviation={}", *own);
+  }
   if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
   if (facts_.vertical) {
     run.parameters +=

@@ -20,6 +20,7 @@
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/statement/statement.hpp"
 #include "run/settings/privacy_options.hpp"
+#include "run_pairs.hpp"
 #include "run_prices.hpp"
 
 namespace starling {
@@ -33,6 +34,7 @@ struct RunFacts {
   bool public_data = false;
   std::optional<SecondPart> second;             ///< of each round's release, where it has two parts
   std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds, where it is not independent
+  std::shared_ptr<const RunPairs> pairs;        ///< under --trust pairs
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
@@ -131,11 +133,14 @@ class RunPrivacy {
   [[nodiscard]] std::string determination() const;
   [[nodiscard]] std::vector<NoiseKey> make_keys() const;
   void settle_run_id();
+  void agree_on_pairs();
   [[nodiscard]] bool depends_on_rounds() const;
   /// The first words of the run's parameters in ledgers.
   [[nodiscard]] std::string price_text() const;
   /// What they say of correlated noise; empty without.
   [[nodiscard]] std::string correlation_text() const;
+  /// What the price depends on under --trust pairs; empty without.
+  [[nodiscard]] std::string pairs_text() const { return facts_.pairs ? " " + facts_.pairs->text() : ""; }
   void take_up(Ledger& ledger);
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
@@ -169,7 +174,9 @@ class RunPrivacy {
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
   std::vector<NoiseKey> keys_;
-  std::vector<Ledger> ledgers_;  // one for each client, or one for all
+  std::shared_ptr<PairNoise> pair_noise_;             // under --trust pairs
+  std::vector<MaskKey::Bytes> public_keys_of_pairs_;  // of all clients
+  std::vector<Ledger> ledgers_;                       // one for each client, or one for all
   std::optional<Accounts> accounts_;
 };
 

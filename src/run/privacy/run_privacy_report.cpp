@@ -1,5 +1,6 @@
 // Figures of the privacy of a run, for its summary and its statement.
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "core/text/per_client.hpp"
@@ -19,10 +20,14 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
                                         layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.units = units_;
-  if (options_.persons_shared) report.at_all_clients = loss_in_clients(report.own(), layout_.clients());
   report.vectors = vectors_of_release();
   if (histograms_) histograms_->describe(report, delta_of_claims());
   describe_trust(report);
+  if (options_.persons_shared) {
+    // A person at all clients moves all of them at once, which pairs do not hide.
+    const PrivacyLoss& alone = report.trust.pairs ? report.trust.pairs->all_others : report.own();
+    report.at_all_clients = loss_in_clients(alone, layout_.clients());
+  }
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
   return report;
@@ -41,6 +46,15 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
     report.trust.vertical = facts_.vertical;
     if (facts_.vertical->baseline_central) report.losses.claim_nothing();
     report.trust.vertical->in_all_parties = loss_in_clients(report.own(), facts_.vertical->holders());
+    return;
+  }
+  if (facts_.pairs) {
+    const auto mu = [](const std::optional<HistogramReport>& released) {
+      return released ? released->record.mu.value_or(0) : 0;
+    };
+    report.trust.model = TrustModel::pairs;
+    report.trust.pairs = facts_.pairs->describe(report.own(), std::hypot(mu(report.norms), mu(report.features)));
+    report.trust.key_list = fingerprint(public_keys_of_pairs_);
     return;
   }
   if (!facts_.trust) return;

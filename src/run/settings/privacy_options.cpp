@@ -181,6 +181,40 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings
   add_total_price(options, privacy);
 }
 
+void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vector<Relation>& of_command) {
+  const Relation in_pairs = needs("trust=pairs", "without it no noise is shared");
+  std::vector<Relation> relations{needs("mechanism=gaussian", "noise between pairs is Gaussian"),
+                                  excludes("unit=component", "its cost is known for whole gradients"),
+                                  excludes("audit", "canaries do not show what a coalition sees"),
+                                  excludes("budget", "pairs of a client that stops no longer cancel")};
+  relations.insert(relations.end(), of_command.begin(), of_command.end());
+  for (Relation& each : relations) each = each.only_for("pairs");
+  options.add(
+      option("trust", "WHOM",
+             "local (each client's own noise hides its records) or pairs (each pair of clients shares noise besides, "
+             "which cancels in the mean: the noise of a trusted server, with nobody trusted but for --collusion)",
+             {.initial = "local",
+              .example = "pairs --mechanism gaussian --total-epsilon 1",
+              .relations = std::move(relations)}),
+      privacy.trusts_pairs, {{"local", false}, {"pairs", true}});
+  options.add(
+      option("collusion", "K",
+             "of --trust pairs: the printed losses hold against any K clients that pool all that they know, and "
+             "everybody outside",
+             {.initial = "1",
+              .range = {0, 1e6},
+              .unit = "clients",
+              .example = "2 --trust pairs",
+              .relations = {in_pairs}}),
+      privacy.collusion);
+  options.add(
+      option("pairs", "WHICH",
+             "of --trust pairs: who shares noise: all, neighbours (of the topology and, to have 2K + 16 partners each, "
+             "others by lot), or a topology file. Default: all of up to 64 clients, else neighbours",
+             {.example = "all --trust pairs", .files = named::spec, .relations = {in_pairs}}),
+      privacy.pairs_choice);
+}
+
 void check_privacy_options(const PrivacyOptions& privacy) {
   const bool none = privacy.mechanism && !privacy.protects();
   check(!none || !(privacy.epsilon || privacy.mu || privacy.total_epsilon),

@@ -42,6 +42,9 @@ struct PrivacyOptions {
   std::optional<std::string> ledger;
   std::optional<Round> ledger_block;
   bool audit = false;
+  bool trusts_pairs = false;                ///< clients hide each other by noise that they share in pairs
+  Client collusion = 1;                     ///< K: clients that may pool what they know, beside the outsiders
+  std::optional<std::string> pairs_choice;  ///< `all`, `neighbours` or a file of pairs; none: by the number of clients
 
   /// The row of the mechanism. There must be one. Throws UsageError for an unknown name.
   [[nodiscard]] const MechanismRow& mechanism_row() const;
@@ -65,6 +68,10 @@ enum class PersonChoices {
 
 /// Adds the privacy options, `--unit person` and its options included; `data` receives --person.
 void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices);
+
+/// Adds --trust local|pairs and its options, for commands whose clients may hide each other. `of_command` are further
+/// options beside which pairs would not cancel.
+void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vector<Relation>& of_command);
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);

@@ -188,7 +188,7 @@ std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t>
   return is_open && adds_in_squares && most_records ? passes_of_total : config.data.epochs;
 }
 
-std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
+std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding) {
   if (rule.prefix_noise == 0 || !facts.most_records) return "";
   const double signal = signal_to_noise(facts, rule);
   const std::optional<double> cost = expected_cost(signal, facts.classifies);
@@ -206,6 +206,9 @@ std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
     text +=
         fmt::format(". For 25 take {0:.3g} times the records, {0:.3g} times the price, or {1:.3g} times the clients",
                     factor, factor * factor);
+    if (hiding.value_or(1) > 1) {
+      text += fmt::format(", or --trust pairs, with which it is {:.3g}", signal * std::sqrt(*hiding));
+    }
   }
   return text;
 }

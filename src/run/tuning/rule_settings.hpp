@@ -46,7 +46,8 @@ namespace starling {
 /// Passes over the data: sixteen where a total price is given, noise is Gaussian and records can be read again.
 [[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records);
 
-/// What the noise of a tuned run will cost and what would help, in a sentence or two.
-[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule);
+/// What the noise of a tuned run will cost and what would help, in a sentence or two. So many clients would hide each
+/// other by --trust pairs; none: it is chosen already, or cannot be.
+[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding);
 
 }  // namespace starling

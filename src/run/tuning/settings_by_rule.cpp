@@ -82,7 +82,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   std::vector<TunedValue> values = tuned_values(config, facts, rule, method_.own_choices(rule), method_.steps);
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
-  if (run_.first_rank()) print_tuning(values, outlook(facts, rule));
+  if (run_.first_rank()) print_tuning(values, outlook(facts, rule, method_.hiding_of_pairs));
   return values;
 }
 

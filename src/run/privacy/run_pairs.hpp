@@ -1,0 +1,58 @@
+/// The noise that clients share in pairs in a run (`--trust pairs`): who, how much, and with which keys.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/schedule.hpp"
+#include "net/agreement.hpp"
+#include "privacy/mechanism/masking.hpp"
+#include "privacy/pairs/pair_graph.hpp"
+#include "privacy/pairs/pair_noise.hpp"
+#include "privacy/statement/statement.hpp"
+#include "run/settings/privacy_options.hpp"
+
+namespace starling {
+
+/// Clients that are all paired with each other, where --pairs does not say otherwise.
+inline constexpr Client most_clients_of_all_pairs = 64;
+
+/// The public part, the same on all ranks.
+class RunPairs {
+ public:
+  /// The pairs that --pairs asks for, and the least ratio of noises that hides each client well against --collusion
+  /// others (privacy/pairs/pair_price.hpp). `neighbours` is the graph of the run without absences and losses.
+  /// **Collective.** Throws UsageError where nothing would hide a client.
+  RunPairs(Agreement& agreement, const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed);
+
+  [[nodiscard]] const PairGraph& graph() const { return graph_; }
+  [[nodiscard]] const PairTerms& terms() const { return terms_; }
+  /// For ledgers and digests: all that the price of releases depends on, but for the clients' own noise.
+  [[nodiscard]] std::string text() const;
+  /// The losses of `own`, which hold against the coalition, against others. `before` is the μ of histograms, which no
+  /// pair hides.
+  [[nodiscard]] PairsTrust describe(const PrivacyLoss& own, double before) const;
+
+ private:
+  PairGraph graph_;
+  Client colluding_;
+  PairTerms terms_;
+  double exposure_outside_ = 1;  ///< with no colluding client
+};
+
+/// A rank's clients' keys of pairs, and everybody's public keys.
+struct PairKeys {
+  PairNoise::Ends ends;
+  std::vector<MaskKey::Bytes> public_keys;
+};
+
+/// The keys for one run: a client's is made of its noise key and the run's id, and a pair's also of `attempt`, which
+/// differs wherever the run would release other integers. **Collective.** Throws UsageError or DataError for public
+/// keys that came back changed, repeat each other, or are of low order.
+[[nodiscard]] PairKeys agree_on_pair_keys(Agreement& agreement, const Layout& layout, const PairGraph& graph,
+                                          const std::vector<NoiseKey>& keys, const std::string& run_id,
+                                          const std::string& attempt);
+
+}  // namespace starling

@@ -1,0 +1,170 @@
+"""--trust pairs: clients hide each other by noise that they share. The same bits after kills; figures worked out anew."""
+
+import itertools
+import math
+import unittest
+
+from harness import *
+from kills import Trial
+
+DELTA = 1e-5
+WORDS = ["--source", "synthetic:logistic:n=120", "--mechanism", "gaussian", "--total-epsilon", "0.5", "--trust", "pairs",
+         "--tuning", "auto", "--progress", "off"]
+SEEDED = [*WORDS, "--noise-key", "seed"]
+
+
+def normal(x):
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
+def epsilon_of(mu):
+    """The least epsilon at DELTA of a Gaussian mechanism, by bisection of its curve."""
+    low, high = 0.0, 1e3
+    for _ in range(200):
+        middle = (low + high) / 2
+        delta = normal(-middle / mu + mu / 2) - math.exp(min(middle, 700)) * normal(-middle / mu - mu / 2)
+        low, high = (middle, high) if delta > DELTA else (low, middle)
+    return high
+
+
+def exposure(clients, pairs, ratio, colluding):
+    """The largest diagonal entry of (I + r^2 L)^-1 of the honest clients, over all coalitions: by elimination."""
+    most = 0
+    for gone in itertools.combinations(range(clients), colluding):
+        left = [u for u in range(clients) if u not in gone]
+        for u in left:
+            rows = [[float(v == w) for w in left] + [float(v == u)] for v in left]
+            for v, w in pairs:
+                if v in left and w in left:
+                    i, j = left.index(v), left.index(w)
+                    for k, sign in ((i, 1), (j, -1)):
+                        rows[k][i] += sign * ratio**2
+                        rows[k][j] -= sign * ratio**2
+            size = len(left)
+            for i in range(size):
+                for k in range(size):
+                    if k != i:
+                        factor = rows[k][i] / rows[i][i]
+                        rows[k] = [a - factor * b for a, b in zip(rows[k], rows[i])]
+            at = left.index(u)
+            most = max(most, rows[at][-1] / rows[at][at])
+    return most
+
+
+def column(omega, theta, rounds):
+    """c_0, c_1, ... of 1/(1 - sum of omega_j z/(1 - theta_j z)), by its recursion."""
+    buffers, result = [0.0, 0.0], []
+    for t in range(rounds):
+        c = (1.0 if t == 0 else 0.0) + sum(w * s for w, s in zip(omega, buffers))
+        buffers = [h * s + c for h, s in zip(theta, buffers)]
+        result.append(c)
+    return result
+
+
+class Pairs(TestCase):
+    def ledger(self, output="run"):
+        lines = (self.folder / output / "private" / "0" / "ledger").read_text().splitlines()
+        rows = [json.loads(line) for line in lines]
+        opened = next(row for row in rows if row["kind"] == "open" and "trust=pairs" in row["parameters"])
+        charges = [row for row in rows if row["kind"] == "reserve" and row["run"] == opened["run"]]
+        return opened, charges
+
+    def test_figures_are_those_of_the_graph_the_noise_and_the_collusion(self):
+        # From the pairs, r, the deviation of a client's own noise and K alone, by code of this file.
+        edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3), (1, 4), (2, 5)]
+        self.write("pairs.topo", topology(6, [], "sender", sorted({*edges, *((v, u) for u, v in edges)})))
+        for correlation, colluding in (("none", 1), ("blt:2", 2)):
+            with self.subTest(correlation=correlation, colluding=colluding):
+                output = f"run-{colluding}"
+                summary = self.summary_of(1, [*WORDS, "--clients", 6, "--pairs", "pairs.topo", "--collusion", colluding,
+                                              "--noise-correlation", correlation, "--scale-share", 0, "--norm", 1], output)
+                opened, charges = self.ledger(output)
+                words = dict(word.split("=", 1) for word in opened["parameters"].split() if "=" in word)
+                clip, batch = float(words["clip"]), opened["batch"]
+                self.assertEqual(words["pairs-digest"], summary["privacy"]["pairs"]["digest"])
+                factor = 1
+                if correlation != "none":
+                    numbers = {name: [float(x) for x in words[name].split(",")] for name in ("omega", "theta")}
+                    uses, apart = int(words["uses"]), int(words["apart"])
+                    c = column(numbers["omega"], numbers["theta"], 4000)
+                    moved = [sum(c[t - j * apart] for j in range(uses) if t >= j * apart) for t in range(len(c))]
+                    factor = math.sqrt(sum(x * x for x in moved) / uses)
+                uses = summary["privacy"]["participations"]
+                alone = 2 * clip / batch * factor / float(words["own-deviation"]) * math.sqrt(uses)
+                for key, coalition in (("outsiders", 0), (None, colluding), ("all_others", 5)):
+                    mu = alone * math.sqrt(exposure(6, edges, float(words["ratio"]), coalition))
+                    stated = summary["privacy"]["pairs"][key] if key else summary["privacy"]
+                    self.assertGreaterEqual(stated["epsilon"], epsilon_of(mu) * (1 - 1e-6), key)
+                    if colluding == 1:  # for two it is a bound
+                        self.assertLessEqual(stated["epsilon"], epsilon_of(mu) * 1.01, key)
+
+    def test_a_killed_run_ends_with_the_same_bits(self):
+        words = [*SEEDED, "--clients", 6, "--checkpoint-every", 40]
+        trial = Trial()
+        trial.folder = self.folder
+        self.good(2, [*words, "--output", "whole"])
+        with interrupted("checkpoint:3"):
+            killed = self.run_noted(2, [*words, "--output", "run"])
+        self.assertNotEqual(killed.codes, [0, 0])
+        self.good(2, ["--resume", "run"])
+        whole, resumed = trial.results("whole"), trial.results("run")
+        self.assertEqual(whole.keys(), resumed.keys())
+        for name in whole:
+            self.assertEqual(whole[name], resumed[name], name)
+
+    def test_pairs_lose_less_to_noise_and_end_with_one_model(self):
+        words = ["--source", "synthetic:logistic:n=60,p=8", "--test", "synthetic:logistic:n=4000,p=8", "--clients", 24,
+                 "--topology", "exponential.topo", "--mechanism", "gaussian", "--total-epsilon", "0.1", "--norm", 1.5,
+                 "--noise-key", "seed", "--progress", "off", "--seed", 3, "--tuning", "auto"]
+        self.good_topology("exponential.topo", 24)
+        local, pairs = (self.summary_of(1, [*words, "--trust", trust], trust) for trust in ("local", "pairs"))
+        self.assertGreater(pairs["metrics"]["test_accuracy"], local["metrics"]["test_accuracy"] + 0.02)
+        self.assertLess(pairs["consensus_error"], 1e-6)
+        self.assertEqual(pairs["privacy"]["epsilon"], local["privacy"]["epsilon"])
+
+    def good_topology(self, name, clients):
+        self.succeeded(self.run_alone(["topology", "make", "exponential", "--clients", clients, "--output", name]))
+
+    def test_who_is_protected_from_whom_is_said(self):
+        result = self.good(1, [*WORDS, "--clients", 5, "--source", self.records(), "--output", "run", "--json"])
+        summary = result.summary()["privacy"]
+        self.assertEqual(summary["trust"], "pairs")
+        order = [summary["pairs"]["outsiders"]["epsilon"], summary["epsilon"], summary["pairs"]["all_others"]["epsilon"]]
+        self.assertEqual(order, sorted(order))
+        self.assertAlmostEqual(summary["epsilon"], 0.5, 6)
+        said = (self.folder / "run" / "privacy.txt").read_text()
+        for text in ("also if up to 1 other client(s) help them", "all other clients", "pair-keys"):
+            self.assertIn(text, " ".join(said.split()))
+        keys = (self.folder / "run" / "private" / "0" / "pair-keys").read_text()
+        self.assertIn(summary["pairs"]["keys"], keys)
+        self.assertEqual(len(keys.splitlines()), 3 + 5)
+
+    def records(self):
+        lines = [f"{(i * 37) % 100 / 100},{(i * 61) % 100 / 100},{(i * i) % 2}" for i in range(300)]
+        return self.write("records.csv", "a,b,y\n" + "\n".join(lines) + "\n")
+
+    def test_a_run_says_what_pairs_would_give(self):
+        words = ["--source", "synthetic:logistic:n=60,p=8", "--clients", 12, "--mechanism", "gaussian", "--total-epsilon", "0.1",
+                 "--norm", 1, "--tuning", "auto"]
+        self.assertRegex(self.good(1, words).err, r"or --trust pairs, with which it is \d")
+        self.assertNotIn("--trust pairs", self.good(1, [*words, "--domain", "ball:3"]).err)
+
+    def test_what_would_not_cancel_is_refused(self):
+        laplace = ["--mechanism", "laplace"]
+        cases = [(laplace, "Gaussian"), (["--async"], "same round"), (["--deadline", 1], "same round"),
+                 (["--dropout", 0.2, "--absent", "freeze"], "same round"), (["--client-weights", "equal"], "count alike"),
+                 (["--mixing", "plain"], "sum"), (["--domain", "ball:3"], "cut off"), (["--mirror", "entropic"], "cut off"),
+                 (["--budget", 3], "no longer cancel"), (["--audit"], "coalition"), (["--unit", "component"], "whole gradients"),
+                 (["--collusion", 5], "partner"), (["--model", "location"], "linear"),
+                 (["--partition", "file:deal.csv", "--source", "records.csv"], "rounds")]
+        self.records()
+        self.write("deal.csv", "record,client\n" + "".join(f"{i},{i % 5}\n" for i in range(300)))
+        for more, reason in cases:
+            with self.subTest(more=more):
+                result = self.run_ranks(1, [*WORDS, "--clients", 6, *more])
+                self.assertIn(reason, self.message_of(result, 2))
+        self.assertIn("trust", self.message_of(self.run_ranks(1, [*WORDS, "--trust", "local", "--clients", 6, "--collusion", 2]), 2))
+
+
+if __name__ == "__main__":
+    unittest.main()
