@@ -80,7 +80,7 @@ class Layouts(TestCase):
     @fewer
     def test_noise_between_pairs(self):
         words = ["--source", "synthetic:logistic:n=60", "--mechanism", "gaussian", "--total-epsilon", "0.5", "--trust", "pairs",
-                 "--tuning", "auto", "--noise-key", "seed", *self.topology("one-peer-exponential-8")]
+                 "--tuning", "auto", "--noise-correlation", "blt:2", "--noise-key", "seed", *self.topology("one-peer-exponential-8")]
         summary = self.check_equal(words, 8, layouts())
         self.assertEqual(summary["privacy"]["pairs"]["pairs"], 28)
 

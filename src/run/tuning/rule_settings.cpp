@@ -7,6 +7,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "privacy/histograms/noisy_counts.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "run/privacy/run_prices.hpp"
 
 namespace starling {
@@ -156,6 +157,10 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, s
   facts.clip = config.privacy.clip;
   // Linear models of two classes have no figures of this choice (docs/methods/learning-rule.md).
   const bool measured = facts.scores > 2 || config.model.is_network();
+  if (config.whole_rounds) {
+    facts.batch = static_cast<std::size_t>(*most_records);
+    facts.correlates = false;
+  }
   if (measured && config.correlation == CorrelationChoice::automatic && whole_passes_suffice(facts)) {
     facts.correlates = false;
   }
@@ -169,7 +174,9 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
     if (!config.given(option)) values.push_back({option, std::move(value), std::move(reason)});
   };
   if (config.data.epochs > 1)
-    choose("epochs", fmt::format("{}", config.data.epochs), "several passes at one total lose less to noise");
+    choose("epochs", fmt::format("{}", config.data.epochs),
+           config.whole_rounds ? "little signal wants few rounds, each of all records"
+                               : "several passes at one total lose less to noise");
   if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule, steps));
   if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(config, facts, rule));
   choose("step", short_number(rule.step), reason_of_step(rule, facts.map.in_exponents));
@@ -186,6 +193,13 @@ std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t>
   const bool adds_in_squares = config.privacy.mechanism_row().gaussian();
   const bool is_open = config.privacy.total_epsilon && !config.given("epochs") && !config.rounds;
   return is_open && adds_in_squares && most_records ? passes_of_total : config.data.epochs;
+}
+
+bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records) {
+  const bool open = config.privacy.total_epsilon && !config.given("epochs") && !config.given("batch") &&
+                    !config.rounds && config.correlation == CorrelationChoice::automatic;
+  return config.privacy.trusts_pairs && open && most_records.value_or(0) > 0 &&
+         static_cast<std::size_t>(*most_records) <= PairTerms::most_batch;
 }
 
 std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding) {

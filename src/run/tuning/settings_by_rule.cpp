@@ -33,8 +33,7 @@ Tuning SettingsByRule::choose() {
   }
   if (may_add_intercept()) config().model.asked_intercept = true;
   const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
-  config().data.epochs = tuned_passes(config(), most_records);
-  config().privacy.passes = config().data.uses_of_unit();
+  choose_passes(most_records);
   choose_features(most_records);
   choose_norms(most_records);
   tell_intercept();
@@ -65,6 +64,25 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const
   config().scale_share = 0;
   config().privacy.feature_share = 0;
   if (may_add_intercept()) note_missing_intercept();
+}
+
+/// Where there is little signal, noise between pairs wants few rounds. That does not depend on norms, which are not
+/// known yet.
+void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_records) {
+  const auto take = [this](std::int64_t passes) {
+    config().data.epochs = passes;
+    config().privacy.passes = config().data.uses_of_unit();
+  };
+  take(tuned_passes(config(), most_records));
+  bool whole = false;
+  run_.agreement.together([&] {
+    if (!may_take_whole_rounds(config(), most_records)) return;
+    const std::unique_ptr<Model> model = make_model(config().model, *run_.loss, run_.inputs.dataset.shape);
+    const RuleFacts facts = method_.facts(most_records, model->dimension());
+    whole = signal_to_noise(facts, learning_rule(facts)) < signal_of_whole_rounds;
+  });
+  config().whole_rounds = run_.agreement.broadcast(declare_public(whole));
+  if (config().whole_rounds) take(passes_of_whole_rounds);
 }
 
 /// Tells the choices and what to expect of them.
