@@ -125,6 +125,15 @@ class Pairs(TestCase):
     def good_topology(self, name, clients):
         self.succeeded(self.run_alone(["topology", "make", "exponential", "--clients", clients, "--output", name]))
 
+    def test_persons_and_clients_that_sit_out(self):
+        rows = [f"{i % 40},{(i * 37) % 100 / 100},{(i * i) % 2}" for i in range(240)]
+        source = self.write("persons.csv", "who,a,y\n" + "\n".join(rows) + "\n")
+        summary = self.summary_of(1, [*WORDS, "--source", source, "--clients", 5, "--unit", "person", "--person", "who",
+                                      "--dropout", 0.2], "run")
+        self.assertEqual((summary["privacy"]["unit"], summary["privacy"]["participations"]), ("person", 32))
+        self.assertAlmostEqual(summary["privacy"]["epsilon"], 0.5, 6)
+        self.assertLess(summary["consensus_error"], 0.01)
+
     def test_who_is_protected_from_whom_is_said(self):
         result = self.good(1, [*WORDS, "--clients", 5, "--source", self.records(), "--output", "run", "--json"])
         summary = result.summary()["privacy"]
@@ -132,6 +141,7 @@ class Pairs(TestCase):
         order = [summary["pairs"]["outsiders"]["epsilon"], summary["epsilon"], summary["pairs"]["all_others"]["epsilon"]]
         self.assertEqual(order, sorted(order))
         self.assertAlmostEqual(summary["epsilon"], 0.5, 6)
+        self.assertRegex(self.run_alone(["report", "run"]).out, r"hidden by pairs +epsilon = 0\.\d+ against outsiders")
         said = (self.folder / "run" / "privacy.txt").read_text()
         for text in ("also if up to 1 other client(s) help them", "all other clients", "pair-keys"):
             self.assertIn(text, " ".join(said.split()))

@@ -49,8 +49,9 @@ void OmdMethod::check_equal_rounds() {
 void OmdMethod::choose_closing_rounds() {
   if (!pairs_) return;
   check_equal_rounds();
-  const Round wanted = closing_rounds(pairs_->terms(), run_.inputs.layout->clients(), parts_.graph->contraction(),
-                                      config_.mixing.gossip_steps);
+  const Round of_graph = closing_rounds(pairs_->terms(), run_.inputs.layout->clients(), parts_.graph->contraction(),
+                                        config_.mixing.gossip_steps);
+  const Round wanted = config_.schedule.any() ? 2 * of_graph : of_graph;  // absent clients and lost messages slow it
   config_.omd.closing = std::min(wanted, config_.omd.rounds);
   std::string note = fmt::format("{} round(s) of mixing alone follow the last one: noise between pairs cancels in them",
                                  config_.omd.closing);

@@ -12,34 +12,61 @@ namespace starling {
 
 namespace {
 
-constexpr double outweighs_roundings = 1 + 1e-6;
-constexpr double most_work = 2e8;  // products of numbers
-constexpr Client most_clients_of_inverse = 512;
+constexpr double roundoff_of_price = 0x1p-53;
+constexpr double outweighs_few_roundings = 1 + 0x1p-40;
+constexpr double most_work = 1e9;  // products of numbers
+constexpr Client most_clients_of_inverse = 1024;
 constexpr double share_of_clients = 0.6;
 
 double exposure_of_complete(double honest, double ratio) {
   return 1 / honest + (1 - 1 / honest) / (1 + ratio * ratio * honest);
 }
 
-/// (I + r² L)⁻¹ of the whole graph.
-dense::MatrixXd inverse_of(const PairGraph& graph, double square) {
+/// Ĝ, symmetric, near (I + r² L)⁻¹ of the whole graph, and a bound on ‖R‖, R = (I + r² L) Ĝ − I. The matrix is no less
+/// than I, so that ‖R‖ bounds the errors of Ĝ too.
+struct NearInverse {
+  dense::MatrixXd entries;
+  double residual = 0;
+};
+
+/// Each entry of R is a sum of deg + 2 products, of which the matrix's absolute values add up to 1 + 2 r² deg at most,
+/// times entries of Ĝ, which are below 2.
+double rounding_of_residual(const PairGraph& graph, double square) {
+  const auto degree = static_cast<double>(graph.most_degree());
+  return 2 * (degree + 8) * roundoff_of_price * (1 + 2 * square * degree) * static_cast<double>(graph.clients());
+}
+
+NearInverse near_inverse(const PairGraph& graph, double square) {
   const Client clients = graph.clients();
   dense::MatrixXd matrix = dense::MatrixXd::Identity(clients, clients);
   for (Client u = 0; u < clients; ++u) {
     matrix(u, u) += square * static_cast<double>(graph.degree(u));
     for (const Client v : graph.partners(u)) matrix(u, v) -= square;
   }
-  return dense::inverse(matrix);
+  NearInverse result{dense::inverse(matrix)};
+  result.entries = (0.5 * (result.entries + result.entries.transpose())).eval();
+  double squares = 0;
+  for (Client j = 0; j < clients; ++j) {
+    for (Client i = 0; i < clients; ++i) {
+      double sum = matrix(i, i) * result.entries(i, j) - (i == j ? 1 : 0);
+      for (const Client v : graph.partners(i)) sum -= square * result.entries(v, j);
+      squares += sum * sum;
+    }
+  }
+  result.residual = std::sqrt(squares) + rounding_of_residual(graph, square);
+  return result;
 }
 
-/// The largest exposure of another client without client c. Its edges are a term r² U Uᵀ of the matrix, with columns
-/// e_v − e_c of U; without it the inverse G becomes G + r² G U (I − r² UᵀG U)⁻¹ UᵀG.
-double exposure_without(const PairGraph& graph, const dense::MatrixXd& all, double square, Client c) {
+/// A bound on the exposure of another client without client c. Its k edges are a term r² U Uᵀ of the matrix, with
+/// columns e_v − e_c of U, ‖U‖² = k + 1. With W = UᵀĜ U the matrix without them has nearly the inverse Ĝ + r² ĜU X,
+/// X = (I − r² W)⁻¹ UᵀĜ. Its residual is R + r² R U X + r² U ρ, where ρ = (I − r² W) X − UᵀĜ, and bounds its errors, as
+/// that matrix, too, is no less than I. Entries of W are below 8, roundings of ρ bounded as those of R.
+double exposure_without(const PairGraph& graph, const NearInverse& all, double square, Client c) {
   const auto& partners = graph.partners(c);
   const auto count = static_cast<Eigen::Index>(partners.size());
-  dense::MatrixXd across(count, graph.clients());  // UᵀG
+  dense::MatrixXd across(count, graph.clients());  // UᵀĜ
   for (Eigen::Index i = 0; i < count; ++i) {
-    across.row(i) = all.row(partners[static_cast<std::size_t>(i)]) - all.row(c);
+    across.row(i) = all.entries.row(partners[static_cast<std::size_t>(i)]) - all.entries.row(c);
   }
   dense::MatrixXd inner = dense::MatrixXd::Identity(count, count);
   for (Eigen::Index i = 0; i < count; ++i) {
@@ -47,13 +74,20 @@ double exposure_without(const PairGraph& graph, const dense::MatrixXd& all, doub
       inner(i, j) -= square * (across(i, partners[static_cast<std::size_t>(j)]) - across(i, c));
     }
   }
-  const dense::MatrixXd symmetric = 0.5 * (inner + inner.transpose());
-  const dense::CholeskyFactor factor(symmetric);
+  const dense::CholeskyFactor factor((0.5 * (inner + inner.transpose())).eval());
   if (!factor.sound()) return 1;
-  const dense::MatrixXd solved = count == 0 ? across : factor.solve(across);
+  const dense::MatrixXd solved = factor.solve(across);
+  const dense::MatrixXd left = dense::product(inner, solved) - across;  // ρ
+  const auto k = static_cast<double>(count);
+  const double norm_of_edges = square * std::sqrt(k + 1);
+  const double rounding = (k + 16) * roundoff_of_price * (1 + 8 * square * k) * std::sqrt(k);
   double most = 0;
   for (Client u = 0; u < graph.clients(); ++u) {
-    if (u != c) most = std::max(most, all(u, u) + square * across.col(u).dot(solved.col(u)));
+    if (u == c) continue;
+    const double size = solved.col(u).norm();
+    const double error = all.residual * (1 + norm_of_edges * size) +
+                         norm_of_edges * (left.col(u).norm() + rounding * (size + across.col(u).norm()));
+    most = std::max(most, all.entries(u, u) + square * across.col(u).dot(solved.col(u)) + error);
   }
   return most;
 }
@@ -65,10 +99,10 @@ bool small_enough(const PairGraph& graph, Client colluding) {
 
 double exact_exposure(const PairGraph& graph, double ratio, Client colluding) {
   const double square = ratio * ratio;
-  const dense::MatrixXd all = inverse_of(graph, square);
+  const NearInverse all = near_inverse(graph, square);
   double most = 0;
   for (Client c = 0; c < graph.clients(); ++c) {
-    most = std::max(most, colluding == 0 ? all(c, c) : exposure_without(graph, all, square, c));
+    most = std::max(most, colluding == 0 ? all.entries(c, c) + all.residual : exposure_without(graph, all, square, c));
   }
   return most;
 }
@@ -132,22 +166,23 @@ double exposure(const PairGraph& graph, double ratio, Client colluding) {
   const double bound = graph.complete() ? exposure_of_complete(static_cast<double>(graph.clients() - colluding), ratio)
                        : small_enough(graph, colluding) ? exact_exposure(graph, ratio, colluding)
                                                         : bound_of_trees(graph, ratio, colluding);
-  return std::min(1.0, bound * outweighs_roundings);
+  return std::min(1.0, bound * outweighs_few_roundings);
 }
 
 double least_ratio(const PairGraph& graph, Client colluding) {
-  const auto hiding = [&](std::int64_t steps) {
-    return 1 / exposure(graph, static_cast<double>(steps) * ratio_step, colluding);
+  const auto hiding = [&](std::int64_t steps, Client gone) {
+    return 1 / exposure(graph, static_cast<double>(steps) * ratio_step, gone);
   };
-  auto most = static_cast<std::int64_t>(largest_ratio / ratio_step);
-  const double at_most = hiding(most);
+  constexpr auto largest = static_cast<std::int64_t>(largest_ratio / ratio_step);
   const double wanted = share_of_clients * static_cast<double>(graph.clients() - colluding);
-  const double target = at_most >= wanted ? wanted : share_of_clients * at_most;
+  std::int64_t most = largest;
   std::int64_t least = 0;  // hides too few
   while (most - least > 1) {
     const std::int64_t middle = least + (most - least) / 2;
-    (hiding(middle) >= target ? most : least) = middle;
+    (hiding(middle, 0) >= wanted ? most : least) = middle;
   }
+  // A coalition hides no more than nobody does, and takes longer to work out: start from there.
+  while (most < largest && hiding(most, colluding) < wanted) ++most;
   return static_cast<double>(most) * ratio_step;
 }
 

@@ -29,17 +29,17 @@ namespace starling {
 /// and a client that leaves the tree lowers the sum of these by at most the largest of those left: h_u <= 1/(1 + Σ c)
 /// over all partners but the `colluding` ones with the largest c.
 ///
-/// Exact values are raised by a share of 10^-6. It outweighs roundings: the matrix has eigenvalues from 1 to 1 + 2 r²
-/// deg, below 2^20, and is of an order below 1,000.
+/// An inverse that is worked out in floating point is not exact: the norm of its residual is added. It bounds the
+/// error, since all eigenvalues of I + r² L are at least 1. A few parts in 10^5 for a thousand clients.
 [[nodiscard]] double exposure(const PairGraph& graph, double ratio, Client colluding);
 
-/// The ratios r from which a run chooses: multiples of 1/8, up to 32.
+/// The ratios r from which a run chooses: multiples of 1/8, up to 5.
 inline constexpr double ratio_step = 0.125;
-inline constexpr double largest_ratio = 32;
+inline constexpr double largest_ratio = 5;
 
-/// The least ratio at which 1/exposure is at least 0.6 (n − `colluding`); of graphs that hide fewer, 0.6 times what the
-/// largest ratio gives. The optimum is flat: more noise between pairs hides little more, and takes more rounds of
-/// mixing to cancel.
+/// The least ratio at which 1/exposure is at least 0.6 (n − `colluding`); the largest for graphs that hide fewer. The
+/// optimum is flat. More noise between pairs hides little more, takes more rounds of mixing to cancel, and disturbs the
+/// models at which gradients are taken.
 [[nodiscard]] double least_ratio(const PairGraph& graph, Client colluding);
 
 }  // namespace starling

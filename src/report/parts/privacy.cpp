@@ -174,12 +174,12 @@ std::string privacy_rows(const SummaryView& summary) {
                           (unit == "person" ? "  (no more than its person)" : "  (all components of its gradient)"));
   }
   if (summary.has("privacy.pairs.collusion")) {
-    text +=
-        table_row(fmt::format("with {} others", summary.count("privacy.pairs.collusion")),
-                  fmt::format("these hold if so many clients collude; epsilon = {} against outsiders, {} against all "
-                              "other clients together",
-                              epsilon_text(summary.number("privacy.pairs.outsiders.epsilon")),
-                              epsilon_text(summary.number("privacy.pairs.all_others.epsilon"))));
+    text += table_row("hidden by pairs",
+                      fmt::format("epsilon = {} against outsiders alone, as above if {} client(s) help them, {} if all "
+                                  "others do",
+                                  epsilon_text(summary.number("privacy.pairs.outsiders.epsilon")),
+                                  summary.count("privacy.pairs.collusion"),
+                                  epsilon_text(summary.number("privacy.pairs.all_others.epsilon"))));
   }
   if (summary.number("privacy.budget.stopped_clients") > 0) {
     text += table_row("budget",
