@@ -10,6 +10,8 @@ namespace starling {
 namespace {
 
 constexpr int bits_of_sum = 60;
+constexpr std::size_t most_ends_shared = std::size_t{1} << 18;
+constexpr std::size_t most_shared = std::size_t{1} << 23;  // integers, 64 MB
 
 /// Little-endian: block counter 0, then the nonce of index and round.
 void set_nonce(StreamStart& start, const ReleaseAddress& address) {
@@ -24,24 +26,60 @@ void set_nonce(StreamStart& start, const ReleaseAddress& address) {
 }  // namespace
 
 PairNoise::PairNoise(const PairTerms& terms, Ends ends)
-    : terms_(terms),
-      ends_(std::move(ends)),
-      noise_(GaussianNoise::smallest_sigma),
-      words_(NoiseKey(NoiseKey::Bytes{})) {
+    : terms_(terms), noise_(GaussianNoise::smallest_sigma), words_(NoiseKey(NoiseKey::Bytes{})) {
   check(terms.exposure > 0 && terms.exposure <= 1 && terms.ratio > 0 && terms.rounding >= 0,
         "noise between pairs with an exposure of {} and a ratio of {} (the first is at most 1, both are positive)",
         terms.exposure, terms.ratio);
+  std::size_t count = 0;
+  for (auto& [client, pairs] : ends) {
+    std::vector<End>& own = ends_[client];
+    for (PairEnd& pair : pairs) own.push_back({std::move(pair)});
+    count += own.size();
+  }
+  if (count > most_ends_shared) return;
+  std::map<std::pair<Client, Client>, End*> seen;
+  for (auto& [client, own] : ends_) {
+    for (End& end : own) share(client, end, seen);
+  }
+}
+
+/// Pairs with both ends here are drawn once. Their ends have the same key.
+void PairNoise::share(Client client, End& end, std::map<std::pair<Client, Client>, End*>& seen) {
+  const auto [place, is_first] = seen.try_emplace(std::minmax(client, end.pair.partner), &end);
+  if (is_first || !std::ranges::equal(place->second->pair.key.bytes(), end.pair.key.bytes())) return;
+  end.shared = place->second->shared = shared_.size();
+  shared_.emplace_back();
 }
 
 PairNoise::~PairNoise() {
   wipe(sum_);
 }
 
-void PairNoise::draw(const PairEnd& end, const ReleaseAddress& address) {
-  StreamStart start(end.key);
+PairNoise::Shared::~Shared() {
+  wipe(values);
+}
+
+void PairNoise::draw(const PairEnd& pair, const ReleaseAddress& address, std::span<std::int64_t> integers) {
+  StreamStart start(pair.key);
   set_nonce(start, address);
   words_.restart(start);
-  noise_.add(words_, sum_);
+  noise_.add(words_, integers);
+}
+
+/// Adds B to the sum. Where both ends are here, the second takes what the first has drawn.
+void PairNoise::draw(const End& end, const ReleaseAddress& address) {
+  if (!end.shared || shared_.size() * sum_.size() > most_shared) return draw(end.pair, address, sum_);
+  Shared& kept = shared_[*end.shared];
+  const bool drawn = kept.round == address.round && kept.index == address.index && kept.sigma == noise_.sigma() &&
+                     kept.values.size() == sum_.size();
+  if (!drawn) {
+    kept.values.assign(sum_.size(), 0);
+    draw(end.pair, address, kept.values);
+    kept.round = address.round;
+    kept.index = address.index;
+    kept.sigma = noise_.sigma();
+  }
+  for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += kept.values[i];
 }
 
 void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::int64_t> integers) {
@@ -57,12 +95,12 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
   last = address.round;
   if (const double scale = terms_.ratio * sigma; noise_.sigma() != scale) noise_ = GaussianNoise(scale);
   sum_.assign(integers.size(), 0);
-  for (const PairEnd& end : ends->second) {
-    if (!end.adds) draw(end, address);
+  for (const End& end : ends->second) {
+    if (!end.pair.adds) draw(end, address);
   }
   for (std::int64_t& each : sum_) each = -each;
-  for (const PairEnd& end : ends->second) {
-    if (end.adds) draw(end, address);
+  for (const End& end : ends->second) {
+    if (end.pair.adds) draw(end, address);
   }
   std::int64_t bits = 0;
   for (std::size_t i = 0; i < integers.size(); ++i) {

@@ -53,6 +53,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -87,6 +88,7 @@ struct PairTerms {
 /// A pair at one of its ends.
 struct PairEnd {
   NoiseKey key;
+  Client partner = 0;
   bool adds = true;  ///< the client with the lower number
 };
 
@@ -106,14 +108,30 @@ class PairNoise {
   void add(const ReleaseAddress& address, double sigma, std::span<std::int64_t> integers);
 
  private:
-  void draw(const PairEnd& end, const ReleaseAddress& address);
+  /// B of a pair with both ends here: kept from the first end's release until the second's. Wiped when it goes.
+  struct Shared {
+    ~Shared();
+    Round round = -1;
+    std::uint32_t index = 0;
+    double sigma = 0;
+    std::vector<std::int64_t> values;
+  };
+  /// An end of a pair at a client, and the number of its Shared; none: the other end is elsewhere.
+  struct End {
+    PairEnd pair;
+    std::optional<std::size_t> shared = {};
+  };
+  void share(Client client, End& end, std::map<std::pair<Client, Client>, End*>& seen);
+  void draw(const End& end, const ReleaseAddress& address);
+  void draw(const PairEnd& pair, const ReleaseAddress& address, std::span<std::int64_t> integers);
 
   PairTerms terms_;
-  Ends ends_;
+  std::map<Client, std::vector<End>> ends_;
   std::map<std::pair<Client, std::uint32_t>, Round> last_;  ///< round of the last release of a client and index
   GaussianNoise noise_;                                     ///< of the last scale
   Keystream words_;
   std::vector<std::int64_t> sum_;
+  std::vector<Shared> shared_;
 };
 
 /// The terms of a run's noise between pairs.

@@ -126,7 +126,7 @@ PairKeys agree_on_pair_keys(Agreement& agreement, const Layout& layout, const Pa
       for (const Client v : graph.partners(u)) {
         const std::string purpose =
             fmt::format("starling pair noise 1\n{}\n{}\n{} {}", run_id, attempt, std::min(u, v), std::max(u, v));
-        ends.push_back({own[k].common_key(result.public_keys[static_cast<std::size_t>(v)], purpose), u < v});
+        ends.push_back({own[k].common_key(result.public_keys[static_cast<std::size_t>(v)], purpose), v, u < v});
       }
     }
   });

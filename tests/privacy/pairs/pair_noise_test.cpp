@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <set>
 
 #include "core/check.hpp"
@@ -39,7 +40,7 @@ PairNoise::Ends ends_of(const PairGraph& graph, std::uint64_t seed = 11) {
   PairNoise::Ends ends;
   for (Client u = 0; u < graph.clients(); ++u) {
     for (const Client v : graph.partners(u)) {
-      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), u < v});
+      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v});
     }
   }
   return ends;
@@ -200,6 +201,26 @@ TEST(PairNoise, CancelsInTheSumToTheBit) {
     }
     EXPECT_THAT(sum, testing::Each(0));
     EXPECT_GT(largest, std::int64_t{1} << 41);
+  }
+}
+
+/// A pair with both ends in one process is drawn once.
+TEST(PairNoise, IsTheSameInOneProcessAsInSeveral) {
+  const PairGraph graph = ring_with_chord();
+  PairNoise together(terms(graph, 2), ends_of(graph));
+  std::vector<std::unique_ptr<PairNoise>> alone;
+  for (Client u = 0; u < 5; ++u) {
+    alone.push_back(std::make_unique<PairNoise>(terms(graph, 2), PairNoise::Ends{{u, ends_of(graph).at(u)}}));
+  }
+  for (Round t = 0; t < 3; ++t) {
+    for (Client u = 0; u < 5; ++u) {
+      const ReleaseAddress address{ReleasePath::by_itself, u, t};
+      Integers first(100, 7);
+      Integers second(100, 7);
+      together.add(address, 0x1p40 + static_cast<double>(t), first);
+      alone[static_cast<std::size_t>(u)]->add(address, 0x1p40 + static_cast<double>(t), second);
+      EXPECT_EQ(first, second) << "client " << u << ", round " << t;
+    }
   }
 }
 
