@@ -15,6 +15,7 @@ variance that the mean model explains, in percent, beside 0 of a constant; witho
   independent  the rule with --noise-correlation none
   rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta
   passes       the same with --total-epsilon, which takes 16 passes (without noise --epochs 16)
+  pairs        the rule with --total-epsilon and --trust pairs: clients hide each other
   laplace      the rule with --mechanism laplace
   opt-outs     the rule with --dropout 0.2
   norm         the rule with --norm: the median norm of the training records, as if that were public
@@ -89,16 +90,17 @@ AVERAGING = ["average", "average-passes", "average-8", "average-64", "average-of
 GRID = [["--batch", batch, "--step", step] for batch, step in itertools.product((64, 512), (1, 4, 16))]
 VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm", *AVERAGING],
             "isotropic-100": [*ALL, *AVERAGING], "credit": [*ALL, *AVERAGING],
-            "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
+            "a9a-64": ["0.1.0", "rule", "passes", "pairs"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
             "units-known": ["0.1.0", "rule", "passes"], "shell": ["0.1.0", "rule", "passes"],
             **{name: OF_NUMBERS for name in REGRESSIONS}, **{name: ["0.1.0", "rule", "passes"] for name in BOUNDED}}
 TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent noise", "rule": "the rule, one pass",
-          "passes": f"the rule, {PASSES} passes", "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
+          "passes": f"the rule, {PASSES} passes", "pairs": "noise between pairs",
+          "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
           "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm",
           "average": "averaging by the rule, one pass", "average-passes": f"averaging by the rule, {PASSES} passes",
           "average-off": "averaging, --tuning off", "average-by-hand": "averaging, the best of six settings",
           "average-8": "averaging by the rule, 8 local steps", "average-64": "averaging by the rule, 64 local steps"}
-HAVE_NO_NOISELESS_RUN = ("independent", "laplace", "laplace-norm", "average-by-hand")  # the rule's own is the same
+HAVE_NO_NOISELESS_RUN = ("independent", "pairs", "laplace", "laplace-norm", "average-by-hand")  # the rule's own is the same
 UNTUNED = ("0.1.0", "average-off", "average-by-hand")
 DRAWN = ("0.1.0", "rule", "passes")
 PANELS = ("a9a", "isotropic-100", "credit", "elec2-scaled")
@@ -109,7 +111,7 @@ def variants_of(name):
 
 
 def has_passes(variant):
-    return variant.startswith(("passes", "average-passes"))
+    return variant.startswith(("passes", "pairs", "average-passes"))
 
 
 def price(variant, data, epsilon):
@@ -127,6 +129,8 @@ def words_of(variant, data, epsilon):
     words = ["--epochs", PASSES] if has_passes(variant) and epsilon is None else []
     if variant == "independent":
         words += ["--noise-correlation", "none"]
+    if variant == "pairs":
+        words += ["--trust", "pairs"]
     if variant == "opt-outs":
         words += ["--dropout", 0.2]
     if variant.endswith("norm"):
