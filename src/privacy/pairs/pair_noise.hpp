@@ -1,6 +1,6 @@
-/// Noise that clients share in pairs, in integers, and the proof of what it costs (`--trust pairs`; docs/methods/
-/// privacy.md, "Noise between pairs"; Allouah and others, "The privacy power of correlated noise in decentralized
-/// learning", 2024, for the idea and independent rounds).
+/// Noise that clients share in pairs, in integers, and the proof of what it costs (`--trust pairs`;
+/// docs/methods/privacy.md, "Noise between pairs"; Allouah and others, "The privacy power of correlated noise in
+/// decentralized learning", 2024, for the idea and independent rounds).
 ///
 /// P is a public graph of pairs (pair_graph.hpp). In each component of a release, client u adds to its integers
 ///
