@@ -4,7 +4,8 @@
 usage: tools/house.py [--check] [--json] [--build DIR]
 
   --check      print only what breaks a rule (circles between folders, more than 20 files in one, a name that two files of a module
-               have in anonymous namespaces, two types of one name), and end with 1 if anything does
+               have in anonymous namespaces, two types of one name, error messages that read "problem (why) what to do" in place of
+               "problem: why. What to do."), and end with 1 if anything does
   --json       one JSON object in place of the table
   --build DIR  the build whose ninja log and test times are read (build/release)
 
@@ -36,6 +37,15 @@ SCOPE = re.compile(r"^(?:(?:inline )?namespace ([\w:]*) ?\{|(\})  // namespace|(
 # A class at the begin of a line, with its bases and its body.
 CLASS = re.compile(r"^(?:class|struct) (\w+)(?: final)?((?: :)?[^;{]*)\{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 VIRTUAL = re.compile(r"^ +(?:\[\[nodiscard\]\] )?virtual (?!~)", re.MULTILINE)
+# Strings, comments and brackets, and the calls whose strings are error messages.
+TOKEN = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'|[(){}]')
+OF_ERRORS = re.compile(r"(^|::)(check|require\w*|refuse\w*|fail\w*|\w*Error|throw\w*)$")
+# A reason in brackets at the end, or before words that go on as a request: "no records (the file is empty) check the path".
+OLD_MESSAGE = re.compile(r"\w\S* \((?!(?:see|with|from|by) )[^()]* [^()]*\)($|\.$|\. | (?:add|change|check|choose|complete|convert|copy|correct|fetch|give|"
+                         r"keep|leave|lower|make|name|raise|remove|rename|restore|start|store|take|use|write)\b)")
+# Folders whose messages still have the old form.
+OLD_MESSAGES_IN = ("methods/", "run/", "privacy/mechanism", "privacy/noise/", "privacy/correlation", "privacy/clip_rows",
+                   "privacy/charge", "privacy/histograms/", "privacy/metrics", "privacy/pairs/", "privacy/rows", "protocol/decentralized/")
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
 
@@ -85,6 +95,34 @@ def types_twice():
             elif not name:
                 scope.append(opened)
     return [(name, sorted(where)) for name, where in sorted(files.items()) if len(where) > 1]
+
+
+def old_messages():
+    """["file:line: message"] of errors that read "problem (why) what to do"."""
+    found = []
+    for path in sources("src"):
+        name, text = path.relative_to(TREES["src"]).as_posix(), path.read_text(encoding="utf-8")
+        if name.startswith(OLD_MESSAGES_IN):
+            continue
+        calls, message, end = [], "", 0
+        for token in [*TOKEN.finditer(text), None]:
+            of_message = token is not None and token[0].startswith('"') and not text[end:token.start()].strip()
+            if message and not of_message:
+                old = OLD_MESSAGE.search(message)
+                if old and ". " not in message[:old.start()] and any(map(OF_ERRORS.search, calls[-4:])):
+                    found.append(f"src/{name}:{text.count(chr(10), 0, end) + 1}: {message}")
+                message = ""
+            if token is None:
+                break
+            end = token.end()
+            if token[0].startswith('"'):
+                message += token[0][1:-1]
+            elif token[0] == "(":
+                called = re.search(r"([\w:]+)(?:<[^<>()]*>)?\s*$", text[max(0, token.start() - 80):token.start()])
+                calls.append(called[1] if called else "")
+            elif token[0] == ")" and calls:
+                calls.pop()
+    return found
 
 
 def places_to_touch():
@@ -308,7 +346,10 @@ def main():
         types = types_twice()
         for name, files in types:
             print(f"several files define {name}: {', '.join(files)}")
-        return 1 if found or crowded or twice or types else 0
+        messages = old_messages()
+        for message in messages:
+            print(f'not "problem: why. What to do.": {message}')
+        return 1 if found or crowded or twice or types or messages else 0
     figures = measured(options.build)
     print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
     return 0

@@ -81,8 +81,8 @@ class TriangleCodec : public Codec {
  private:
   [[nodiscard]] std::size_t triangles(std::size_t numbers) const {
     check<FailureError>(numbers >= before_ && (order_ == 0 || (numbers - before_) % triangle() == 0),
-                        "a message of {} numbers for a codec of {} numbers and triangles of order {} (these must be "
-                        "whole) this is a fault of the program",
+                        "a message of {} numbers for a codec of {} numbers and triangles of order {}: these must be "
+                        "whole. This is a fault of the program.",
                         numbers, before_, order_);
     return order_ == 0 ? 0 : (numbers - before_) / triangle();
   }
@@ -156,11 +156,11 @@ class QuantisedCodec : public TriangleCodec {
     const bool too_large = std::abs(entry) > rounding * (std::sqrt(first) * std::sqrt(second));
     const bool wrong = first < 0 || second < 0 || (too_large && std::abs(entry) > tiny);
     // The entries may be private: the message shows only their positions.
-    check<DataError>(!wrong,
-                     "curvature: entry ({}, {}) is too large for its diagonal entries, or one of these is negative "
-                     "(quantised curvature must be positive semi-definite; noise may have spoilt it) send it packed or "
-                     "as float32",
-                     i, j);
+    check<DataError>(
+        !wrong,
+        "curvature: entry ({}, {}) is too large for its diagonal entries, or one of these is negative: quantised "
+        "curvature must be positive semi-definite; noise may have spoilt it. Send it packed or as float32.",
+        i, j);
   }
 
   [[nodiscard]] std::uint64_t code(double entry, double scale) const {
@@ -199,7 +199,7 @@ const CodecTable& codec_table() {
         {{"bits", "per entry, 2 to 32"}},
         [](const Spec& spec, std::size_t before, std::size_t order) -> std::unique_ptr<Codec> {
           const long long bits = spec.integer("bits");
-          check(bits >= 2 && bits <= 32, "{}: bits={} (an entry takes 2 to 32)", spec.text(), bits);
+          check(bits >= 2 && bits <= 32, "{}: bits={}: an entry takes 2 to 32.", spec.text(), bits);
           return std::make_unique<QuantisedCodec>(before, order, static_cast<unsigned>(bits));
         }}});
   return table;

@@ -78,9 +78,8 @@ class Floats final : public Quantiser {
   [[nodiscard]] long long most_bits() const override { return 0; }
   [[nodiscard]] std::unique_ptr<Quantiser> with_bits(long long bits) const override {
     fail<UsageError>(
-        "{} bits for a quantiser of {} (a floating-point number has always as many) choose scalar or "
-        "hexagonal",
-        bits, 8 * sizeof(Word));
+        "{} bits for a quantiser of {}: a floating-point number has always as many. Choose scalar or hexagonal.", bits,
+        8 * sizeof(Word));
   }
 
  protected:
@@ -121,8 +120,8 @@ Range range_of(View numbers) {
                             : Range{float_beyond(*least, -infinity), float_beyond(*most, infinity)};
   const bool too_low = std::isinf(range.low);
   check<DataError>(!too_low && !std::isinf(range.high),
-                   "number {} of a message is too large (its range is sent as floats, and it is beyond 3.4e38) see "
-                   "what makes it grow",
+                   "number {} of a message is too large: its range is sent as floats, and it is beyond 3.4e38. See "
+                   "what makes it grow.",
                    (too_low ? least : most) - numbers.begin());
   return range;
 }
@@ -134,16 +133,16 @@ void put_range(Range range, MutableBytes message) {
 
 Range get_range(Bytes message) {
   const Range range{get_word<float>(message, 0), get_word<float>(message, sizeof(float))};
-  check<DataError>(std::isfinite(range.low) && std::isfinite(range.high) && range.low <= range.high,
-                   "a message with numbers from {} to {} (the ends of a range are finite and in order) it has been "
-                   "damaged",
-                   range.low, range.high);
+  check<DataError>(
+      std::isfinite(range.low) && std::isfinite(range.high) && range.low <= range.high,
+      "a message with numbers from {} to {}: the ends of a range are finite and in order, so it is damaged.", range.low,
+      range.high);
   return range;
 }
 
 unsigned checked_bits(long long bits, long long most, const char* name) {
-  check(bits != 0, "{}: bits=0 (one level is left, and says nothing) take 1 to {}", name, most);
-  check(bits >= 1 && bits <= most, "{}: bits={} (a number takes 1 to {})", name, bits, most);
+  check(bits != 0, "{}: bits=0: one level is left, and says nothing. Take 1 to {}.", name, most);
+  check(bits >= 1 && bits <= most, "{}: bits={}: a number takes 1 to {}.", name, bits, most);
   return static_cast<unsigned>(bits);
 }
 
@@ -298,20 +297,19 @@ std::unique_ptr<Quantiser> make_floats(const Spec&) {
 
 void Quantiser::encode(View numbers, std::span<std::byte> message) const {
   check<FailureError>(message.size() == bytes(numbers.size()),
-                      "{} numbers in a message of {} bytes (they take {}) this is a fault of the program",
+                      "{} numbers in a message of {} bytes: they take {}. This is a fault of the program.",
                       numbers.size(), message.size(), bytes(numbers.size()));
   const auto wrong = std::ranges::find_if(numbers, [](double x) { return !std::isfinite(x); });
-  check<DataError>(
-      wrong == numbers.end(),
-      "number {} of a message is no number or infinite (not finite: it would spoil whatever is computed from it) "
-      "see what makes it grow",
-      wrong - numbers.begin());
+  check<DataError>(wrong == numbers.end(),
+                   "number {} of a message is no number or infinite: not finite: it would spoil whatever is computed "
+                   "from it. See what makes it grow.",
+                   wrong - numbers.begin());
   if (!numbers.empty()) put(numbers, message);
 }
 
 void Quantiser::decode(std::span<const std::byte> message, MutableView numbers) const {
   check<FailureError>(message.size() == bytes(numbers.size()),
-                      "a message of {} bytes for {} numbers (they take {}) this is a fault of the program",
+                      "a message of {} bytes for {} numbers: they take {}. This is a fault of the program.",
                       message.size(), numbers.size(), bytes(numbers.size()));
   if (!numbers.empty()) get(message, numbers);
 }

@@ -17,7 +17,7 @@ bool holds(const std::vector<std::string>& words, const char* word) {
 }
 
 int dispatch_below(const Command& command, const Call& call, const std::string& path) {
-  check(!call.words.empty(), "`{}` lacks a command (known: {}). See `starling {} --help`.", path,
+  check(!call.words.empty(), "`{}` lacks a command: known are {}. See `starling {} --help`.", path,
         names_of(command.subcommands), path);
   const std::string& name = call.words.front();
   if (asks_for_help(name)) {

@@ -72,13 +72,13 @@ std::string Sha256::digest() const {
 std::string sha256_of_file(const std::string& path) {
   Sha256 sum;
   std::ifstream file(path, std::ios::binary);
-  check(file.is_open(), "cannot open '{}' ({}) check the path and its permissions", path, std::strerror(errno));
+  check(file.is_open(), "cannot open '{}': {}. Check the path and its permissions.", path, std::strerror(errno));
   std::string piece(std::size_t{1} << 20, '\0');
   while (file.good()) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     sum.add(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount())));
   }
-  check<FailureError>(file.eof(), "cannot read '{}' (to take its SHA-256) check its permissions and the disk", path);
+  check<FailureError>(file.eof(), "cannot read '{}': to take its SHA-256. Check its permissions and the disk.", path);
   return sum.digest();
 }
 

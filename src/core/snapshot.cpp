@@ -144,7 +144,7 @@ Secret<std::string> rows_of(const std::vector<Secret<std::string>>& contents, co
 
 void Snapshot::refuse(const std::string& what) const {
   const Stream& stream = row_ != nullptr ? *row_ : of_rank_;
-  throw DataError(fmt::format("byte {}: {} (it was written by another build, or is damaged)", stream.at, what));
+  throw DataError(fmt::format("byte {}: {}: it was written by another build, or is damaged.", stream.at, what));
 }
 
 void Snapshot::refuse_length(std::size_t found, std::size_t expected) const {

@@ -24,7 +24,7 @@ class Uses {
 
   std::size_t take(const std::string& wanted, const std::string& option) {
     const std::size_t column = columns_.find(wanted, option);
-    check(options_[column].empty(), "{}: {} is named by {} and by {} (a column has one use) name it once",
+    check(options_[column].empty(), "{}: {} is named by {} and by {}: a column has one use. Name it once.",
           columns_.path, columns_.place(column), options_[column], option);
     options_[column] = option;
     return column;
@@ -52,11 +52,10 @@ std::size_t find_sole_label(const ColumnNames& columns, const Uses& uses) {
   for (std::size_t column = 0; column < columns.count; ++column) {
     if (uses.is_free(column)) free.push_back(column);
   }
-  check<DataError>(
-      free.size() == 1,
-      "{}: labels are missing: no column is called y or label ({}) say which column has them with --label, "
-      "or name the file that has them with --label-source",
-      columns.path, columns.list());
+  check<DataError>(free.size() == 1,
+                   "{}: labels are missing: no column is called y or label: {}. Say which column has them with "
+                   "--label, or name the file that has them with --label-source.",
+                   columns.path, columns.list());
   return free.front();
 }
 
@@ -68,8 +67,9 @@ std::optional<std::size_t> find_default_label(const ColumnNames& columns, const 
   for (std::size_t column = 0; column < columns.count; ++column) {
     if (uses.is_free(column)) last = column;
   }
-  check(!last || last != key, "{}: {} is the last and named by --partition column: (is it the label too?) give --label",
-        columns.path, columns.place(last.value_or(0)));
+  check(!last || last != key,
+        "{}: {} is the last, and --partition column: names it: it may be the label too. Give --label.", columns.path,
+        columns.place(last.value_or(0)));
   return last;
 }
 
@@ -103,7 +103,7 @@ std::vector<std::size_t> find_features(const ColumnNames& columns, const std::ve
     const auto there = std::ranges::count(wanted, wanted[j]);
     check<DataError>(
         here == there,
-        "{}: {} columns are called '{}', of which the model takes {} (one must be meant) rename the others",
+        "{}: {} columns are called '{}', of which the model takes {}: one must be meant. Rename the others.",
         columns.path, here, excerpt(wanted[j]), there);
     check(uses.is_free(column), "{}: {} is a feature of the model: it cannot be the label, an identifier or dropped.",
           columns.path, columns.place(column));
@@ -147,7 +147,7 @@ std::size_t ColumnNames::find(const std::string& wanted, const std::string& opti
   const auto named = std::find(names.begin(), names.end(), wanted);
   if (named != names.end()) {
     check(std::find(named + 1, names.end(), wanted) == names.end(),
-          "{}: two columns are called '{}' (one must be meant) give {} its number, from 0", path, wanted, option);
+          "{}: two columns are called '{}': one must be meant. Give {} its number, from 0.", path, wanted, option);
     return static_cast<std::size_t>(named - names.begin());
   }
   if (const auto number = column_number(wanted, count)) return *number;
@@ -155,11 +155,11 @@ std::size_t ColumnNames::find(const std::string& wanted, const std::string& opti
     return name.find(',') != std::string::npos && name.starts_with(wanted);
   });
   if (with_comma != names.end()) {
-    fail<UsageError>("{}: no column '{}' (in a list, a name with a comma stands in quotes) give {} '{}'", path,
+    fail<UsageError>("{}: no column '{}': in a list, a name with a comma stands in quotes. Give {} '{}'.", path,
                      excerpt(wanted), option, csv_quoted(*with_comma));
   }
-  fail<UsageError>("{}: no column '{}' ({}) {}", path, excerpt(wanted), list(),
-                   did_you_mean(excerpt(wanted), names, "", fmt::format("give {} one of them", option)));
+  fail<UsageError>("{}: no column '{}': {}. {}", path, excerpt(wanted), list(),
+                   did_you_mean(excerpt(wanted), names, "", fmt::format("Give {} one of them.", option)));
 }
 
 std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
@@ -211,8 +211,8 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
     if (uses.is_free(column)) roles.features.push_back(column);
   }
   check(!roles.features.empty() || settings.labels == ReadSettings::Labels::alone,
-        "{}: no column is left as a feature, beside labels, ids and what is dropped ({}) give it more columns, or drop "
-        "fewer",
+        "{}: no column is left as a feature, beside labels, ids and what is dropped: {}. Give it more columns, or drop "
+        "fewer.",
         columns.path, columns.list());
   return roles;
 }
@@ -226,13 +226,13 @@ std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnR
 
 void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features) {
   check(settings.constants || !settings.dimension || *settings.dimension == features,
-        "{}: {} features (--dimension says {}; the columns of the file settle it) leave --dimension out", path,
+        "{}: {} features: --dimension says {}; the columns of the file settle it. Leave --dimension out.", path,
         features, settings.dimension.value_or(0));
 }
 
 void refuse_column_options(const std::string& path, const ReadSettings& settings, const std::string& why) {
   const auto refuse = [&](bool given, std::string_view option) {
-    check(!given, "{}: {} ({}) leave it out", path, option, why);
+    check(!given, "{}: {}: {}. Leave it out.", path, option, why);
   };
   refuse(!settings.label.empty(), "--label");
   refuse(!settings.id.empty(), "--id");
@@ -241,12 +241,12 @@ void refuse_column_options(const std::string& path, const ReadSettings& settings
 }
 
 void refuse_text_options(const std::string& path, const ReadSettings& settings) {
-  check(settings.delimiter == "auto", "{}: --delimiter (the file is not delimited text) leave it out", path);
-  check(settings.decimal == ReadSettings::Decimal::point, "{}: --decimal (the file is not delimited text) leave it out",
-        path);
+  check(settings.delimiter == "auto", "{}: --delimiter: the file is not delimited text. Leave it out.", path);
+  check(settings.decimal == ReadSettings::Decimal::point,
+        "{}: --decimal: the file is not delimited text. Leave it out.", path);
   check(settings.header == ReadSettings::Header::automatic,
-        "{}: --header (the file is not delimited text) leave it out", path);
-  check(settings.encode.empty(), "{}: --encode (the file is not delimited text) leave it out", path);
+        "{}: --header: the file is not delimited text. Leave it out.", path);
+  check(settings.encode.empty(), "{}: --encode: the file is not delimited text. Leave it out.", path);
 }
 
 }  // namespace starling

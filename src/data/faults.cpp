@@ -66,6 +66,7 @@ std::string Faults::List::text() const {
     const std::string_view own = message.substr(std::min(message.find(other_texts_mark), message.size()));
     if (own == columns) message.remove_suffix(own.size());
     if (!own.empty()) columns = own;
+    if (message.ends_with('.')) message.remove_suffix(1);
     text += fmt::format("{}({}) {}{}", k == 0 ? "" : "; ", k + 1, message, further(kinds_[k].places));
   }
   return text;
@@ -85,7 +86,7 @@ void Faults::throw_all() const {
 
 void Faults::throw_list(std::string_view end) const {
   const auto list = [&](const List& faults) {
-    return fmt::format("{} faulty records: {}{}", faults.size(), faults.text(), end);
+    return fmt::format("{} faulty records: {}{}.", faults.size(), faults.text(), end);
   };
   throw RecordError(list(told_), list(shown_));
 }

@@ -18,17 +18,18 @@ class LabelRules {
   LabelRules(std::vector<double> ignore, std::vector<double> positive, std::vector<double> classes)
       : ignore_(std::move(ignore)), positive_(std::move(positive)), classes_(std::move(classes)) {
     for (const double label : positive_) {
-      check(!ignores(label), "label {} stands in --positive and in --ignore (it cannot be both) remove one", label);
+      check(!ignores(label), "label {} stands in --positive and in --ignore: it cannot be both. Remove one.", label);
     }
     if (classes_.empty()) return;
     check(
         classes_.size() == 2 && classes_[0] != classes_[1] && std::isfinite(classes_[0]) && std::isfinite(classes_[1]),
-        "--class-labels with {} (it takes two different numbers: the label that counts as -1, and the one that counts "
-        "as 1). Write --class-labels 0,1.",
+        "--class-labels with {}: it takes two different numbers: the label that counts as -1, and the one that counts "
+        "as 1. Write --class-labels 0,1.",
         classes_.size() == 2 ? fmt::format("{},{}", classes_[0], classes_[1])
                              : fmt::format("{} numbers", classes_.size()));
     for (const double label : classes_) {
-      check(!ignores(label), "label {} stands in --class-labels and in --ignore (it cannot be both) remove one", label);
+      check(!ignores(label), "label {} stands in --class-labels and in --ignore: it cannot be both. Remove one.",
+            label);
     }
   }
 

@@ -62,7 +62,7 @@ class PassPlan {
   /// Round t from 0; empty after the end. Rounds may be skipped but not repeated, so that no record is served twice
   /// unnoticed. Throws FailureError.
   [[nodiscard]] Slice advance(Round t, Round& next) const {
-    check<FailureError>(t >= next, "round {} was asked for after round {} (streams go forward only)", t, next - 1);
+    check<FailureError>(t >= next, "round {} was asked for after round {}: streams go forward only.", t, next - 1);
     next = t + 1;
     if (ended(t)) return {};
     if (!records_) return {t, 0, batch_};

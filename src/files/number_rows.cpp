@@ -16,7 +16,7 @@ NumberPair parse_pair(std::string_view line, const std::string& where) {
   const auto comma = line.find(',');
   check(comma != std::string_view::npos, "{}: '{}' is not two numbers with a comma between them", where, line);
   const long long key = parse_integer(trimmed(line.substr(0, comma)), where);
-  check(key >= 0, "{}: {} (numbers of rounds and clients count from 0)", where, key);
+  check(key >= 0, "{}: {}: numbers of rounds and clients count from 0.", where, key);
   return {key, parse_number(trimmed(line.substr(comma + 1)), where), 0};
 }
 
@@ -42,7 +42,7 @@ std::vector<NumberPair> read_number_pairs(const std::string& path) {
     }
     first = false;
   }
-  check(!pairs.empty(), "'{}' holds no numbers (lines of two numbers, as in 0,0.5, are needed)", path);
+  check(!pairs.empty(), "'{}' holds no numbers: lines of two numbers, as in 0,0.5, are needed.", path);
   return pairs;
 }
 

@@ -22,7 +22,7 @@ const std::vector<Parameter>& schedule_parameters() {
 }
 
 void check_value(double value, std::string_view what, double least, double most) {
-  check(value >= least && value <= most, "{}: {} is out of range ({} to {})", what, value, least, most);
+  check(value >= least && value <= most, "{}: {} is out of range: {} to {}.", what, value, least, most);
 }
 
 }  // namespace
@@ -39,12 +39,12 @@ RoundValues RoundValues::parse(std::string_view text, std::string_view what, Rou
   spec.bind(schedule_parameters());
   if (const auto file = spec.find("file")) {
     check(!spec.find("from") && !spec.find("to") && !spec.find("shape"),
-          "{}: '{}' names a file and a shape (they exclude each other)", what, text);
+          "{}: '{}' names a file and a shape: they exclude each other.", what, text);
     for (const NumberPair& pair : read_number_pairs(*file)) {
       const std::string where = fmt::format("{}:{}", *file, pair.line);
       check_value(pair.value, where, least, most);
       check(values.points_.empty() ? pair.key == 0 : pair.key > values.points_.back().round,
-            "{}: round {} (rounds ascend, from 0) sort the lines", where, pair.key);
+            "{}: round {}: rounds ascend, from 0. Sort the lines.", where, pair.key);
       values.points_.push_back({pair.key, pair.value});
     }
     return values;

@@ -16,7 +16,7 @@ namespace starling {
 
 std::string read_text(const std::string& path) {
   std::optional<std::string> text = read_whole_file(path);
-  check<DataError>(text.has_value(), "cannot read '{}' ({}) check that it is there and readable", path,
+  check<DataError>(text.has_value(), "cannot read '{}': {}. Check that it is there and readable.", path,
                    std::strerror(errno));
   return *std::move(text);
 }
@@ -42,7 +42,7 @@ void require_replaceable(const std::string& path, std::string_view beginning) {
   std::string text(beginning.size(), ' ');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   check(file.gcount() == 0 || text == beginning,
-        "'{}' exists, and is no such file as would replace it (it would be lost) name another", path);
+        "'{}' exists, and is no such file as would replace it: it would be lost. Name another.", path);
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -60,7 +60,7 @@ void write_text(const std::string& path, const std::string& text) {
   const bool done = file.good() && std::rename(part.c_str(), place->c_str()) == 0;
   const int problem = errno;
   if (!done) std::remove(part.c_str());
-  check<FailureError>(done, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(problem));
+  check<FailureError>(done, "cannot write '{}': {}. Check the folder and the disk.", path, std::strerror(problem));
 }
 
 std::string csv_field(double value) {

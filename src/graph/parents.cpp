@@ -13,7 +13,7 @@ std::vector<Parentage> parents_of(const Schedule& schedule, const std::vector<Cl
   std::set<Client> without(joining.begin(), joining.end());
   std::vector<Parentage> all;
   for (Round t = from; !without.empty(); ++t) {
-    check<FailureError>(t - from < most_exchanges, "nobody sends to clients {}, which join (they need a first model)",
+    check<FailureError>(t - from < most_exchanges, "nobody sends to clients {}, which join: they need a first model.",
                         list_of_clients({without.begin(), without.end()}));
     const std::size_t before = all.size();
     for (const Client u : without) {

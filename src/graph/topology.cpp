@@ -48,17 +48,18 @@ std::string place(const std::string& name, const Edge& edge) {
 
 void check_edge(const Edge& edge, Client clients, WeightRule rule, const std::string& name) {
   for (const Client end : {edge.from, edge.to}) {
-    check(end >= 0 && end < clients, "{} names client {} (clients are numbered 0 to {}) correct it, or raise `clients`",
-          place(name, edge), end, clients - 1);
+    check(end >= 0 && end < clients,
+          "{} names client {}: clients are numbered 0 to {}. Correct it, or raise `clients`.", place(name, edge), end,
+          clients - 1);
   }
   if (rule == WeightRule::explicit_weights) {
     check(std::isfinite(edge.weight) && edge.weight >= 0,
-          "{} has weight {} (a weight is a share: finite and not negative) write one from 0 to 1", place(name, edge),
+          "{} has weight {}: a weight is a share: finite and not negative. Write one from 0 to 1.", place(name, edge),
           edge.weight);
   } else {
     check(edge.from != edge.to,
-          "{} is a self loop (under `weights {}` every client keeps a share already) delete it, or write all weights "
-          "under `weights explicit`",
+          "{} is a self loop: under `weights {}` every client keeps a share already. Delete it, or write all weights "
+          "under `weights explicit`.",
           place(name, edge), name_of(rule));
   }
 }
@@ -127,7 +128,7 @@ void check_unrepeated(const Adjacency& rows, const EdgesOfPhase& edges, Client c
     if (repeated == peers.end()) continue;
     const std::vector<Edge> same = edges.between(u, *repeated);
     const std::string first = same[0].line > 0 ? fmt::format(", first on line {}", same[0].line) : "";
-    throw UsageError(fmt::format("{} stands twice in one phase (weights would be ambiguous{}) delete one",
+    throw UsageError(fmt::format("{} stands twice in one phase: weights would be ambiguous{}. Delete one.",
                                  place(name, same[1]), first));
   }
 }
@@ -181,30 +182,29 @@ void check_symmetric(const Adjacency& rows, const EdgesOfPhase& edges, Client cl
     for (const Client v : rows.of(u)) {
       const auto back = rows.of(v);
       if (std::binary_search(back.begin(), back.end(), u)) continue;
-      throw UsageError(
-          fmt::format("{} has no edge back (metropolis weights need a symmetric graph) add `edge {} {}`, or use "
-                      "`weights sender`",
-                      place(name, edges.between(u, v)[0]), v, u));
+      throw UsageError(fmt::format(
+          "{} has no edge back: metropolis weights need a symmetric graph. Add `edge {} {}`, or use `weights sender`.",
+          place(name, edges.between(u, v)[0]), v, u));
     }
   }
 }
 
 void check_sizes(Client clients, const std::vector<Edge>& everywhere, const std::vector<Topology::Phase>& phases,
                  const std::string& name) {
-  check(clients >= 1 && clients <= max_clients, "{}: {} clients (a topology has 1 to {}) correct `clients`", name,
+  check(clients >= 1 && clients <= max_clients, "{}: {} clients: a topology has 1 to {}. Correct `clients`.", name,
         clients, max_clients);
   const std::size_t count = std::max<std::size_t>(phases.size(), 1);
   check(count <= max_client_phases / static_cast<std::size_t>(clients),
-        "{}: {} clients in {} phases (clients × phases is at most {}) use fewer phases", name, clients, count,
+        "{}: {} clients in {} phases: clients × phases is at most {}. Use fewer phases.", name, clients, count,
         max_client_phases);
   std::size_t edges = 0;
   for (const Topology::Phase& phase : phases) {
     check(phase.rounds >= 1 && phase.rounds <= max_phase_rounds,
-          "{}: a phase of {} rounds (a phase lasts 1 to {}) correct it", name, phase.rounds, max_phase_rounds);
+          "{}: a phase of {} rounds: a phase lasts 1 to {}. Correct it.", name, phase.rounds, max_phase_rounds);
     edges += phase.edges.size();
   }
   const bool fits = edges <= max_edge_phases && everywhere.size() <= (max_edge_phases - edges) / count;
-  check(fits, "{}: too many edges (at most {} summed over phases) use a sparser graph or fewer phases", name,
+  check(fits, "{}: too many edges: at most {} summed over phases. Use a sparser graph or fewer phases.", name,
         max_edge_phases);
 }
 
@@ -275,7 +275,7 @@ Links Topology::phase_links(std::size_t phase, Client u) const {
 }
 
 Links Topology::links(Client u, Round t) const {
-  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {} (clients are 0 to {}, rounds count from 0)", u, t,
+  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {}: clients are 0 to {}, rounds count from 0.", u, t,
         clients_ - 1);
   require_links();
   const auto after = std::upper_bound(phases_.begin(), phases_.end(), t % period_,
@@ -345,8 +345,8 @@ void Topology::require_sender_sums() const {
     for (Client u = 0; u < clients_; ++u) {
       const double sum = sender_sum(row(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
-            "weights of client {} as sender sum to {:.12g} in phase {} (push-sum needs 1 within 1e-9): correct its "
-            "edges and self loop, or {}",
+            "weights of client {} as sender sum to {:.12g} in phase {}: push-sum needs 1 within 1e-9. Correct its "
+            "edges and self loop, or {}.",
             u, sum, phase,
             rule_ == WeightRule::explicit_weights ? "leave all weights out: then each client shares equally"
                                                   : "use `weights sender`");
@@ -359,8 +359,8 @@ void Topology::require_receiver_sums() const {
     for (Client u = 0; u < clients_; ++u) {
       const double sum = receiver_sum(row(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
-            "weights of client {} as receiver sum to {:.12g} in phase {} (plain mixing needs 1 within 1e-9): correct "
-            "the edges to it and its self loop, mix by push-sum, or use `weights receiver` in a .topo file",
+            "weights of client {} as receiver sum to {:.12g} in phase {}: plain mixing needs 1 within 1e-9. Correct "
+            "the edges to it and its self loop, mix by push-sum, or use `weights receiver` in a .topo file.",
             u, sum, phase);
     }
   }

@@ -22,7 +22,7 @@ using Sizes = std::vector<hsize_t>;
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
-    check<FailureError>(id >= 0, "{} (HDF5 refused) see whether the disk is full or the file is of another program",
+    check<FailureError>(id >= 0, "{}: HDF5 refused. See whether the disk is full or the file is of another program.",
                         what);
   }
   ~Handle() {
@@ -38,7 +38,7 @@ class Handle {
 };
 
 inline void require(herr_t status, const std::string& what) {
-  check<FailureError>(status >= 0, "{} (HDF5 refused) see whether the disk is full", what);
+  check<FailureError>(status >= 0, "{}: HDF5 refused. See whether the disk is full.", what);
 }
 
 /// Access property list without file locks: each file has one writer, and readers during a run do not block it.

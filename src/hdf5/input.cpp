@@ -31,12 +31,12 @@ std::string reason() {
 
 /// Handle of an object that the user's file should contain.
 Handle open_handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) {
-  check<DataError>(id >= 0, "{} cannot be read ({}) check the file", what, id >= 0 ? "" : reason());
+  check<DataError>(id >= 0, "{} cannot be read: {}. Check the file.", what, id >= 0 ? "" : reason());
   return {id, close, what};
 }
 
 void require_data(bool done, const std::string& what) {
-  check<DataError>(done, "{} cannot be read ({}) the file is damaged or cut off", what, done ? "" : reason());
+  check<DataError>(done, "{} cannot be read: {}. The file is damaged or cut off.", what, done ? "" : reason());
 }
 
 /// Check of the signature. Its error says why a file is not HDF5, as far as the first bytes tell.
@@ -46,20 +46,20 @@ void check_signature(const std::string& path) {
         "cannot read '{}': it is no regular file, and HDF5 is read in place. Name a file.", path);
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  check(file != nullptr, "cannot open '{}' ({}) check the path and its permissions", path, std::strerror(errno));
+  check(file != nullptr, "cannot open '{}': {}. Check the path and its permissions.", path, std::strerror(errno));
   std::array<char, 2> head{};
   const std::size_t got = std::fread(head.data(), 1, head.size(), file.get());
   check<DataError>(got != head.size() || std::string_view(head.data(), 2) != "\x1F\x8B",
-                   "{}: gzipped (HDF5 is read in place) gunzip it first", path);
+                   "{}: gzipped: HDF5 is read in place. Gunzip it first.", path);
   const htri_t found = H5Fis_hdf5(path.c_str());
-  check<DataError>(found > 0, "{}: not an HDF5 file (it has no HDF5 signature) check the path or --format", path);
+  check<DataError>(found > 0, "{}: not an HDF5 file: it has no HDF5 signature. Check the path or --format.", path);
 }
 
 hid_t open_quietly(const std::string& path) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   check_signature(path);
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access(path));
-  check<DataError>(id >= 0, "{}: a damaged or truncated HDF5 file ({}) fetch it again", path, id >= 0 ? "" : reason());
+  check<DataError>(id >= 0, "{}: a damaged or truncated HDF5 file: {}. Fetch it again.", path, id >= 0 ? "" : reason());
   return id;
 }
 
@@ -295,11 +295,11 @@ NumberRows::NumberRows(const Input& input, const std::string& name)
   check_type();
   const Handle space = open_handle(H5Dget_space(set_), H5Sclose, what());
   sizes_ = extent(space, what());
-  check<DataError>(!sizes_.empty(), "{} is a single value (it must have an entry per record) check the file", what());
+  check<DataError>(!sizes_.empty(), "{} is a single value: it must have an entry per record. Check the file.", what());
   constexpr hsize_t most = hsize_t{1} << 24;
   for (std::size_t axis = 1; axis < sizes_.size(); ++axis) {
     check<DataError>(sizes_[axis] == 0 || width_ <= most / sizes_[axis],
-                     "{} is {} (more than {} values per record cannot be held) check the file", what(), joined(sizes_),
+                     "{} is {}: more than {} values per record cannot be held. Check the file.", what(), joined(sizes_),
                      most);
     width_ *= sizes_[axis];
   }
@@ -323,10 +323,10 @@ void NumberRows::check_type() {
   const Handle type = open_handle(H5Dget_type(set_), H5Tclose, what());
   const H5T_class_t kind = H5Tget_class(type);
   check<DataError>(kind == H5T_INTEGER || kind == H5T_FLOAT,
-                   "{} is {} (every value must be a number) store integers or floats", what(), name_of(kind));
+                   "{} is {}: every value must be a number. Store integers or floats.", what(), name_of(kind));
   check<DataError>(is_sound(type, kind),
-                   "{} has a type of number that cannot be (its bits do not fit into its bytes) {}", what(),
-                   "the file is damaged");
+                   "{} has a type of number that cannot be: its bits do not fit into its bytes. The file is damaged.",
+                   what());
   digits_ = digits_of(type, kind);
   unsigned_ = kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
 }
@@ -343,8 +343,8 @@ void NumberRows::check_storage() {
         H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, name.size(), name.data(), nullptr);
     require_data(filter >= 0, what());
     check<DataError>(H5Zfilter_avail(filter) > 0,
-                     "{} is compressed by filter {} '{}' (this HDF5 library does not have it) install it and set "
-                     "HDF5_PLUGIN_PATH, or store the file with gzip",
+                     "{} is compressed by filter {} '{}': this HDF5 library does not have it. Install it and set "
+                     "HDF5_PLUGIN_PATH, or store the file with gzip.",
                      what(), filter, name.data());
   }
   if (H5Pget_layout(creation) != H5D_CHUNKED) return;
@@ -359,7 +359,7 @@ void NumberRows::require_values() const {
     H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
     require_data(H5Dget_space_status(set_, &status) >= 0, what());
     check<DataError>(status != H5D_SPACE_STATUS_NOT_ALLOCATED || rows() == 0 || width_ == 0,
-                     "{} was never written (all its values would be read as zeros) write it again", what());
+                     "{} was never written: all its values would be read as zeros. Write it again.", what());
     return;
   }
   std::size_t mappings = 0;
@@ -372,8 +372,8 @@ void NumberRows::require_values() const {
     mapped += points < 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(points);  // of growing parts
   }
   check<DataError>(mapped >= static_cast<double>(rows()) * static_cast<double>(width_),
-                   "{} is virtual, and some of its values have no source (they would be read as zeros) complete it, or "
-                   "copy the data into one file",
+                   "{} is virtual, and some of its values have no source: they would be read as zeros. Complete it, or "
+                   "copy the data into one file.",
                    what());
 }
 
@@ -388,21 +388,20 @@ void NumberRows::require_source(hid_t creation, std::size_t mapping) const {
   const std::string set = text(H5Pget_virtual_dsetname);
   if (file.find('%') != std::string::npos) return;  // a pattern of names, of as many files as there are
   const std::optional<std::string> found = source_file(path_, file);
-  check<DataError>(
-      found.has_value(),
-      "{} is virtual, and its source '{}' is not there (zeros would be read in its place) fetch it too, or "
-      "copy the data into one file",
-      what(), file);
+  check<DataError>(found.has_value(),
+                   "{} is virtual, and its source '{}' is not there: zeros would be read in its place. Fetch it too, "
+                   "or copy the data into one file.",
+                   what(), file);
   const Input input(*found);
   check<DataError>(input.has(set),
-                   "{} is virtual, and its source '{}' has no dataset {} (zeros would be read) restore it", what(),
+                   "{} is virtual, and its source '{}' has no dataset {}: zeros would be read. Restore it.", what(),
                    file, set);
   const NumberRows source(input, set);
   const Handle stored = open_handle(H5Dget_create_plist(source.set_), H5Pclose, source.what());
-  check<DataError>(H5Pget_layout(stored) != H5D_VIRTUAL,
-                   "{} is virtual, and its source '{}' is so too (it may have sources in turn) copy the data into one "
-                   "file",
-                   what(), file);
+  check<DataError>(
+      H5Pget_layout(stored) != H5D_VIRTUAL,
+      "{} is virtual, and its source '{}' is so too: it may have sources in turn. Copy the data into one file.", what(),
+      file);
   source.require_values();
   const Handle there = open_handle(H5Pget_virtual_srcspace(creation, mapping), H5Sclose, what());
   Sizes first(source.sizes().size());
@@ -410,10 +409,10 @@ void NumberRows::require_source(hid_t creation, std::size_t mapping) const {
   if (H5Sget_simple_extent_ndims(there) != static_cast<int>(last.size())) return;
   if (H5Sget_select_bounds(there, first.data(), last.data()) < 0) return;  // of a part that grows
   for (std::size_t axis = 0; axis < last.size(); ++axis) {
-    check<DataError>(last[axis] < source.sizes()[axis],
-                     "{} is virtual, and its source '{}' has fewer values than it takes (zeros would be read) restore "
-                     "the source",
-                     what(), file);
+    check<DataError>(
+        last[axis] < source.sizes()[axis],
+        "{} is virtual, and its source '{}' has fewer values than it takes: zeros would be read. Restore the source.",
+        what(), file);
   }
 }
 
@@ -447,9 +446,9 @@ std::vector<std::string> NumberRows::texts(const std::string& attribute) const {
   const Handle space = open_handle(H5Aget_space(opened), H5Sclose, place);
   const Sizes sizes = extent(space, place);
   check<DataError>(H5Tget_class(type) == H5T_STRING && sizes.size() == 1,
-                   "{} is no list of texts (it names the columns) store one name per column or remove it", place);
+                   "{} is no list of texts: it names the columns. Store one name per column or remove it.", place);
   const auto count = static_cast<std::size_t>(sizes[0]);
-  check<DataError>(count == width_, "{} has {} names (there are {} columns) store one name per column or remove it",
+  check<DataError>(count == width_, "{} has {} names: there are {} columns. Store one name per column or remove it.",
                    place, count, width_);
   const std::vector<std::string> texts = texts_of(opened, type, space, place);
   for (std::size_t k = 0; k < texts.size(); ++k) {

@@ -283,7 +283,7 @@ Matrix Run::dataset(const std::string& name) const {
     const hdf5::Input file(directory_ + "/run.h5");
     const std::string place = name.starts_with('/') ? name : "/" + name;
     if (!file.has(place)) {
-      throw inside::UsageError(fmt::format("{}: no data set {} (it holds {})", file.path(), place, file.contents()));
+      throw inside::UsageError(fmt::format("{}: no data set {}: it holds {}.", file.path(), place, file.contents()));
     }
     const hdf5::NumberRows rows(file, place);
     Matrix matrix{static_cast<std::size_t>(rows.rows()), static_cast<std::size_t>(rows.width()), {}};

@@ -136,7 +136,7 @@ class Expectile final : public Member<Expectile, Regression<CurvedLoss>> {
 
 double bend_of(const Spec& spec) {
   const double bend = spec.number("c", 1.345);
-  check(bend > 0 && std::isfinite(bend), "'{}' (c must be positive and finite)", spec.text());
+  check(bend > 0 && std::isfinite(bend), "'{}': c must be positive and finite.", spec.text());
   return bend;
 }
 
@@ -163,7 +163,7 @@ LossRow expectile_row() {
           {{"tau", "between 0 and 1; at 0.5 it is half the huber loss (0.5)"}, {"c", "where it bends (1.345)"}},
           [](const Spec& spec) -> std::unique_ptr<Loss> {
             const double tau = spec.number("tau", 0.5);
-            check(tau > 0 && tau < 1, "'{}' (tau must lie between 0 and 1)", spec.text());
+            check(tau > 0 && tau < 1, "'{}': tau must lie between 0 and 1.", spec.text());
             return std::make_unique<Expectile>(tau, bend_of(spec));
           }};
 }

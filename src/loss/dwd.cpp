@@ -98,7 +98,7 @@ class Dwd final : public Member<Dwd, Binary<CurvedLoss>> {
 
 std::unique_ptr<Loss> make_dwd(const Spec& spec) {
   const double q = spec.number("q", 1);
-  check(q >= 1e-100 && q <= 1e100, "'{}' (q must be positive and finite: within 1e-100 and 1e100)", spec.text());
+  check(q >= 1e-100 && q <= 1e100, "'{}': q must be positive and finite: within 1e-100 and 1e100.", spec.text());
   const double turn = Dwd::turn_of(q);
   const double usual = std::min(0.01, turn / 2);
   const std::string smoothing = spec.find("smoothing").value_or("auto");
@@ -109,9 +109,9 @@ std::unique_ptr<Loss> make_dwd(const Spec& spec) {
     half_width = parse_number(smoothing, "smoothing");
   } catch (const UsageError&) {
     throw UsageError(
-        fmt::format("'{}': smoothing={} (it is not known) give auto, 0, paper or a number", spec.text(), smoothing));
+        fmt::format("'{}': smoothing={}: it is not known. Give auto, 0, paper or a number.", spec.text(), smoothing));
   }
-  check(half_width >= 0 && half_width <= turn, "'{}': smoothing={} (it must lie between 0 and q/(q+1) = {:.6g})",
+  check(half_width >= 0 && half_width <= turn, "'{}': smoothing={}: it must lie between 0 and q/(q+1) = {:.6g}.",
         spec.text(), smoothing, turn);
   return std::make_unique<Dwd>(q, half_width > 0 ? Smoothing::cubic : Smoothing::none, half_width);
 }

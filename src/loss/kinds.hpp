@@ -16,10 +16,10 @@ class Binary : public Base {
   [[nodiscard]] bool classifies() const final { return true; }
   [[nodiscard]] double label(double raw) const final {
     if (raw != 1 && raw != -1 && raw != 0) {
-      throw_label_fault(raw, fmt::format("is outside the set of the {} loss ({{-1, 1}} or {{0, 1}}) name both "
-                                         "labels by --class-labels, or those that count as 1 by --positive, or choose "
-                                         "another --loss",
-                                         name_));
+      throw_label_fault(raw,
+                        fmt::format("is outside the set of the {} loss: {{-1, 1}} or {{0, 1}}. Name both labels by "
+                                    "--class-labels, or those that count as 1 by --positive, or choose another --loss.",
+                                    name_));
     }
     return raw == 1 ? 1 : -1;
   }

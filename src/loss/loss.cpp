@@ -48,8 +48,9 @@ bool counts_classes(const std::string& text) {
 
 std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text, const Table<Loss>& table) {
   std::unique_ptr<Loss> loss = table.make(text);
-  check(loss->curved() != nullptr, "loss '{}' (it has no curvature, which a second-order method needs) take one of: {}",
-        text, losses_that([](const Loss& each) { return each.curved() != nullptr; }).names());
+  check(loss->curved() != nullptr,
+        "loss '{}': it has no curvature, which a second-order method needs. Take one of: {}.", text,
+        losses_that([](const Loss& each) { return each.curved() != nullptr; }).names());
   return std::unique_ptr<CurvedLoss>(static_cast<CurvedLoss*>(loss.release()));
 }
 

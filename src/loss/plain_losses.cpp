@@ -44,9 +44,9 @@ class Softmax final : public Member<Softmax, Loss> {
   [[nodiscard]] Link link() const override { return Link::softmax; }
   [[nodiscard]] double label(double raw) const override {
     if (!is_class(raw, classes_)) {
-      throw_label_fault(raw, fmt::format("is outside the set of softmax:{} (0 to {}) name the number of classes: "
-                                         "softmax:K",
-                                         classes_, classes_ - 1));
+      throw_label_fault(raw,
+                        fmt::format("is outside the set of softmax:{}: 0 to {}. Name the number of classes: softmax:K.",
+                                    classes_, classes_ - 1));
     }
     return raw;
   }
@@ -94,7 +94,7 @@ LossRow softmax_row() {
           {{"classes", "K, at least 2"}},
           [](const Spec& spec) -> std::unique_ptr<Loss> {
             const long long classes = spec.integer("classes");
-            check(classes >= 2 && classes <= 1'000'000, "'{}' (softmax takes 2 classes or more)", spec.text());
+            check(classes >= 2 && classes <= 1'000'000, "'{}': softmax takes 2 classes or more.", spec.text());
             return std::make_unique<Softmax>(static_cast<std::size_t>(classes));
           }};
 }

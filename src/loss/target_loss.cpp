@@ -99,18 +99,16 @@ std::unique_ptr<TargetLoss> make_target_loss(const std::string& text, std::size_
   check_target_loss(text);
   if (text == mean_squared_error) {
     check(outputs == targets,
-          "--loss mse with {} outputs of the head for {} target{} (each output is one's estimate) {}", outputs, targets,
-          targets == 1 ? "" : "s", fmt::format("end --head with {}", targets));
+          "--loss mse with {} outputs of the head for {} target{}: each output is one's estimate. {}.", outputs,
+          targets, targets == 1 ? "" : "s", fmt::format("End --head with {}", targets));
     return std::make_unique<MeanSquaredError>(targets);
   }
-  check(targets == 1, "--loss {} for records with {} targets (it takes one label) use --loss mse", text, targets);
+  check(targets == 1, "--loss {} for records with {} targets: it takes one label. Use --loss mse.", text, targets);
   check(!leaves_classes_open(text) || outputs >= 2,
-        "--loss {} with one output of the head (each class has its own) end --head with "
-        "the number of classes",
-        text);
+        "--loss {} with one output of the head: each class has its own. End --head with the number of classes.", text);
   auto loss = std::make_unique<OfOneLabel>(with_classes(text, outputs));
   check(loss->outputs() == outputs,
-        "--loss {} takes {} output{}, and the head has {} (they must agree) end --head with {}", text, loss->outputs(),
+        "--loss {} takes {} output{}, and the head has {}: they must agree. End --head with {}.", text, loss->outputs(),
         loss->outputs() == 1 ? "" : "s", outputs, loss->outputs());
   return loss;
 }

@@ -136,7 +136,7 @@ class L1Ball final : public Domain {
 };
 
 double positive(const Spec& spec, std::string_view key, double value) {
-  check(value > 0 && std::isfinite(value), "'{}': {} = {} (must be positive and finite)", spec.text(), key, value);
+  check(value > 0 && std::isfinite(value), "'{}': {} = {}: must be positive and finite.", spec.text(), key, value);
   return value;
 }
 
@@ -158,7 +158,7 @@ const Table<Domain>& domain_table() {
         [](const Spec& spec) -> std::unique_ptr<Domain> {
           const double low = spec.number("low");
           const double high = spec.number("high");
-          check(low < high, "'{}' (the lower bound of a box must be below the upper)", spec.text());
+          check(low < high, "'{}': the lower bound of a box must be below the upper.", spec.text());
           return std::make_unique<Box>(low, high);
         }},
        {"simplex",

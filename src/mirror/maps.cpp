@@ -134,7 +134,7 @@ MirrorMember entropic_map() {
            "R = sum x ln x: exponentiated gradient; domain simplex",
            {},
            [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
-             check(domain.simplex_mass() > 0, "mirror map '{}' has no step on this domain (it needs --domain simplex)",
+             check(domain.simplex_mass() > 0, "mirror map '{}' has no step on this domain: it needs --domain simplex.",
                    spec.name());
              return std::make_unique<Entropic>(usable(domain.simplex_mass(), spec.name()));
            }},
@@ -148,7 +148,7 @@ MirrorMember entropic_signed_map() {
            {},
            [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
              check(domain.l1_radius() > 0,
-                   "mirror map '{}' has no step on this domain (it needs --domain l1ball:RADIUS)", spec.name());
+                   "mirror map '{}' has no step on this domain: it needs --domain l1ball:RADIUS.", spec.name());
              return std::make_unique<EntropicSigned>(usable(domain.l1_radius(), spec.name()));
            }}};
 }

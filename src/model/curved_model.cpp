@@ -19,17 +19,17 @@ class OneVsRest final : public Loss {
  public:
   OneVsRest(const CurvedLoss& loss, std::size_t classes) : loss_(loss), classes_(classes) {
     check(loss.classifies(),
-          "a loss for any label with {} classes, each against the rest (it tells no classes apart) "
-          "choose a --loss of classes: logistic, dwd",
+          "a loss for any label with {} classes, each against the rest: it tells no classes apart. Choose a --loss of "
+          "classes: logistic, dwd.",
           classes);
-    check(classes >= 2, "{} classes, each against the rest (it takes 2 or more)", classes);
+    check(classes >= 2, "{} classes, each against the rest: it takes 2 or more.", classes);
   }
 
   [[nodiscard]] std::size_t scores() const override { return classes_; }
   [[nodiscard]] bool classifies() const override { return true; }
   [[nodiscard]] double label(double raw) const override {
     if (!is_class(raw, classes_)) {
-      throw_label_fault(raw, fmt::format("is outside the set of {} classes (0 to {})", classes_, classes_ - 1));
+      throw_label_fault(raw, fmt::format("is outside the set of {} classes: 0 to {}.", classes_, classes_ - 1));
     }
     return raw;
   }
@@ -85,7 +85,7 @@ CurvedModel::CurvedModel(const CurvedLoss& loss, std::size_t features, std::size
       one_vs_rest_(classes == 1 ? nullptr : make_one_vs_rest(loss, classes)),
       linear_(one_vs_rest_ ? *one_vs_rest_ : static_cast<const Loss&>(loss), unbounded_ ? features : order_,
               unbounded_) {
-  check(row_bound > 0, "rows scaled to length {} (it must be positive)", row_bound);
+  check(row_bound > 0, "rows scaled to length {}: it must be positive.", row_bound);
 }
 
 const Batch& CurvedModel::in_range(const Batch& batch) {

@@ -29,8 +29,8 @@ double safe_norm2(View v) {
 
 LocationModel::LocationModel(const Loss& loss, std::size_t features) : loss_(loss), difference_(features) {
   check(!loss.classifies(),
-        "--model location with a loss that tells classes apart (a distance is not a class) choose a --loss for any "
-        "label: squared, absolute, huber");
+        "--model location with a loss that tells classes apart: a distance is not a class. Choose a --loss for any "
+        "label: squared, absolute, huber.");
 }
 
 double LocationModel::compare(View parameters, const Row& row) {

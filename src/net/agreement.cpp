@@ -158,8 +158,8 @@ void Agreement::same(const std::string& what, const Public<std::string>& value) 
   const std::int64_t first = min(declare_public(static_cast<std::int64_t>(differs ? rank() : ranks())));
   together([&] {
     check(first == ranks(),
-          "the {} of rank {} differs from that of rank 0 (all ranks must run the same job) start every rank with the "
-          "same options and files",
+          "the {} of rank {} differs from that of rank 0: all ranks must run the same job. Start every rank with the "
+          "same options and files.",
           what, first);
   });
 }
@@ -314,7 +314,7 @@ std::optional<std::vector<Vector>> Agreement::collect(const std::vector<int>& ra
     if (!wait) return std::nullopt;
     state.poll();
     check<FailureError>(clock.seconds() <= state.watchdog,
-                        "a rank's report did not come within {} s (it is silent) see whether all ranks still run",
+                        "a rank's report did not come within {} s: it is silent. See whether all ranks still run.",
                         state.watchdog);
     clock.rest();
   }

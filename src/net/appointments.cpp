@@ -57,8 +57,8 @@ void World::State::await_appointments() {
     poll();
     if (clock.seconds() > watchdog) {
       throw FailureError(
-          fmt::format("round {}: no agreement on the round after which to stop or to write checkpoints within {} s (a "
-                      "rank is silent); see which rank of the job has died",
+          fmt::format("round {}: no agreement on the round after which to stop or to write checkpoints within {} s: a "
+                      "rank is silent. See which rank of the job has died.",
                       round_ + 1, watchdog));
     }
     clock.rest();

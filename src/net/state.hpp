@@ -179,7 +179,8 @@ struct World::State {
   double watchdog = 60;
   std::optional<ExitCode> failed;  ///< code of the failure that ends this run
   bool heeds_signals = false;      ///< signals stop the rounds
-  std::string early_stop = "stopped by a signal before the first round (nothing has been released) start the run again";
+  std::string early_stop =
+      "stopped by a signal before the first round: nothing has been released. Start the run again.";
   bool step_failed = false;     ///< elsewhere, in Agreement::together
   bool waited_in_vain = false;  ///< the failure is a peer's silence
   std::int64_t agreement_bytes = 0;

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "net/host/usable_cpus.hpp"
+#include "net/host/host_limits.hpp"
 #include "state.hpp"
 
 namespace starling {
@@ -328,10 +328,8 @@ void World::State::keep_waiting(PatienceClock& clock, double patience, const std
   const bool others_gave_up = poll_while_waiting(clock.suspended());
   if (waited > patience || others_gave_up) {
     waited_in_vain = true;
-    throw FailureError(
-        fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
-                    "--watchdog",
-                    awaited(), waited));
+    throw FailureError(fmt::format(
+        "{}: nothing came for {:.3g} s. See whether that rank still runs, or raise --watchdog.", awaited(), waited));
   }
   clock.rest();
 }
@@ -347,8 +345,8 @@ void World::State::wait_collective(MPI_Request request, const char* what) {
     poll();
     if (clock.seconds() > patience) {
       throw FailureError(
-          fmt::format("{}: other ranks did not take part for {} s (dead, stopped or still busy) see "
-                      "whether they still run, or raise --watchdog",
+          fmt::format("{}: other ranks did not take part for {} s: dead, stopped or still busy. See whether they still "
+                      "run, or raise --watchdog.",
                       what, patience));
     }
     clock.rest();

@@ -82,13 +82,13 @@ Option flag(std::string name, std::string help, Option others) {
 
 double number_between(const std::string& text, double least, double most) {
   const double value = parse_number(text, "value");
-  check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
+  check(value >= least && value <= most, "{} is out of range: {} to {}.", text, least, most);
   return value;
 }
 
 long long whole_between(const std::string& text, long long least, long long most) {
   const long long value = parse_integer(text, "value");
-  check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
+  check(value >= least && value <= most, "{} is out of range: {} to {}.", text, least, most);
   return value;
 }
 

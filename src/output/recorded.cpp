@@ -46,7 +46,7 @@ RecordedChoice RecordedChoice::parse(const std::string& text) {
   constexpr std::string_view sample = "sample:";
   const bool sampled = text.starts_with(sample);
   const long long count = parse_integer(sampled ? text.substr(sample.size()) : text, "value");
-  check(count >= 1 && count <= 100'000'000, "{} is out of range (1 to 100000000)", count);
+  check(count >= 1 && count <= 100'000'000, "{} is out of range: 1 to 100000000.", count);
   return {sampled ? Kind::sample : Kind::first, static_cast<Client>(count)};
 }
 

@@ -151,11 +151,10 @@ ConstrainedRegret against(const EvaluationPass& pass, const NetworkRows& rows, s
 
 void check_constrained_regret(const ConstraintSet& set, Round rounds, std::size_t dimension) {
   const auto numbers = static_cast<double>(rounds) * static_cast<double>(set.on_models() * (dimension + 1));
-  check(
-      numbers <= most_numbers,
-      "regret under constraints over {} rounds of {} parameters ({:.3g} numbers on every rank) leave out --regret, or "
-      "play fewer rounds",
-      rounds, dimension, numbers);
+  check(numbers <= most_numbers,
+        "regret under constraints over {} rounds of {} parameters: {:.3g} numbers on every rank. Leave out --regret, "
+        "or play fewer rounds.",
+        rounds, dimension, numbers);
 }
 
 std::vector<ConstrainedRegret> constrained_regrets(const EvaluationPass& pass, const ConstraintSet& set,
@@ -173,8 +172,8 @@ std::string remark_on(const ConstrainedRegret& regret) {
                                           : std::string("the long-term comparator");
   if (regret.comparator.violation > regret.comparator.largest_violation) {
     return fmt::format(
-        "regret: {} violates a constraint by {:.2g} per client-round (perhaps no model of the domain keeps it in every "
-        "window) the regret against it is not what it should be",
+        "regret: {} violates a constraint by {:.2g} per client-round: perhaps no model of the domain keeps it in every "
+        "window. The regret against it is not what it should be.",
         which, regret.comparator.violation);
   }
   return fmt::format("regret: {} is known to {:.2g} only, not to {:.2g} as it should be", which,

@@ -195,9 +195,8 @@ std::vector<std::string> remarks_on(const DynamicRegret& regret) {
   }
   if (regret.unbounded) {
     return {
-        fmt::format("dynamic regret: there is none (the losses of round {} fall without end on this domain). A bounded "
-                    "--domain, or "
-                    "--l2, has a best model",
+        fmt::format("dynamic regret: there is none: the losses of round {} fall without end on this domain. A bounded "
+                    "--domain, or --l2, has a best model",
                     *regret.unbounded)};
   }
   if (regret.not_reached > 0) {

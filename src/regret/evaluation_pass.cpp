@@ -15,7 +15,7 @@ ReplayedRecords::ReplayedRecords(const EvaluationData& data)
     client.spans.resize(spans_);
     client.firsts.assign(1, 0);
     data.rounds[k].for_each([&](Round t) {
-      check<DataError>(!stream.ended(t), "a source ends before round {} of {} that were played (has it changed since?)",
+      check<DataError>(!stream.ended(t), "a source ends before round {} of {} that were played: has it changed since?",
                        t, data.rounds[k].size());
       while (client.firsts.size() < spans_ && t >= data.marks[client.firsts.size() - 1]) {
         client.firsts.push_back(client.rounds.size());
@@ -72,7 +72,7 @@ EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy
       data_(data),
       interrupted_(std::move(interrupted)),
       marks_(data.marks) {
-  check(policy.shared(), "regret needs shared metrics (its comparator is fitted to all records without noise)");
+  check(policy.shared(), "regret needs shared metrics: its comparator is fitted to all records without noise.");
   agreement_.together([&] { records_.emplace(data); });
   if (marks_.empty()) {
     Round own = 0;
@@ -86,7 +86,7 @@ EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy
       counts[k][j] = static_cast<double>(data.rounds[k].before(marks_[j]));
   }
   client_rounds_ = agreement_.ordered_sum(Released<Columns>(declare_public(std::move(counts))));
-  check(client_rounds_.back() > 0, "there is no regret to report (no client took a step)");
+  check(client_rounds_.back() > 0, "there is no regret to report: no client took a step.");
 }
 
 Vector EvaluationPass::total(const Secret<Columns>& columns, SharedFigure figure) const {

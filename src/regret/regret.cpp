@@ -77,9 +77,9 @@ Vector fields_of(const std::string& line, const std::string& where) {
     }
     char* end = nullptr;
     fields.push_back(std::strtod(part.c_str(), &end));
-    check<DataError>(*end == '\0', "{}: '{}' is no number (the file is damaged) restore it", where, part);
+    check<DataError>(*end == '\0', "{}: '{}' is no number: the file is damaged. Restore it.", where, part);
   }
-  check<DataError>(fields.size() == 6 && fields[0] >= 1, "{}: not the line of a regret curve ({} fields) restore it",
+  check<DataError>(fields.size() == 6 && fields[0] >= 1, "{}: not the line of a regret curve: {} fields. Restore it.",
                    where, fields.size());
   return fields;
 }
@@ -137,7 +137,7 @@ std::optional<RegretCurve> read_regret_curve(const std::string& folder) {
   std::istringstream lines(read_text(path));
   std::string line;
   check<DataError>(std::getline(lines, line) && line == header,
-                   "'{}' is no regret curve (its header is '{}') restore it", path, line);
+                   "'{}' is no regret curve: its header is '{}'. Restore it.", path, line);
   RegretCurve curve;
   while (std::getline(lines, line)) {
     const Vector fields = fields_of(line, fmt::format("'{}' line {}", path, curve.rounds.size() + 2));

@@ -85,7 +85,7 @@ std::string remark_on(const StaticRegret& regret) {
       return "static regret: no model is best (the losses go on falling along the comparator: separable data?); the "
              "regret is against the last model tried. A bounded --domain, or --l2, has a best one";
     case Minimum::Ending::unbounded:
-      return "static regret: there is none (the losses fall without end on this domain). A bounded --domain, or --l2, "
+      return "static regret: there is none: the losses fall without end on this domain. A bounded --domain, or --l2, "
              "has a best model";
     case Minimum::Ending::interrupted:
       return "static regret: its evaluation was ended by a signal; the comparator is the best model found until then";

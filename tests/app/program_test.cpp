@@ -80,7 +80,7 @@ TEST(Program, AToyCommandIsOneRow) {
   EXPECT_THAT(bad.err, HasSubstr("starling toy --help"));
   const Ended unknown = run({"play"}, table);
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'play' (known: toy)"));
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'play': known are toy."));
 }
 
 TEST(Program, SubcommandsAreRowsToo) {
@@ -88,8 +88,8 @@ TEST(Program, SubcommandsAreRowsToo) {
   EXPECT_EQ(run({"box", "toy", "--count", "5"}, table).code, 3);
   EXPECT_EQ(ran_with, 5);
   EXPECT_THAT(run({"box", "--help"}, table).out, HasSubstr("toy         plays"));
-  EXPECT_THAT(run({"box"}, table).err, HasSubstr("`box` lacks a command (known: toy)"));
-  EXPECT_THAT(run({"box", "play"}, table).err, HasSubstr("unknown box command 'play' (known: toy)"));
+  EXPECT_THAT(run({"box"}, table).err, HasSubstr("`box` lacks a command: known are toy."));
+  EXPECT_THAT(run({"box", "play"}, table).err, HasSubstr("unknown box command 'play': known are toy."));
 }
 
 /// All commands that have options, with their path.

@@ -30,7 +30,7 @@ TEST(Digest, IsTheSameOfAFileInPieces) {
   const auto missing = [&folder] { return sha256_of_file(folder / "nowhere"); };
   EXPECT_EQ(
       testing_support::message_of<UsageError>(missing),
-      "cannot open '" + (folder / "nowhere") + "' (No such file or directory) check the path and its permissions");
+      "cannot open '" + (folder / "nowhere") + "': No such file or directory. Check the path and its permissions.");
 }
 
 TEST(Digest, IsTheSameOfPieces) {

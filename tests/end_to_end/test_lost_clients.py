@@ -187,7 +187,7 @@ class LostClients(ChangingClients):
         self.begin([*PRIVATE, "--topology", "triangles.topo"])
         self.keep("kept")
         cases = [
-            (["--lost", "99"], 2, "client 99 (there are clients 0 to 4)"),
+            (["--lost", "99"], 2, "client 99: there are clients 0 to 4."),
             (["--lost", "2-1"], 2, "a range runs upwards"),
             (["--lost", "mising"], 2, "'mising'"),
             (["--lost", "0-4"], 2, "no client is left of 5"),

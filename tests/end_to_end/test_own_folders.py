@@ -101,9 +101,9 @@ class OwnFolders(TestCase):
         resume = ["omd", "--resume", "run"]
         a, b = self.disk("a"), self.disk("b")
         here = f"{self.folder}/disk/run"
-        self.refused(resume, ["b", "a"], f"the private folder of rank 0 is not on b (it was last '{here}/0' on a). Start that rank "
+        self.refused(resume, ["b", "a"], f"the private folder of rank 0 is not on b: it was last '{here}/0' on a. Start that rank "
                      f"there, or copy the folder to '{here}/0'")
-        self.refused(resume, ["a"], "the private folder of rank 1 is not on any of these hosts (it was last", "on b). Start a rank there",
+        self.refused(resume, ["a"], "the private folder of rank 1 is not on any of these hosts: it was last", "on b. Start a rank there",
                      f"copy the folder to '{here}/1'")
         # A copy of the same age is as good; of two others the newer is named.
         shutil.copytree(b / "1", a / "1")
@@ -128,9 +128,9 @@ class OwnFolders(TestCase):
         shutil.copytree(self.folder / "kept/disks", self.folder / "disks")
         here = f"{self.folder}/disk/run"
         earlier = f"is of an earlier state of the run, before its private folders were made anew for other ranks or clients"
-        self.refused(["omd", "--resume", "run"], ["a", "b", "b"], "the private folder of rank 0 is not on a (it was last",
+        self.refused(["omd", "--resume", "run"], ["a", "b", "b"], "the private folder of rank 0 is not on a: it was last",
                      f"'{here}/0' on a (checkpoint of round", earlier)
-        self.refused(["omd", "--resume", "run"], ["a", "b"], "the private folder of rank 0 is not on any of these hosts (it was last",
+        self.refused(["omd", "--resume", "run"], ["a", "b"], "the private folder of rank 0 is not on any of these hosts: it was last",
                      f"'{here}/0' on a (checkpoint of round", earlier)
 
     LOST = ["--lost", "missing", "--rewire", "exponential"]
@@ -196,7 +196,7 @@ class OwnFolders(TestCase):
         # On a host of their own; it stops once more, and goes on with other ranks.
         self.assertNotEqual(self.play(["omd", "--resume", "run", *self.JOIN], ["a", "b", "c"], "checkpoint:3").code, 0)
         self.assertIn("first-clients 0 2 4\n", (self.folder / "run/run-id").read_text())
-        self.refused(["omd", "--resume", "run"], ["a", "b"], "the private folder of rank 2 is not on any of these hosts (it was last")
+        self.refused(["omd", "--resume", "run"], ["a", "b"], "the private folder of rank 2 is not on any of these hosts: it was last")
         self.played(["omd", "--resume", "run"], ["a", "b", "b", "c", "c"])
         self.assertEqual(self.results(), inside)
         self.assertEqual([self.whose(host) for host in "abc"], [{"0.2": [0, 1]}, {"1.2": [2], "2.2": [3]}, {"3.2": [4], "4.2": [5]}])

@@ -159,8 +159,8 @@ class Kinds(PredictCase):
         self.two_classes(0, 1, "train.csv")
         words = ["omd", *QUIET, "--source", "train.csv", "--label", "kind", "--clients", "1", "--output", "run"]
         for more, code, pattern in ((["1,2"], UNREADABLE, "row 5: a label is neither 1 nor 2 (--class-labels)"),
-                                    (["0"], UNUSABLE, "--class-labels with 1 numbers (it takes two different numbers"),
-                                    (["1,1"], UNUSABLE, "--class-labels with 1,1 (it takes two different numbers"),
+                                    (["0"], UNUSABLE, "--class-labels with 1 numbers: it takes two different numbers"),
+                                    (["1,1"], UNUSABLE, "--class-labels with 1,1: it takes two different numbers"),
                                     (["0,1", "--ignore", "1"], UNUSABLE, "label 1 stands in --class-labels and in --ignore"),
                                     (["0,1", "--positive", "1"], UNUSABLE, "--positive"),
                                     (["0,1", "--loss", "squared"], UNUSABLE, "--class-labels with --loss squared"),
@@ -203,7 +203,7 @@ class Kinds(PredictCase):
                                       for label, row in zip(y, x)))
         sparse = self.predict(["run", "--source", "new.svm"])
         self.write("more.svm", "1 9:1\n")
-        self.refused(3, ["run", "--source", "more.svm"], r"index 9 \(the model has \d features\) leave the feature out")
+        self.refused(3, ["run", "--source", "more.svm"], r"index 9: the model has \d features\. Leave the feature out")
         self.same(sparse, "score_2", scores[:, 2])
 
     def test_a_location(self):

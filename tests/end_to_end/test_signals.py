@@ -194,7 +194,7 @@ class Endings(TestCase):
         os.kill(pid, signal.SIGTERM)
         result = job.finish(10)
         self.assertEqual(result.codes, [STOPPED_SAFELY], result)
-        self.assertIn("stopped by a signal before the first round (nothing has been released)", result.err)
+        self.assertIn("stopped by a signal before the first round: nothing has been released.", result.err)
         self.assertFalse((self.folder / "run").exists())
 
     def test_a_signal_before_a_run_goes_on(self):

@@ -171,7 +171,7 @@ class TableLayouts(TestCase):
                 message = result.messages()[0]
                 for text in [f"{name}: ", *expected]:
                     self.assertIn(text, message)
-                for word in ("complete the row", "faulty records"):
+                for word in ("Complete the row", "faulty records"):
                     self.assertNotIn(word, message.replace("decimal-comma-names", "") if "a decimal comma" not in message else "")
                 mended_name, more = self.mend(message, name)
                 self.same(self.converted(mended_name, more), reading(self.folder))

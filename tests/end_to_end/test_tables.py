@@ -8,36 +8,36 @@ from harness import SOURCE, TestCase
 
 USAGE, DATA_FAULT = 2, 3
 COMMA = ("--decimal", "comma")
-FILL, DATE, ENCODE = "fill it in or remove the row", "days since a fixed day", "--encode or --drop it"
-GIVE_COMMA, FINITE, POINT = "give --decimal comma", "correct or remove the row", "leave --decimal out"
+FILL, DATE, ENCODE = "Fill it in or remove the row", "days since a fixed day", "--encode or --drop it"
+GIVE_COMMA, FINITE, POINT = "Give --decimal comma", "Correct or remove the row", "Leave --decimal out"
 
 # Second row of a table a;b;y, options, parts of the message for the owner.
 FAULTS = [
-    (";2;1", (), ["row 3: column 'a' is empty (a missing value", FILL]),
-    ("1;?;1", (), ["row 3: column 'b' is '?' (a missing value", FILL]),
-    ("1;NA;1", (), ["'NA' (a missing value", FILL]),
-    ("1;N/A;1", (), ["'N/A' (a missing value", FILL]),
-    ("1;null;1", (), ["'null' (a missing value", FILL]),
-    ("1;2;", (), ["column 'y' is empty (a missing value", FILL]),
-    ("nan;2;1", (), ["column 'a' is 'nan' (not finite", FINITE]),
-    ("1;inf;1", (), ["column 'b' is 'inf' (not finite", FINITE]),
-    ("1;1e999;1", (), ["'1e999' (beyond the range", "rescale the data"]),
-    ("1;2024-03-01;1", (), ["column 'b' is '2024-03-01' (a date", DATE, "--drop"]),
-    ("1;1.3.2024;1", (), ["'1.3.2024' (a date", DATE]),
-    ("1;3/1/24;1", (), ["'3/1/24' (a date", DATE]),
-    ("1;2024-03-01T12:00:00Z;1", (), ["(a date", DATE]),
-    ("1;2024-03-01 12:00;1", (), ["(a date", DATE]),
-    ("3,14;2;1", (), ["column 'a' is '3,14' (a decimal comma", GIVE_COMMA]),
-    ("-3,14;2;1", (), ["'-3,14' (a decimal comma", GIVE_COMMA]),
-    ("1;red;1", (), ["column 'b' is 'red' (not a number", ENCODE]),
-    ("1;1.234.567;1", (), ["'1.234.567' (not a number", ENCODE]),
-    ("1;2-3;1", (), ["'2-3' (not a number", ENCODE]),
-    ("1;3,1,4;1", (), ["'3,1,4' (not a number", ENCODE]),
-    ("1;2", (), ["row 3: 2 fields (3 expected", "complete the row or remove it"]),
-    ("1;2;3;4", (), ["row 3: 4 fields (3 expected", "complete the row or remove it"]),
-    ("1.234;2;1", COMMA, ["column 'a' is '1.234' (a number with a point", POINT]),
-    ("1.234,5;2;1", COMMA, ["'1.234,5' (not a number", ENCODE]),
-    ("1;2024-03-01;1", COMMA, ["'2024-03-01' (a date", DATE]),
+    (";2;1", (), ["row 3: column 'a' is empty: a missing value", FILL]),
+    ("1;?;1", (), ["row 3: column 'b' is '?': a missing value", FILL]),
+    ("1;NA;1", (), ["'NA': a missing value", FILL]),
+    ("1;N/A;1", (), ["'N/A': a missing value", FILL]),
+    ("1;null;1", (), ["'null': a missing value", FILL]),
+    ("1;2;", (), ["column 'y' is empty: a missing value", FILL]),
+    ("nan;2;1", (), ["column 'a' is 'nan': not finite", FINITE]),
+    ("1;inf;1", (), ["column 'b' is 'inf': not finite", FINITE]),
+    ("1;1e999;1", (), ["'1e999': beyond the range", "Rescale the data"]),
+    ("1;2024-03-01;1", (), ["column 'b' is '2024-03-01': a date", DATE, "--drop"]),
+    ("1;1.3.2024;1", (), ["'1.3.2024': a date", DATE]),
+    ("1;3/1/24;1", (), ["'3/1/24': a date", DATE]),
+    ("1;2024-03-01T12:00:00Z;1", (), ["a date", DATE]),
+    ("1;2024-03-01 12:00;1", (), ["a date", DATE]),
+    ("3,14;2;1", (), ["column 'a' is '3,14': a decimal comma", GIVE_COMMA]),
+    ("-3,14;2;1", (), ["'-3,14': a decimal comma", GIVE_COMMA]),
+    ("1;red;1", (), ["column 'b' is 'red': not a number", ENCODE]),
+    ("1;1.234.567;1", (), ["'1.234.567': not a number", ENCODE]),
+    ("1;2-3;1", (), ["'2-3': not a number", ENCODE]),
+    ("1;3,1,4;1", (), ["'3,1,4': not a number", ENCODE]),
+    ("1;2", (), ["row 3: 2 fields (3 expected", "Complete the row or remove it"]),
+    ("1;2;3;4", (), ["row 3: 4 fields (3 expected", "Complete the row or remove it"]),
+    ("1.234;2;1", COMMA, ["column 'a' is '1.234': a number with a point", POINT]),
+    ("1.234,5;2;1", COMMA, ["'1.234,5': not a number", ENCODE]),
+    ("1;2024-03-01;1", COMMA, ["'2024-03-01': a date", DATE]),
 ]
 
 
@@ -79,7 +79,7 @@ class Tables(TestCase):
 
     def test_a_quoted_text_over_two_lines(self):
         self.write("t.csv", 'a,note,y\n1,"it rained,\nthen not",1\n2,"dry",0\n')
-        told = "t.csv: row 2: a text in quotes goes over the end of the line (a row is one line) take the line break out"
+        told = "t.csv: row 2: a text in quotes goes over the end of the line: a row is one line. Take the line break out"
         self.assertIn(told, self.refusal(DATA_FAULT, "data", "describe", "t.csv", "--drop", "note"))
         self.write("t.csv", 'a,note,y\n1,"it rained\nall day",1\n2,"dry",0\n')
         self.assertIn(told, self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none"))
@@ -95,11 +95,11 @@ class Tables(TestCase):
     def test_all_columns_of_text_are_named_at_once(self):
         self.write("t.csv", "who,day,age,town,ill\nA,2024-03-01,30,Ulm,yes\nB,2024-03-02,41,Bonn,no\n")
         message = self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none")
-        self.assertIn("row 2: column 'who' is a text (not a number) --encode or --drop it; no number either: column 'day', column 'town', "
+        self.assertIn("row 2: column 'who' is a text: not a number. --encode or --drop it; no number either: column 'day', column 'town', "
                       "column 'ill'; also row 3", message)
         message = self.refusal(DATA_FAULT, "data", "describe", "t.csv", "--id", "who", "--drop", "day")
-        self.assertIn("column 'town' is 'Ulm' (not a number) --encode or --drop it; no number either: column 'ill'", message)
-        self.assertIn("(2) t.csv: row 3: column 'town' is 'Bonn' (not a number) --encode or --drop it", message)
+        self.assertIn("column 'town' is 'Ulm': not a number. --encode or --drop it; no number either: column 'ill'", message)
+        self.assertIn("(2) t.csv: row 3: column 'town' is 'Bonn': not a number. --encode or --drop it", message)
         self.assertEqual(message.count("no number either"), 1)
         self.write("wide.csv", ",".join(f"c{k}" for k in range(40)) + "\n" + ",".join(["red"] * 39) + ",1\n")
         message = self.refusal(DATA_FAULT, "data", "describe", "wide.csv")
@@ -139,7 +139,7 @@ class Tables(TestCase):
         self.assertIn("a comma cannot be both", message)
         self.write("a.svm", "1 1:2\n")
         message = self.refusal(USAGE, "data", "describe", "a.svm", *COMMA)
-        self.assertIn("--decimal (the file is not delimited text)", message)
+        self.assertIn("--decimal: the file is not delimited text.", message)
 
     def test_the_example_of_the_page(self):
         page = (SOURCE / "docs/how-to/prepare-a-table.md").read_text()

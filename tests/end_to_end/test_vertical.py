@@ -513,7 +513,7 @@ class BadInput(Files):
             (["--bits", "sublinear:2"], "scalar or hexagonal"),
             (["--feature-net", "d-0-3"], "layer of size 0"),
             (["--feature-net", "3-x-3"], "^starling: --feature-net: '3-x-3': 'x' is no size"),
-            (["--loss", "linear"], "unknown loss 'linear' .known: mse, "),
+            (["--loss", "linear"], "unknown loss 'linear' .known are mse, "),
             (["--feature-net", "7-3"], "begins with 7 and there are 10 inputs"),
             (["--head", "13-4-d"], "begins with 13 and there are 12 inputs"),
             (["--head", "d-4-3"], "--loss mse with 3 outputs"),
@@ -552,7 +552,7 @@ class BadInput(Files):
             with self.subTest(columns):
                 words = ["--source", "all.csv", "--clients", 2, "--columns", columns, "--loss", "softmax", *NETWORKS, *NONE]
                 self.refused(UNUSABLE, words, message)
-        self.refused(UNUSABLE, ["--source", "all.csv", "--clients", 2, "--loss", "softmax", *NETWORKS, *NONE], "give --columns")
+        self.refused(UNUSABLE, ["--source", "all.csv", "--clients", 2, "--loss", "softmax", *NETWORKS, *NONE], "Give --columns")
 
     @fewer
     def test_files_that_do_not_fit(self):

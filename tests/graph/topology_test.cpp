@@ -98,17 +98,17 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"clients 3\nweights fair", "f.topo:2: unknown weight rule 'fair'"},
         Fault{"weights sender\nweights sender\nclients 2", "f.topo:2: a second `weights` line"},
         Fault{"clients 2\nphase 1\nweights sender", "f.topo:3: `weights` after `phase`"},
-        Fault{"clients 3\nedge 0 3", "f.topo:2: receiver '3' (must be a whole number from 0 to 2)"},
-        Fault{"edge 0 3\nclients 3", "f.topo:1: edge 0 3 names client 3 (clients are numbered 0 to 2)"},
+        Fault{"clients 3\nedge 0 3", "f.topo:2: receiver '3': must be a whole number from 0 to 2."},
+        Fault{"edge 0 3\nclients 3", "f.topo:1: edge 0 3 names client 3: clients are numbered 0 to 2."},
         Fault{"clients 3\nedge -1 2", "f.topo:2: sender '-1'"}, Fault{"clients 3\nedge a 2", "f.topo:2: sender 'a'"},
         Fault{"clients 3\nedge 0", "f.topo:2: `edge` with 1 words"},
         Fault{"clients 3\nedge 0 1 1 1", "f.topo:2: `edge` with 4 words"},
         Fault{"clients 3\nedge 0 1\nedge 0 1",
-              "f.topo:3: edge 0 1 stands twice in one phase (weights would be ambiguous, "
-              "first on line 2)"},
+              "f.topo:3: edge 0 1 stands twice in one phase: weights would be ambiguous, "
+              "first on line 2."},
         Fault{"clients 3\nedge 0 1\nphase 2\nedge 0 1", "f.topo:4: edge 0 1 stands twice"},
-        Fault{"clients 3\nedge 1 1", "f.topo:2: edge 1 1 is a self loop (under `weights sender`"},
-        Fault{"clients 3\nedge 0 1 0.5", "f.topo:2: edge 0 1 has a weight (`weights sender`"},
+        Fault{"clients 3\nedge 1 1", "f.topo:2: edge 1 1 is a self loop: under `weights sender`"},
+        Fault{"clients 3\nedge 0 1 0.5", "f.topo:2: edge 0 1 has a weight: `weights sender`"},
         Fault{"clients 3\nweights explicit\nedge 0 1", "f.topo:3: edge 0 1 has no weight"},
         Fault{"clients 3\nweights explicit\nedge 0 1 x", "f.topo:3: weight 'x' is not a number"},
         Fault{"clients 3\nweights explicit\nedge 0 1 1/0", "f.topo:3: weight '1/0' is not a number"},
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"generate", "f.topo:1: `generate` with 0 words"},
         Fault{"generate ring", "f.topo:1: `generate` lacks clients=N"},
         Fault{"generate clients=3", "f.topo:1: `generate` lacks a family"},
-        Fault{"generate rong clients=3", "f.topo:1: unknown topology family 'rong' (known: ring"},
+        Fault{"generate rong clients=3", "f.topo:1: unknown topology family 'rong': known are ring"},
         Fault{"generate ring clients=0", "f.topo:1: clients '0'"},
         Fault{"generate ring clients=3 p=1", "f.topo:1: unknown key 'p'"},
         Fault{"generate complete clients=1000000", "f.topo:1: complete: 1000000 clients"},
@@ -188,9 +188,9 @@ TEST(Topology, NamesTheClientWhoseSumIsWrong) {
   const Topology topology =
       Topology::parse("clients 3\nweights explicit\nedge 0 0 1\nedge 1 1 1\nedge 2 2 0.5\nedge 2 0 0.4\n", "f.topo");
   EXPECT_THAT(message_of<UsageError>([&] { topology.require_sender_sums(); }),
-              StartsWith("weights of client 2 as sender sum to 0.9 in phase 0 (push-sum needs 1 within 1e-9): "));
+              StartsWith("weights of client 2 as sender sum to 0.9 in phase 0: push-sum needs 1 within 1e-9. "));
   EXPECT_THAT(message_of<UsageError>([&] { topology.require_receiver_sums(); }),
-              StartsWith("weights of client 0 as receiver sum to 1.4 in phase 0 (plain mixing needs 1 within 1e-9): "));
+              StartsWith("weights of client 0 as receiver sum to 1.4 in phase 0: plain mixing needs 1 within 1e-9. "));
 }
 
 TEST(Topology, ForgetsItsLinksForGood) {

@@ -79,8 +79,8 @@ TEST(CurvedLosses, OthersAreRefusedWithTheirNames) {
     const std::string message = message_of<UsageError>([&] { return make_curved_loss(example.spec); });
     EXPECT_EQ(message, has_curvature(example)
                            ? ""
-                           : fmt::format("loss '{}' (it has no curvature, which a second-order method needs) take one "
-                                         "of: {}",
+                           : fmt::format("loss '{}': it has no curvature, which a second-order method needs. Take one "
+                                         "of: {}.",
                                          example.spec, curved));
   }
   EXPECT_THROW(static_cast<void>(make_curved_loss("parabola")), UsageError);

@@ -102,11 +102,11 @@ TEST(Options, ValuesGoToTheirVariables) {
 }
 
 TEST(Options, BadValuesAreRefusedWithTheirPlace) {
-  EXPECT_THAT(refusal({"--size", "11"}), HasSubstr("--size: 11 is out of range (0 to 10)"));
+  EXPECT_THAT(refusal({"--size", "11"}), HasSubstr("--size: 11 is out of range: 0 to 10."));
   EXPECT_THAT(refusal({"--mode", "many", "--count", "0"}), HasSubstr("--count: 0 is out of range"));
-  EXPECT_THAT(refusal({"--colour", "blue"}), HasSubstr("--colour: unknown word 'blue' (known: red, green)"));
+  EXPECT_THAT(refusal({"--colour", "blue"}), HasSubstr("--colour: unknown word 'blue': known are red, green."));
   EXPECT_THAT(refusal({"--names", "a,,b"}), HasSubstr("single commas"));
-  EXPECT_THAT(refusal({"--mode=three"}), HasSubstr("known: one, many"));
+  EXPECT_THAT(refusal({"--mode=three"}), HasSubstr("known are one, many"));
   EXPECT_THAT(refusal({"--size", "1", "--size", "2"}), HasSubstr("--size is given twice"));
   EXPECT_THAT(refusal({"--siz", "1"}), HasSubstr("unknown option --siz. Did you mean --size? starling toy --help=all"));
   EXPECT_THAT(refusal({"--colour", "gren"}), HasSubstr("Did you mean green?"));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <gmock/gmock.h>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -28,8 +29,8 @@ using testing::StartsWith;
 /// A folder that is gone when the test ends.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "starling-test-XXXXXX").string();
+  explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string pattern = (parent / "starling-test-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   ~TemporaryFolder() {
@@ -50,6 +51,12 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// A folder whose files are in memory, if the system has one: for tests that write and synchronise thousands of times.
+inline std::filesystem::path folder_in_memory() {
+  const std::filesystem::path memory = "/dev/shm";
+  return ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+}
 
 /// A gtest parameter name made of a table row's name.
 inline std::string test_name(std::string name) {

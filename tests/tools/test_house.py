@@ -81,6 +81,16 @@ class SmallTree(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (
             1, "several files define low::Whole: src/low/part.hpp, src/low/x.cpp\n"))
 
+    def test_a_message_that_does_not_say_problem_why_and_what_to_do_is_named(self):
+        self.write("src/low/x.cpp", 'void read() {\n  check(good, "{}: no records: the file is empty. Check it.", path);\n'
+                   '  check<DataError>(good, "{}: no records (the file "\n                   "is empty) check the path", path);\n'
+                   '  throw UsageError("n=0 (it is a count)");\n  add("n", "records of a client (at least one)");\n'
+                   '  check(good, "column {} (from 0) has a date: it is no number. Leave columns out (--drop, --id).", j);\n}\n')
+        result = run(self.tool, "--check")
+        self.assertEqual((result.returncode, result.stdout.splitlines()), (1, [
+            'not "problem: why. What to do.": src/low/x.cpp:4: {}: no records (the file is empty) check the path',
+            'not "problem: why. What to do.": src/low/x.cpp:5: n=0 (it is a count)']))
+
     def test_places_to_touch_are_files_that_exist_and_that_a_diff_edits(self):
         self.write("tests/low/a_test.cpp", "\n")
         self.write("docs/how-to/add-a-part.md", "Write `src/low/new.cpp`:\n```cpp\nint x;\n```\n## List it: `src/low/a.cpp`\n"

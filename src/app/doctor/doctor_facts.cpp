@@ -18,7 +18,7 @@
 #include "core/text/limits.hpp"
 #include "doctor_checks.hpp"
 #include "net/agreement.hpp"
-#include "net/host/usable_memory.hpp"
+#include "net/host/host_limits.hpp"
 #include "output/directory/disk_trial.hpp"
 #include "report/view/summary_view.hpp"
 #include "run/launch.hpp"

@@ -127,7 +127,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& tex
       pairs.emplace_back(item.substr(0, equals), item.substr(equals + 1));
     } else {
       check(!pairs.empty() && pairs.back().first == "topology" && !item.empty(),
-            "--predict: '{}' is no key=value that is known (known: {}). {}", item, fmt::join(known_keys(), ", "),
+            "--predict: '{}' is no key=value that is known: known are {}. {}", item, fmt::join(known_keys(), ", "),
             did_you_mean(item.substr(0, equals), known_keys(), "", "Correct it."));
       std::string& spec = pairs.back().second;
       spec += (spec.find(':') == std::string::npos ? ':' : ',') + std::string(item);

@@ -100,9 +100,9 @@ class Recursion {
 }  // namespace
 
 AuditSubject paper_subject(PaperPerturbation& mechanism, const PaperStream& stream, const AuditKeys& keys) {
-  check(stream.features >= 1 && stream.features <= most_paper_features, "{} features (its audit solves for 1 to {})",
+  check(stream.features >= 1 && stream.features <= most_paper_features, "{} features: its audit solves for 1 to {}.",
         stream.features, most_paper_features);
-  check(stream.row_norm >= 1, "--row-norm {} (a row has a 1 for the intercept, so its norm is at least that)",
+  check(stream.row_norm >= 1, "--row-norm {}: a row has a 1 for the intercept, so its norm is at least that.",
         stream.row_norm);
   check(mechanism.terms().lambda > 0, "--l2 {}: the model of the first batch has no other curvature. Give more than 0.",
         mechanism.terms().lambda);

@@ -70,7 +70,6 @@ class AuditRun {
   }
   [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
   void check_choice() const;
-  void check_aggregator() const;
   void make_protection();
   void make_paper();
   [[nodiscard]] double chosen_price() const;
@@ -96,43 +95,17 @@ void AuditRun::check_choice() const {
         mechanism_table().names());
   check(!choice_.mu || gaussian(), "--mu has no meaning for {}: it is a loss by Gaussian noise. Give --epsilon.",
         choice_.mechanism);
-  check(!choice_.mu || !choice_.epsilon, "--mu and --epsilon are both given: one follows from the other. Give one.");
   check(!choice_.of_omd || row_ == nullptr || !row_->about_means,
         "--protocol omd with {}: it claims something about means that differ in one component, and no record brings "
         "that about. Audit its release: leave out --protocol.",
         choice_.mechanism);
-  check(!choice_.one_run || choice_.of_omd, "--run audits a run of a protocol. Add --protocol omd.");
-  check(!choice_.one_run || !choice_.output, "--output has nothing to draw for --run: leave it out, or take --json");
   check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || choice_.correlated || is_paper(),
         "--rounds has no meaning for a release of {}: it knows no rounds. Leave it out.", choice_.mechanism);
-  check_aggregator();
-  check(!choice_.of_omd || launched_ranks() <= 1,
-        "--protocol omd starts its own clients in one process: several were started. Leave out mpirun.");
-}
-
-void AuditRun::check_aggregator() const {
-  const bool trusted = choice_.trust != AuditTrust::none;
-  check(
-      !trusted || !choice_.correlated,
-      "--noise-correlation with --trust: one chain of releases is audited, whoever adds its noise. Leave --trust out.");
-  check(choice_.epochs == 1 || !choice_.of_omd,
-        "--epochs with --protocol omd: its record that differs is used once. Leave one out.");
-  check(!trusted || (gaussian() && !choice_.of_omd),
-        "--trust with {}: sums over clients are released with Gaussian noise, and not by omd. Leave it out.",
-        choice_.of_omd ? "--protocol omd" : choice_.mechanism);
-  check(!choice_.clients || trusted, "--clients without --trust central or masked (a release is one client's)");
-  for (const auto& [given, name] :
-       {std::pair(choice_.l2.has_value(), "l2"), std::pair(choice_.c2.has_value(), "c2"),
-        std::pair(choice_.rho.has_value(), "rho"), std::pair(choice_.row_norm.has_value(), "row-norm")}) {
-    check(!given || is_paper(), "--{} with {}: it belongs to private-paper. Leave it out.", name, choice_.mechanism);
-  }
-  check(!is_paper() || !choice_.of_omd,
-        "--protocol omd with private-paper: it has a protocol of its own, which is audited. Leave it out.");
   check(!is_paper() || choice_.dimension <= most_paper_features,
         "--dimension {} with private-paper: its audit solves for 1 to {} features. Give fewer.", choice_.dimension,
         most_paper_features);
-  check(!is_paper() || choice_.clip == 1, "--clip with private-paper (it clips nothing: see --c2 and --row-norm)");
-  check(!is_paper() || choice_.unit == PrivacyUnit::record, "--unit component with private-paper (it claims records)");
+  check(!choice_.of_omd || launched_ranks() <= 1,
+        "--protocol omd starts its own clients in one process: several were started. Leave out mpirun.");
 }
 
 double AuditRun::chosen_price() const {

@@ -300,7 +300,7 @@ void check_client(const LedgerReading& reading, const Request& request) {
   if (!request.client || reading.damage || request.verify) return;
   const auto& entries = reading.book.entries();
   check(std::ranges::any_of(entries, [&](const LedgerEntry& entry) { return entry.find(*request.client) != nullptr; }),
-        "--client {}: no run of {} has that client (the table without --client names those that there are)",
+        "--client {}: no run of {} has that client: the table without --client names those that there are.",
         *request.client, request.file);
 }
 
@@ -318,8 +318,8 @@ Verdict verdict_on(const LedgerReading& reading, const Request& request) {
   }
   const auto row = reading.row_of(request.expect);
   if (!request.expect.empty() && !row) {
-    return {false, fmt::format("rewritten: no row of {} has hash {} (the rows that led to it are gone, or it is of "
-                               "another ledger) restore the ledger from a copy",
+    return {false, fmt::format("rewritten: no row of {} has hash {}: the rows that led to it are gone, or it is of "
+                               "another ledger. Restore the ledger from a copy.",
                                request.file, request.expect)};
   }
   const auto rows = static_cast<std::int64_t>(reading.hashes.size());

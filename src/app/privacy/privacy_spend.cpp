@@ -130,7 +130,7 @@ std::vector<ChargeGroup> groups_of(const Spend& spend, const Options& options) {
         "neither --mechanism nor --groups: what was released? See starling privacy spend --help.");
   Spend complete = spend;
   const bool gaussian = is_gaussian(spend.terms.mechanism);
-  check(!gaussian || !spend.terms.delta, "--release-delta has no meaning under gaussian (its epsilon is at --delta)");
+  check(!gaussian || !spend.terms.delta, "--release-delta has no meaning under gaussian: its epsilon is at --delta.");
   if (gaussian && spend.epsilon) complete.terms.delta = spend.delta;
   if (spend.epsilon) return scheduled(complete, *spend.epsilon, "--epsilon", &ReleaseTerms::epsilon);
   if (spend.mu) return scheduled(complete, *spend.mu, "--mu", &ReleaseTerms::mu);

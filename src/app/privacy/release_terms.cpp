@@ -43,13 +43,13 @@ struct Kind {
 };
 
 double positive(std::optional<double> value, const char* name) {
-  check(value && *value > 0 && std::isfinite(*value), "{}={} (it must be positive and finite)", name,
+  check(value && *value > 0 && std::isfinite(*value), "{}={}: it must be positive and finite.", name,
         value.value_or(std::nan("")));
   return *value;
 }
 
 double loss(std::optional<double> value, const char* name) {
-  check(value && *value >= 0, "{}={} (a loss is at least 0)", name, value.value_or(std::nan("")));
+  check(value && *value >= 0, "{}={}: a loss is at least 0.", name, value.value_or(std::nan("")));
   return *value;
 }
 
@@ -91,7 +91,7 @@ Charge charge_of_mechanism(const MechanismRow& row, const ReleaseTerms& terms) {
 
 Charge approximate(const ReleaseTerms& terms) {
   check(terms.delta && *terms.delta >= 0 && *terms.delta <= 1,
-        "delta={} of approximate (the probability with which a release fails is needed)",
+        "delta={} of approximate: the probability with which a release fails is needed.",
         terms.delta.value_or(std::nan("")));
   return Charge::approximate(loss(terms.epsilon, "epsilon"), *terms.delta);
 }
@@ -172,7 +172,7 @@ void check_header(const std::vector<std::string>& names, const std::string& wher
 
 ChargeGroup group_of(const std::vector<std::string>& names, const std::vector<std::string>& cells,
                      const std::string& where) {
-  check(cells.size() == names.size(), "{}: {} cells (the header has {})", where, cells.size(), names.size());
+  check(cells.size() == names.size(), "{}: {} cells: the header has {}.", where, cells.size(), names.size());
   std::map<std::string, std::string> row;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!cells[i].empty()) row[names[i]] = cells[i];
@@ -183,7 +183,7 @@ ChargeGroup group_of(const std::vector<std::string>& names, const std::vector<st
     if (row.contains(term.name)) terms.*term.value = parse_number(row[term.name], where + ": " + term.name);
   }
   const long long releases = parse_integer(row["releases"], where + ": releases");
-  check(releases >= 0 && releases <= most_whole, "{}: {} releases (0 to {} are possible)", where, releases, most_whole);
+  check(releases >= 0 && releases <= most_whole, "{}: {} releases: 0 to {} are possible.", where, releases, most_whole);
   return {charge_of(terms, where), releases};
 }
 
@@ -224,7 +224,7 @@ std::vector<ChargeGroup> read_charge_groups(const std::string& path) {
       groups.push_back(group_of(names, cells_of(line), where));
     }
   }
-  check(!groups.empty(), "{} names no releases (a header and a row for each group are needed)", path);
+  check(!groups.empty(), "{} names no releases: a header and a row for each group are needed.", path);
   return groups;
 }
 

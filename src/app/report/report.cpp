@@ -358,7 +358,7 @@ std::string RunReport::draw(const std::string& folder, PictureFormats formats) c
   curves.history = history_;
   if (state_ == RunState::finished) {
     const SummaryView view = view_of(*this);
-    if (view.has("study")) return "no pictures: a study of replications has none (study.csv holds its figures)";
+    if (view.has("study")) return "no pictures: a study of replications has none: study.csv holds its figures.";
     const RecordedModels models = read_models(path_);
     curves.convergence = convergence_to(models, view.numbers("final_model"), "the final mean model");
     curves.components = components_of(path_, models, view.numbers("regret.comparator"));

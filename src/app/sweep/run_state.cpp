@@ -66,11 +66,11 @@ SweepState state_of(const std::string& output, const SweepRun& run) {
   const auto noted = read_whole_file(options_file(output, run));
   std::error_code error;
   const bool there = fs::exists(path, error) && !(fs::is_directory(path, error) && fs::is_empty(path, error));
-  check(!there || noted, "'{}' is not of this sweep (there is no '{}'). Name another --output, or take it away.", path,
+  check(!there || noted, "'{}' is not of this sweep: there is no '{}'. Name another --output, or take it away.", path,
         options_file(output, run));
   if (!there) return SweepState::missing;
   check(*noted == run.configuration,
-        "'{}' holds a run with other options (here {}). Name another --output, or take it away.", path,
+        "'{}' holds a run with other options: here {}. Name another --output, or take it away.", path,
         difference(run.configuration, *noted));
   if (holding_of(path + "/history.csv") == Holding::held) return SweepState::busy;
   if (is_finished(path)) return SweepState::finished;

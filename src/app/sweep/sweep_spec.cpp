@@ -53,12 +53,12 @@ std::vector<Line> lines_of_spec(const std::string& path) {
     if (line.front() == '[') {
       section = line.ends_with(']') ? line.substr(1, line.size() - 2) : line;
       check(section == "sweep" || section == "options" || section == "slurm",
-            "{}: unknown section '{}' (known: [sweep], [options], [slurm]). {}", where, line,
+            "{}: unknown section '{}': known are [sweep], [options], [slurm]. {}", where, line,
             did_you_mean(line, {"[sweep]", "[options]", "[slurm]"}, "", "Name one of them."));
       continue;
     }
     const auto equals = line.find('=');
-    check(equals != std::string::npos, "{}: '{}' is no line of a sweep (a line reads key = value). Write it so.", where,
+    check(equals != std::string::npos, "{}: '{}' is no line of a sweep: a line reads key = value. Write it so.", where,
           line);
     check(!section.empty(), "{}: the line stands before any section. Begin with [sweep].", where);
     lines.push_back(
@@ -149,7 +149,7 @@ void read_sweep_line(Sweep& sweep, const Line& line) {
     for (std::string word; words >> word;) sweep.launcher.push_back(word);
   } else {
     throw UsageError(fmt::format(
-        "{}: unknown key '{}' of [sweep] (known: command, ranks, launcher). {}", line.where, line.key,
+        "{}: unknown key '{}' of [sweep]: known are command, ranks, launcher. {}", line.where, line.key,
         did_you_mean(line.key, {"command", "ranks", "launcher"}, "", "Options of the command stand below [options].")));
   }
 }

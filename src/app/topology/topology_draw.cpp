@@ -57,7 +57,7 @@ void render(const GraphSample& sample, const std::string& output) {
   const std::string extension = std::filesystem::path(output).extension().string();
   if (extension == ".dot" || extension == ".gv") return write_text(output, to_dot(sample));
   check(extension == ".svg" || extension == ".png" || extension == ".pdf",
-        "cannot draw to '{}' (the name must end in .svg, .png, .pdf, .dot or .gv) rename it", output);
+        "cannot draw to '{}': the name must end in .svg, .png, .pdf, .dot or .gv. Rename it.", output);
   const std::string format = extension.substr(1);
   if (sample.topology().clients() > most_nodes) return render_by_gnuplot(sample, format, output);
   render_by_graphviz(to_dot(sample), format, output);

@@ -72,7 +72,7 @@ Manual make_topology_manual() {
 
 int run_make_topology(const Call& call) {
   const auto topology = parsed<NewTopology, make_topology_options>(call.words);
-  check(!topology.family.empty(), "no family is named (known: {}). See starling topology make --help.",
+  check(!topology.family.empty(), "no family is named: known are {}. See starling topology make --help.",
         topology_table().names());
   check(topology.clients.has_value(), "--clients is missing: a topology has a number of clients. Add --clients N.");
   const std::string spec = join_spec(topology.family);

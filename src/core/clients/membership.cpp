@@ -14,7 +14,7 @@ namespace {
 
 Client client_in(std::string_view text, Client clients) {
   const long long number = parse_integer(text, "a client");
-  check(number >= 0 && number < clients, "client {} (there are clients 0 to {}) correct it", number, clients - 1);
+  check(number >= 0 && number < clients, "client {}: there are clients 0 to {}. Correct it.", number, clients - 1);
   return static_cast<Client>(number);
 }
 
@@ -26,7 +26,7 @@ std::vector<Client> parse_clients(std::string_view text, Client clients) {
     const std::size_t dash = item.find('-', 1);
     const Client first = client_in(item.substr(0, dash), clients);
     const Client last = dash == std::string_view::npos ? first : client_in(item.substr(dash + 1), clients);
-    check(first <= last, "clients {} (a range runs upwards) correct it", item);
+    check(first <= last, "clients {}: a range runs upwards. Correct it.", item);
     std::fill(named.begin() + first, named.begin() + last + 1, char{1});
   }
   std::vector<Client> all;
@@ -52,7 +52,7 @@ std::string list_of_clients(const std::vector<Client>& clients) {
 void Membership::lose(Round round, std::vector<Client> clients) {
   std::vector<Client> all;
   std::merge(lost_.begin(), lost_.end(), clients.begin(), clients.end(), std::back_inserter(all));
-  check(std::adjacent_find(all.begin(), all.end()) == all.end(), "clients {} are lost twice (they are gone for good)",
+  check(std::adjacent_find(all.begin(), all.end()) == all.end(), "clients {} are lost twice: they are gone for good.",
         list_of_clients(clients));
   lost_ = std::move(all);
   changes_.push_back({Change::Kind::loss, round, std::move(clients), ""});

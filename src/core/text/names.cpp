@@ -60,7 +60,7 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 }
 
 std::string unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
-  return fmt::format("unknown {} '{}' (known: {}). {}", what, name, fmt::join(known, ", "),
+  return fmt::format("unknown {} '{}': known are {}. {}", what, name, fmt::join(known, ", "),
                      did_you_mean(name, known, "", "Choose one of them."));
 }
 

@@ -23,7 +23,7 @@ std::string name_of_client(std::string_view pattern, Client client) {
     const auto end = rest.find('}');
     const std::string_view first = rest.substr(0, end);
     check(end != std::string_view::npos && (first.empty() || first.starts_with(':')),
-          "'{}' (a client's place is written {{client}}, or {{client:1}} to count from 1) correct the name", pattern);
+          "'{}': a client's place is written {{client}}, or {{client:1}} to count from 1. Correct the name.", pattern);
     name += std::to_string(client + (first.empty() ? 0 : parse_integer(first.substr(1), "number of client 0")));
     pattern = rest.substr(end + 1);
   }

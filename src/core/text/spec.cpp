@@ -51,7 +51,7 @@ Spec Spec::parse(std::string_view text) {
   spec.text_ = text;
   const auto colon = text.find(':');
   spec.name_ = text.substr(0, colon);
-  check(!spec.name_.empty(), "'{}' has no name (a part is written NAME or NAME:key=value,…)", text);
+  check(!spec.name_.empty(), "'{}' has no name: a part is written NAME or NAME:key=value,…", text);
   if (colon == std::string_view::npos) return spec;
   for (const std::string_view item : split_at(text.substr(colon + 1), ",")) {
     const auto equals = item.find('=');
@@ -76,11 +76,11 @@ void Spec::bind(const std::vector<Parameter>& parameters) {
   std::size_t position = 0;
   for (Item& item : items_) {
     if (item.key.empty()) {
-      check(position < parameters.size(), "'{}' has more values than '{}' takes (it takes: {})", text_, name_, known);
+      check(position < parameters.size(), "'{}' has more values than '{}' takes: it takes: {}.", text_, name_, known);
       item.key = parameters[position].key;
     }
     ++position;
-    check(std::ranges::find(keys, item.key) != keys.end(), "unknown key '{}' in '{}' ({} takes: {}). {}", item.key,
+    check(std::ranges::find(keys, item.key) != keys.end(), "unknown key '{}' in '{}': {} takes: {}. {}", item.key,
           text_, name_, known, did_you_mean(item.key, keys, "", "Correct it, or leave it out."));
     const auto same = std::count_if(items_.begin(), items_.end(), [&](const Item& i) { return i.key == item.key; });
     check(same == 1, "key '{}' stands twice in '{}'", item.key, text_);
@@ -96,7 +96,7 @@ std::optional<std::string> Spec::find(std::string_view key) const {
 
 std::string Spec::require(std::string_view key) const {
   auto value = find(key);
-  check(value.has_value(), "'{}' lacks '{}' (write {}:{}=…)", text_, key, name_, key);
+  check(value.has_value(), "'{}' lacks '{}': write {}:{}=…", text_, key, name_, key);
   return *value;
 }
 

@@ -47,8 +47,8 @@ void ArrayReader::take_key(std::uint64_t i, Record& record) {
   const std::size_t column = *arrays_.roles.key;
   auto key = key_of_x(i, column);
   check<RecordError>(key.has_value(),
-                     "{}: {} of {} is no key (so large a number of floating point is rounded, and two keys may have "
-                     "become one) store whole numbers, or the table as text",
+                     "{}: {} of {} is no key: so large a number of floating point is rounded, and two keys may have "
+                     "become one. Store whole numbers, or the table as text.",
                      where(), arrays_.columns.place(column), arrays_.x);
   record.key = std::move(*key);
 }
@@ -57,10 +57,10 @@ double ArrayReader::number(double value, std::size_t column, const char* array) 
   if (std::isfinite(value)) return value;
   const auto text = [&](const std::string& shown) {
     return fmt::format(
-        "{}: column {} (from 0) of {} is {}; every value must be a finite number) correct or remove the record{}",
+        "{}: column {} (from 0) of {} is {}: every value must be a finite number. Correct or remove the record{}.",
         where(), column, array, shown, std::isnan(value) ? ", or let --missing fill in features" : "");
   };
-  throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", value)));
+  throw RecordError(text("not finite"), text(fmt::format("{}", value)));
 }
 
 }  // namespace starling

@@ -101,12 +101,13 @@ class Hdf5Reader final : public ArrayReader {
 
  private:
   void open_features(const ReadSettings& settings, Part part) {
-    check<DataError>(input_.has("/x"), "{}: no dataset /x (the file holds {}) store the features as /x", input_.path(),
+    check<DataError>(input_.has("/x"), "{}: no dataset /x: the file holds {}. Store the features as /x.", input_.path(),
                      input_.contents());
     NumberRows rows(input_, "/x");
-    check<DataError>(rows.sizes().size() == 2, "{}: /x has {} dimensions (it must have 2: records and features) {}",
-                     input_.path(), rows.sizes().size(), "reshape it");
-    check<DataError>(rows.width() > 0, "{}: /x has no column (a record needs a feature) check the file", input_.path());
+    check<DataError>(rows.sizes().size() == 2, "{}: /x has {} dimensions: it must have 2, records and features. {}.",
+                     input_.path(), rows.sizes().size(), "Reshape it");
+    check<DataError>(rows.width() > 0, "{}: /x has no column: a record needs a feature. Check the file.",
+                     input_.path());
     arrays_.columns = {input_.path(), static_cast<std::size_t>(rows.width()), rows.texts("names")};
     const bool beside = part == Part::records && input_.has("/y");
     arrays_.roles = choose_columns(arrays_.columns, settings, beside ? DefaultLabel::beside : DefaultLabel::none);
@@ -115,18 +116,18 @@ class Hdf5Reader final : public ArrayReader {
     x_.emplace(std::move(rows));
     const bool needed = part != Part::features && needs_labels(settings);
     check<DataError>(!needed || arrays_.roles.label || arrays_.roles.labels_beside,
-                     "{}: no dataset /y (the file holds {}) store the labels as /y, or name a column of /x by --label",
+                     "{}: no dataset /y: the file holds {}. Store the labels as /y, or name a column of /x by --label.",
                      input_.path(), input_.contents());
   }
 
   void open_labels() {
-    check<DataError>(input_.has("/y"), "{}: no dataset /y (the file holds {}) store the labels as /y", input_.path(),
+    check<DataError>(input_.has("/y"), "{}: no dataset /y: the file holds {}. Store the labels as /y.", input_.path(),
                      input_.contents());
     NumberRows rows(input_, "/y");
     check<DataError>(rows.sizes().size() <= 2 && rows.width() == 1,
-                     "{}: /y has {} dimensions and {} values per record (a record has one label) reshape it",
+                     "{}: /y has {} dimensions and {} values per record: a record has one label. Reshape it.",
                      input_.path(), rows.sizes().size(), rows.width());
-    check<DataError>(!x_ || rows.rows() == x_->rows().rows(), "{}: {} rows of /x and {} of /y ({}) check the file",
+    check<DataError>(!x_ || rows.rows() == x_->rows().rows(), "{}: {} rows of /x and {} of /y: {}. Check the file.",
                      input_.path(), arrays_.records, rows.rows(), "each record has one label");
     y_.emplace(std::move(rows));
     arrays_.has_y = true;

@@ -30,7 +30,7 @@ class MemoryReader final : public ArrayReader {
     check_dense_dimension(source, settings, features());
     if (arrays_.roles.label) return;
     check<DataError>(!needs_labels(settings) || all_.y != nullptr,
-                     "{}: there are no labels (each record has one). Give them, or name a column by --label.", source);
+                     "{}: there are no labels: each record has one. Give them, or name a column by --label.", source);
     arrays_.has_y = all_.y != nullptr;
   }
 
@@ -58,7 +58,7 @@ OfferedRecords::OfferedRecords(std::string name, MemoryRecords records) : name_(
   check(!name_.empty() && name_.find_first_of(",{}") == std::string::npos,
         "records '{}': a name has no commas and braces. Choose another.", name_);
   check(records.columns > 0 || !records.table.empty(),
-        "records '{}': there is no column (a record needs a feature). Look at the array.", name_);
+        "records '{}': there is no column: a record needs a feature. Look at the array.", name_);
   const bool has_numbers = std::visit([](const auto* numbers) { return numbers != nullptr; }, records.x);
   check(has_numbers || records.records == 0 || !records.table.empty(),
         "records '{}': {} records, and no array of their features. Give x.", name_, records.records);
@@ -80,7 +80,7 @@ bool is_in_memory(std::string_view source) {
 const MemoryRecords& records_in_memory(const std::string& source) {
   const auto found = offered_records().find(source.substr(memory_prefix.size()));
   check(found != offered_records().end(),
-        "'{}': no such records (these live in a process that embeds starling, as Python does). Name a file.", source);
+        "'{}': no such records: these live in a process that embeds starling, as Python does. Name a file.", source);
   return found->second;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -156,11 +157,12 @@ bool is_missing_feature(std::string_view text) {
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault,
                         const Remedies& remedies, std::string_view told_place, std::string_view end) {
-  const auto [told, why, remedy] = explain(text, fault, remedies);
+  auto [told, why, remedy] = explain(text, fault, remedies);
+  remedy[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(remedy[0])));
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
   if (told_place.empty()) told_place = place;
-  throw RecordError(fmt::format("{}: {} is {} ({}) {}{}", where, told_place, told, why, remedy, end),
-                    fmt::format("{}: {} is {} ({}) {}{}", where, place, shown, why, remedy, end));
+  throw RecordError(fmt::format("{}: {} is {}: {}. {}{}.", where, told_place, told, why, remedy, end),
+                    fmt::format("{}: {} is {}: {}. {}{}.", where, place, shown, why, remedy, end));
 }
 
 std::string excerpt(std::string_view text) {

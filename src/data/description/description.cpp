@@ -15,7 +15,7 @@ namespace {
 
 void check_features(std::size_t features, const RecordReader& reader) {
   check<DataError>(features <= Description::most_features,
-                   "{}: {} features (figures of at most {} fit into memory) describe a part of them", reader.where(),
+                   "{}: {} features: figures of at most {} fit into memory. Describe a part of them.", reader.where(),
                    features, Description::most_features);
 }
 
@@ -115,7 +115,7 @@ void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
       check<DataError>(result_.sparse == record.sparse, "{}: dense records after sparse ones, or sparse after dense",
                        reader.where());
       check<DataError>(first || record.sparse || record.values.size() == result_.columns.size(),
-                       "{}: {} features (the files before have {}) give all files the same columns", reader.where(),
+                       "{}: {} features: the files before have {}. Give all files the same columns.", reader.where(),
                        record.values.size(), result_.columns.size());
     }
     check_features(record.row().width(), reader);
@@ -162,9 +162,9 @@ void Describer::add_label(double label) {
 }
 
 Description Describer::finish() {
-  check<DataError>(result_.records > 0, "no records (there is nothing to describe) check the source");
+  check<DataError>(result_.records > 0, "no records: there is nothing to describe. Check the source.");
   check<DataError>(!result_.columns.empty(),
-                   "no record has a feature (nothing can be learned from it) check the source");
+                   "no record has a feature: nothing can be learned from it. Check the source.");
   result_.features = result_.columns.size();
   for (FeatureFigures& column : result_.columns) {
     const std::int64_t zeros = result_.records - column.moments.count();

@@ -28,7 +28,7 @@ class TextTable {
   TextTable(const std::string& path, const ReadSettings& settings)
       : lines_(path, settings.go_on_waiting), decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
     head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings); });
-    check<DataError>(head_.columns.count > 0, "{}: no records (nothing can be learned from it) check the file", path);
+    check<DataError>(head_.columns.count > 0, "{}: no records: nothing can be learned from it. Check the file.", path);
   }
 
   [[nodiscard]] const TableHead& head() const { return head_; }
@@ -175,7 +175,7 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
     tick();
   }
   profile.keys = static_cast<std::int64_t>(keys.size());
-  check<DataError>(profile.records > 0, "{}: no records (nothing can be learned from it) check the file", path);
+  check<DataError>(profile.records > 0, "{}: no records: nothing can be learned from it. Check the file.", path);
   return profile;
 }
 

@@ -29,11 +29,10 @@ void GzFile::End::operator()(z_stream_s* stream) const {
 GzFile::GzFile(std::string path) : path_(std::move(path)), file_(path_in_memory(path_), O_RDONLY) {
   check<FailureError>(
       file_.get() >= 0 || errno != EMFILE,
-      "cannot open '{}' (this process has too many files open: clients that have files of their own, and "
-      "many of those whose records do not fit into --memory, have one each) raise --memory, or the "
-      "limit with ulimit -n",
+      "cannot open '{}': this process has too many files open: clients that have files of their own, and many of those "
+      "whose records do not fit into --memory, have one each. Raise --memory, or the limit with ulimit -n.",
       path_);
-  check(file_.get() >= 0, "cannot open '{}' ({}) check the path and its permissions", path_, std::strerror(errno));
+  check(file_.get() >= 0, "cannot open '{}': {}. Check the path and its permissions.", path_, std::strerror(errno));
 }
 
 void GzFile::begin() {
@@ -41,7 +40,7 @@ void GzFile::begin() {
   if (!refill() || packed_.size() < 2 || packed_[0] != '\x1F' || packed_[1] != '\x8B') return;
   auto stream = std::make_unique<z_stream>();
   constexpr int gzip = 16 + MAX_WBITS;
-  check<FailureError>(inflateInit2(stream.get(), gzip) == Z_OK, "cannot open '{}' (out of memory)", path_);
+  check<FailureError>(inflateInit2(stream.get(), gzip) == Z_OK, "cannot open '{}': out of memory.", path_);
   stream_.reset(stream.release());
 }
 
@@ -85,13 +84,13 @@ std::size_t GzFile::inflate(char* buffer, std::size_t room) {
   while (stream_->avail_out == room) {
     if (member_ended_ && !begin_member()) return 0;
     check<DataError>(taken_ < packed_.size() || refill(),
-                     "{}: the gzip stream ends early (the file is truncated) fetch it again", path_);
+                     "{}: the gzip stream ends early: the file is truncated. Fetch it again.", path_);
     stream_->next_in = reinterpret_cast<Bytef*>(packed_.data() + taken_);
     stream_->avail_in = static_cast<uInt>(packed_.size() - taken_);
     const int code = ::inflate(stream_.get(), Z_NO_FLUSH);
     taken_ = packed_.size() - stream_->avail_in;
     member_ended_ = code == Z_STREAM_END;
-    check<DataError>(code == Z_OK || member_ended_, "{}: the gzip stream is damaged ({}) fetch it again", path_,
+    check<DataError>(code == Z_OK || member_ended_, "{}: the gzip stream is damaged: {}. Fetch it again.", path_,
                      stream_->msg == nullptr ? "out of memory" : stream_->msg);
   }
   return room - stream_->avail_out;
@@ -105,8 +104,7 @@ bool GzFile::begin_member() {
   }
   check<DataError>(
       packed_[taken_] == '\x1F',
-      "{}: after what is gzipped stand bytes that are not (nobody would read them) gzip them too, or remove "
-      "them",
+      "{}: after what is gzipped stand bytes that are not: nobody would read them. Gzip them too, or remove them.",
       path_);
   member_ended_ = false;
   inflateReset(stream_.get());
@@ -118,7 +116,7 @@ void GzFile::seek(std::uint64_t offset) {
   if (offset < position_ || plain()) {
     const off_t start = plain() ? static_cast<off_t>(offset) : 0;
     check<DataError>(::lseek(file_.get(), start, SEEK_SET) >= 0,
-                     "cannot go back in '{}' (it is not a regular file) copy it into one", path_);
+                     "cannot go back in '{}': it is not a regular file. Copy it into one.", path_);
     packed_.clear();
     taken_ = 0;
     position_ = static_cast<std::uint64_t>(start);

@@ -49,7 +49,7 @@ class IdxReader final : public RecordReader {
     read_header();
     check_plain_size();
     check<DataError>(part_ != Part::labels || values_ == 1,
-                     "{}: {} values per record (the second file of a pair has one, the label) give the file of labels",
+                     "{}: {} values per record: the second file of a pair has one, the label. Give the file of labels.",
                      path, values_);
     bytes_.resize(values_ * type_.size);
   }
@@ -95,15 +95,15 @@ class IdxReader final : public RecordReader {
   void read_header() {
     std::array<unsigned char, 4> magic{};
     read_exactly(magic);
-    check<DataError>(magic[0] == 0 && magic[1] == 0, "{}: not an IDX file (it does not start with two zero bytes) {}",
-                     file_.path(), "check the path or --format");
+    check<DataError>(magic[0] == 0 && magic[1] == 0, "{}: not an IDX file: it does not start with two zero bytes. {}.",
+                     file_.path(), "Check the path or --format");
     type_ = find_type(magic[2]);
     check<DataError>(magic[3] > 0,
-                     "{}: a single value (rank 0; an IDX file of records has rank 1 or more) check the file",
+                     "{}: a single value: rank 0; an IDX file of records has rank 1 or more. Check the file.",
                      file_.path());
     records_ = read_size();
     for (unsigned char axis = 1; axis < magic[3]; ++axis) values_ = multiply(values_, read_size());
-    check<DataError>(values_ > 0, "{}: records without values (one of its sizes is 0) check the file", file_.path());
+    check<DataError>(values_ > 0, "{}: records without values: one of its sizes is 0. Check the file.", file_.path());
     header_bytes_ = 4 + std::uint64_t{4} * magic[3];
   }
 
@@ -111,14 +111,14 @@ class IdxReader final : public RecordReader {
     for (const ValueType& type : value_types) {
       if (type.code == code) return type;
     }
-    throw DataError(fmt::format("{}: values of type 0x{:02X} (IDX knows 08, 09, 0B, 0C, 0D and 0E) check the file",
+    throw DataError(fmt::format("{}: values of type 0x{:02X}: IDX knows 08, 09, 0B, 0C, 0D and 0E. Check the file.",
                                 file_.path(), code));
   }
 
   /// Both are below 2^32.
   [[nodiscard]] std::uint64_t multiply(std::uint64_t values, std::uint32_t size) const {
     check<DataError>(size == 0 || values <= most_values / size,
-                     "{}: more than {} values per record (its sizes say so) the header is damaged", file_.path(),
+                     "{}: more than {} values per record: its sizes say so. The header is damaged.", file_.path(),
                      most_values);
     return values * size;
   }
@@ -131,7 +131,7 @@ class IdxReader final : public RecordReader {
 
   void read_exactly(std::array<unsigned char, 4>& bytes) {
     const std::size_t got = file_.read(bytes.data(), bytes.size());
-    check<DataError>(got == bytes.size(), "{}: the file ends inside its header (it is truncated) fetch it again",
+    check<DataError>(got == bytes.size(), "{}: the file ends inside its header: it is truncated. Fetch it again.",
                      file_.path());
   }
 
@@ -141,17 +141,17 @@ class IdxReader final : public RecordReader {
     const std::uintmax_t size = std::filesystem::file_size(file_.path(), error);
     if (error || !file_.plain()) return;
     const std::uint64_t expected = header_bytes_ + static_cast<std::uint64_t>(records_) * values_ * type_.size;
-    check<DataError>(size >= expected, "{}: {} bytes ({} records need {}: the file is truncated) fetch it again",
+    check<DataError>(size >= expected, "{}: {} bytes: {} records need {}: the file is truncated. Fetch it again.",
                      file_.path(), size, records_, expected);
-    check<DataError>(size == expected, "{}: {} bytes ({} records end at {}: bytes are left over) check the file",
+    check<DataError>(size == expected, "{}: {} bytes: {} records end at {}: bytes are left over. Check the file.",
                      file_.path(), size, records_, expected);
   }
 
   void check_end() {
     char extra = 0;
     check<DataError>(file_.read(&extra, 1) == 0,
-                     "{}: bytes are left over (after {} records, as the header promises) {}", file_.path(), records_,
-                     "check the file");
+                     "{}: bytes are left over: after {} records, as the header promises. {}.", file_.path(), records_,
+                     "Check the file");
   }
 
   void check_finite(const double* values) const {
@@ -160,15 +160,15 @@ class IdxReader final : public RecordReader {
     if (bad == end) return;
     const auto text = [&](const std::string& shown) {
       return fmt::format(
-          "{}: value {} (from 0) is {}; every value must be a finite number) correct or remove the record", where(),
+          "{}: value {} (from 0) is {}: every value must be a finite number. Correct or remove the record.", where(),
           bad - values, shown);
     };
-    throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", *bad)));
+    throw RecordError(text("not finite"), text(fmt::format("{}", *bad)));
   }
 
   [[noreturn]] void throw_truncated() const {
     throw DataError(
-        fmt::format("{}: the file ends inside it (the header promises {} records) fetch it again", where(), records_));
+        fmt::format("{}: the file ends inside it: the header promises {} records. Fetch it again.", where(), records_));
   }
 
   GzFile file_;
@@ -187,7 +187,8 @@ std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettin
   if (part == Part::records && !needs_labels(settings)) part = Part::features;
   if (part == Part::records && settings.labels == ReadSettings::Labels::alone) part = Part::labels;
   check<DataError>(part != Part::records,
-                   "{}: an IDX file alone (it holds features or labels, not both) give the pair FEATURES,LABELS", path);
+                   "{}: an IDX file alone: it holds features or labels, not both. Give the pair FEATURES,LABELS.",
+                   path);
   if (part == Part::features) refuse_column_options(path, settings, "an IDX file has no columns");
   auto reader = std::make_unique<IdxReader>(path, part);
   if (part == Part::features) check_dense_dimension(path, settings, reader->features());

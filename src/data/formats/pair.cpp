@@ -83,8 +83,8 @@ class PairReader final : public RecordReader {
   }
 
   void check_lengths(std::int64_t records) const {
-    check<DataError>(records == size(), "{}: {} records of features and {} labels (each record has one label) {}",
-                     source_, records, size(), "give files that belong together");
+    check<DataError>(records == size(), "{}: {} records of features and {} labels: each record has one label. {}.",
+                     source_, records, size(), "Give files that belong together");
   }
 
   std::string source_;

@@ -23,7 +23,7 @@ Pipe::Pipe(std::string path, std::function<bool()> go_on_waiting)
     : path_(std::move(path)),
       go_on_waiting_(std::move(go_on_waiting)),
       file_(path_ == "-" ? STDIN_FILENO : ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-  check<DataError>(file_ >= 0, "cannot open the pipe '{}' ({}) check its permissions", path_, std::strerror(errno));
+  check<DataError>(file_ >= 0, "cannot open the pipe '{}': {}. Check its permissions.", path_, std::strerror(errno));
 }
 
 Pipe::~Pipe() {
@@ -47,7 +47,7 @@ std::size_t Pipe::read(void* buffer, std::size_t room) {
 }
 
 void Pipe::seek(std::uint64_t /*offset*/) {
-  throw DataError(fmt::format("cannot go back in '{}' (a pipe gives each record once) copy it into a file", path_));
+  throw DataError(fmt::format("cannot go back in '{}': a pipe gives each record once. Copy it into a file.", path_));
 }
 
 }  // namespace starling

@@ -52,10 +52,9 @@ class PreparedReader final : public ForwardingReader {
       finite = finite && std::isfinite(value);
     }
     if (finite) return;
-    throw RecordError(
-        fmt::format("{}: a feature times --scale {} is beyond the range of double precision (too large) "
-                    "give a smaller --scale",
-                    where(), scale_));
+    throw RecordError(fmt::format(
+        "{}: a feature times --scale {} is beyond the range of double precision: too large. Give a smaller --scale.",
+        where(), scale_));
   }
 
   LabelRules labels_;
@@ -85,8 +84,8 @@ class PersonReader final : public ForwardingReader {
   void look_at_person(Record& record) const {
     if (!is_missing_key(record.key)) return;
     check<RecordError>(drops_,
-                       "{}: the person is missing (column '{}' of --person is empty, and nobody knows whose record it "
-                       "is) complete it, or give --missing-person drop",
+                       "{}: the person is missing: column '{}' of --person is empty, and nobody knows whose record it "
+                       "is. Complete it, or give --missing-person drop.",
                        where(), column_);
     record.left_out = true;
     record.key.clear();
@@ -128,7 +127,7 @@ std::unique_ptr<RecordReader> without_left_out(std::unique_ptr<RecordReader> rea
 std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
   const double scale = settings.constants ? settings.constants->scale : settings.scale;
   check(std::isfinite(scale) && scale != 0,
-        "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor", scale);
+        "scale={}: must be finite and not 0: every feature is multiplied by it. Give --scale another factor.", scale);
   LabelRules labels(settings.constants ? settings.constants->ignore : settings.ignore,
                     settings.constants ? settings.constants->positive : settings.positive, class_labels_of(settings));
   if (settings.constants && settings.constants->features > 0)

@@ -120,8 +120,8 @@ const Format& named_format(const std::string& name) {
   }
   std::vector<std::string> known{"auto"};
   for (const Format& format : formats) known.emplace_back(format.name);
-  throw UsageError(fmt::format("unknown format '{}' (known: auto; {}) {}", name, known_formats(),
-                               did_you_mean(name, known, "", "give --format one of them")));
+  throw UsageError(fmt::format("unknown format '{}': known are auto; {}. {}", name, known_formats(),
+                               did_you_mean(name, known, "", "Give --format one of them.")));
 }
 
 void refuse_folder(const std::string& path) {
@@ -142,15 +142,15 @@ const Format& format_by_content(const std::string& path) {
   refuse_folder(path);
   std::error_code ignored;
   check(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
-        "{}: neither a regular file nor a name that tells the format (known: {}) give --format", path, known_formats());
+        "{}: neither a regular file nor a name that tells the format: known are {}. Give --format.", path,
+        known_formats());
   const std::string head = head_of(path);
   for (const Format& format : formats) {
     if (format.is_it(head)) return format;
   }
-  throw DataError(
-      fmt::format("{}: neither its name nor its content tells the format (known: {}; text also gzipped) "
-                  "give --format",
-                  path, known_formats()));
+  throw DataError(fmt::format(
+      "{}: neither its name nor its content tells the format: known are {}; text also gzipped. Give --format.", path,
+      known_formats()));
 }
 
 /// Tables of other programs, which are not read.
@@ -207,7 +207,7 @@ std::unique_ptr<RecordReader> open_offered(const std::string& source, const Read
 
 std::unique_ptr<RecordReader> open_pair(const std::string& source, const std::string& features,
                                         const std::string& labels, const ReadSettings& settings) {
-  check(settings.label.empty(), "{}: --label {} (the labels of a pair are its second file) leave it out", source,
+  check(settings.label.empty(), "{}: --label {}: the labels of a pair are its second file. Leave it out.", source,
         settings.label);
   const Format& features_format = find_format(features, settings.format);
   const Format& labels_format = find_format(labels, settings.format);
@@ -238,7 +238,8 @@ std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const Re
                          : named != formats.end()  ? *named
                                                    : named_format("csv");
   check(format.open == open_csv || format.open == open_svmlight,
-        "'{}' is a pipe (what is read as it arrives is text: csv or svmlight) write {} into a file", path, format.name);
+        "'{}' is a pipe: what is read as it arrives is text: csv or svmlight. Write {} into a file.", path,
+        format.name);
   return prepare(format.open(path, settings, Part::records), settings);
 }
 
@@ -250,7 +251,7 @@ std::vector<std::string> files_of(const std::string& source) {
   std::string features = source.substr(0, comma);
   std::string labels = source.substr(comma + 1);
   check(!features.empty() && !labels.empty() && labels.find(',') == std::string::npos,
-        "'{}' is not a pair of files (a pair is FEATURES,LABELS) give two names with one comma between", source);
+        "'{}' is not a pair of files: a pair is FEATURES,LABELS. Give two names with one comma between.", source);
   return {std::move(features), std::move(labels)};
 }
 
@@ -260,7 +261,7 @@ void require_regular(const std::string& source) {
     std::error_code ignored;  // a file that is not there is the reader's to look at
     check<DataError>(
         file != "-" && (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored)),
-        "'{}' is not a regular file (a source is read more than once) copy it into a file", file);
+        "'{}' is not a regular file: a source is read more than once. Copy it into a file.", file);
   }
 }
 
@@ -269,8 +270,8 @@ void require_same_names(const std::vector<std::string>& names, const std::vector
   if (names.empty() || others.empty()) return;
   const auto [name, other] = std::mismatch(names.begin(), names.end(), others.begin(), others.end());
   check<DataError>(name == names.end() || other == others.end(),
-                   "feature {} (from 0) of {} is called '{}', and '{}' in {} (features are told by their place) give "
-                   "both the same columns in one order",
+                   "feature {} (from 0) of {} is called '{}', and '{}' in {}: features are told by their place. Give "
+                   "both the same columns in one order.",
                    name - names.begin(), whose, name == names.end() ? "" : *name, other == others.end() ? "" : *other,
                    whose_others);
 }

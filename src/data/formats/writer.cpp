@@ -28,7 +28,7 @@ namespace starling {
 namespace {
 
 [[noreturn]] void throw_write_error(const std::string& path, const char* why) {
-  throw FailureError(fmt::format("cannot write '{}' ({}) check the folder, its permissions and the disk", path, why));
+  throw FailureError(fmt::format("cannot write '{}': {}. Check the folder, its permissions and the disk.", path, why));
 }
 
 void put_on_disk(const std::string& file, const std::string& shown) {
@@ -316,7 +316,7 @@ const OutputFormat& format_of(const std::string& path) {
     }
   }
   throw UsageError(
-      fmt::format("cannot write '{}' (the name must end in one of {}) rename it", path, fmt::join(known, ", ")));
+      fmt::format("cannot write '{}': the name must end in one of {}. Rename it.", path, fmt::join(known, ", ")));
 }
 
 }  // namespace
@@ -340,8 +340,8 @@ void RecordWriter::check_value(double value, double most, std::size_t feature) c
   const std::string name = settings_.names.empty() ? fmt::format("{} (from 0)", feature)
                                                    : fmt::format("'{}'", excerpt(settings_.names[feature]));
   check<DataError>(settings_.precision == StoredPrecision::float64 || !std::isfinite(value),
-                   "feature {} is {} (beyond single precision) leave --precision float out", name, value);
-  fail<DataError>("feature {} is {} (every value must be finite) give a smaller --scale", name, value);
+                   "feature {} is {}: beyond single precision. Leave --precision float out.", name, value);
+  fail<DataError>("feature {} is {}: every value must be finite. Give a smaller --scale.", name, value);
 }
 
 void RecordWriter::add(const Row& row, double label) {
@@ -351,7 +351,7 @@ void RecordWriter::add(const Row& row, double label) {
   if (settings_.features > 0) {
     const std::size_t needed = row.width();
     check<DataError>(row.sparse() ? needed <= settings_.features : needed == settings_.features,
-                     "{} features ({} were expected) give all records the same", needed, settings_.features);
+                     "{} features: {} were expected. Give all records the same.", needed, settings_.features);
   }
   write(row, label);
   ++records_;
@@ -368,7 +368,7 @@ void RecordWriter::publish() {
   if (!settings_.replace) {
     done = ::link(temporary_.c_str(), path_.c_str()) == 0;
     check<FailureError>(done || errno != EEXIST,
-                        "'{}' exists (it came up in the meantime) give another --output, or --force", path_);
+                        "'{}' exists: it came up in the meantime. Give another --output, or --force.", path_);
   }
   // A file system without hard links gets here too.
   if (done) {

@@ -12,8 +12,8 @@ std::unique_ptr<Generator> make_drift(const Spec& spec, const Audience&) {
   const std::size_t features = features_of(spec, "d", 5);
   const bool informative = integer_within(spec, "informative", 0, 0, 1) == 1;
   const std::int64_t records = records_of(spec);
-  check(!informative || features >= 4, "'{}': d={} (informative=1 has directions in four coordinates) give d=4 or more",
-        spec.text(), features);
+  check(!informative || features >= 4,
+        "'{}': d={}: informative=1 has directions in four coordinates. Give d=4 or more.", spec.text(), features);
   // Plain: y + t/2 in every coordinate. Informative: y v + sin(2πt/100)/2 u with v = (e₁ + e₂)/√2, u = (e₃ + e₄)/√2
   // (docs/methods/decentralized.md).
   const auto mean = [=](double y, Round t, std::size_t j) {

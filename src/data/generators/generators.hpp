@@ -10,6 +10,33 @@
 
 namespace starling {
 
+/// y = 1 + Σ x_j + sd N(0, 1), with x ~ N(0, Σ), Σ_jk = correlation^|j−k|. Clients' intercepts lie evenly between
+/// 1 − apart and 1 + apart.
+[[nodiscard]] std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience);
+/// P(y = 1) = 1/(1 + exp(−1 − Σ x_j)), else y = 0.
+[[nodiscard]] std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience& audience);
+/// Generator as `linear`, with noise shifted so that the robust (τ, c)-expectile of the noise is 0.
+[[nodiscard]] std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience& audience);
+/// Premiums of health insurance (insurance.cpp).
+[[nodiscard]] std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience& audience);
+
+/// Shift of the noise of the generator `expectile`: the m with E ψ(sd Z − m) = 0 for a standard normal Z. ψ is the
+/// slope of the loss expectile:τ,c. Accurate to 1e-12 sd, for c >= sd/1000.
+[[nodiscard]] double gaussian_expectile(double sd, double tau, double c);
+
+/// Standard normals by Box and Muller, using both numbers of a pair. The first of a pair is that of
+/// AddressedRandom::normal().
+class NormalPairs {
+ public:
+  explicit NormalPairs(AddressedRandom& random) : random_(random) {}
+  double operator()();
+
+ private:
+  AddressedRandom& random_;
+  double second_ = 0;
+  bool waits_ = false;  ///< the second of a pair
+};
+
 /// docs/methods/decentralized.md.
 [[nodiscard]] std::unique_ptr<Generator> make_drift(const Spec& spec, const Audience& audience);
 /// A target that moves, and clients around it.

@@ -6,7 +6,6 @@
 
 #include "data/constants.hpp"
 #include "generators.hpp"
-#include "regression_generators.hpp"
 
 namespace starling {
 

@@ -1,10 +1,8 @@
-#include "regression_generators.hpp"
-
 #include <cmath>
 #include <numbers>
 
 #include "core/check.hpp"
-#include "generators.hpp"
+#include "data/generators/generators.hpp"
 
 namespace starling {
 
@@ -115,7 +113,7 @@ std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience&) {
   const double sd = deviation_of(spec);
   const double tau = number_within(spec, "tau", 0.7, 0.001, 0.999);
   const double c = number_within(spec, "c", 1.345, 1e-6, 1e12);
-  check(c >= sd / 1000, "'{}': c={} (beside noise of sd {} its slope is a step) give c at least sd/1000", spec.text(),
+  check(c >= sd / 1000, "'{}': c={}: beside noise of sd {} its slope is a step. Give c at least sd/1000.", spec.text(),
         c, sd);
   return make_regression(spec, linear_label(sd, gaussian_expectile(sd, tau, c)));
 }

@@ -4,7 +4,6 @@
 
 #include "core/check.hpp"
 #include "data/generators/generators.hpp"
-#include "data/generators/regression_generators.hpp"
 
 namespace starling {
 
@@ -78,11 +77,10 @@ bool is_spectrum(std::string_view source) {
 }
 
 std::unique_ptr<Generator> make_generator(const std::string& source, const Audience& audience) {
-  check(
-      !is_spectrum(source),
-      "'{}' is for `starling vertical` alone (each receiver sees other columns of a record, whose targets are several) "
-      "give another source, or use that command",
-      source);
+  check(!is_spectrum(source),
+        "'{}' is for `starling vertical` alone: each receiver sees other columns of a record, whose targets are "
+        "several. Give another source, or use that command.",
+        source);
   return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()), audience);
 }
 
@@ -112,21 +110,21 @@ void refuse_reading_options(const ReadSettings& settings) {
                                       {"--delimiter", settings.delimiter != none.delimiter},
                                       {"--header", settings.header != none.header},
                                       {"--dimension", settings.dimension != none.dimension}}) {
-    check(!given, "{} with '{}' (it says how a file is read, and this is a generator) leave it out", option,
+    check(!given, "{} with '{}': it says how a file is read, and this is a generator. Leave it out.", option,
           settings.source);
   }
 }
 
 long long integer_within(const Spec& spec, std::string_view key, long long otherwise, long long low, long long high) {
   const long long value = spec.integer(key, otherwise);
-  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
+  check(value >= low && value <= high, "'{}': {}={}: it must lie between {} and {}.", spec.text(), key, value, low,
         high);
   return value;
 }
 
 double number_within(const Spec& spec, std::string_view key, double otherwise, double low, double high) {
   const double value = spec.number(key, otherwise);
-  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
+  check(value >= low && value <= high, "'{}': {}={}: it must lie between {} and {}.", spec.text(), key, value, low,
         high);
   return value;
 }

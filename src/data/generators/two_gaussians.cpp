@@ -28,7 +28,7 @@ Range range_within(const Spec& spec, const char* key, double otherwise, double l
   range.low = parse_number(given->substr(0, dots), what);
   range.high = dots == std::string::npos ? range.low : parse_number(given->substr(dots + 2), what);
   check(range.low >= least && range.high <= largest && range.low <= range.high,
-        "'{}': {}={} (it must lie between {} and {}, and a range LOW..HIGH must not fall)", spec.text(), key, *given,
+        "'{}': {}={}: it must lie between {} and {}, and a range LOW..HIGH must not fall.", spec.text(), key, *given,
         least, largest);
   return range;
 }

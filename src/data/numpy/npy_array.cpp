@@ -178,10 +178,10 @@ class Dictionary {
       header.size = length_of(name) * (header.utf32 ? 4 : 1);
       return;
     }
-    throw DataError(fmt::format(
-        "{}: values of type '{}' (read are whole numbers of 1 to 8 bytes, <f4, <f8 and |b1, and <U and |S of "
-        "names). Save numbers as array.astype('float64'), and names as array.astype('U').",
-        where_, excerpt(name)));
+    throw DataError(
+        fmt::format("{}: values of type '{}': read are whole numbers of 1 to 8 bytes, <f4, <f8 and |b1, and <U and |S "
+                    "of names. Save numbers as array.astype('float64'), and names as array.astype('U').",
+                    where_, excerpt(name)));
   }
 
   [[nodiscard]] std::size_t length_of(const std::string& type) const {
@@ -237,7 +237,7 @@ NpyHeader read_npy_header(const std::string& where, std::string_view head) {
   };
   require(head.size() >= 10 && head.starts_with(npy_magic));
   const unsigned version = byte_at(head, 6);
-  check<DataError>(version >= 1 && version <= 3, "{}: version {} of .npy (read are 1 to 3). Save it with numpy.save.",
+  check<DataError>(version >= 1 && version <= 3, "{}: version {} of .npy: read are 1 to 3. Save it with numpy.save.",
                    where, version);
   const std::size_t start = version == 1 ? 10 : 12;
   require(head.size() >= start);
@@ -249,7 +249,7 @@ NpyHeader read_npy_header(const std::string& where, std::string_view head) {
   header.length = start + length;
   std::uint64_t most = most_values_of_array;
   for (const std::uint64_t each : header.shape) {
-    check<DataError>(each <= most, "{}: more than 2^48 values (its shape says so: the header is damaged).", where);
+    check<DataError>(each <= most, "{}: more than 2^48 values: its shape says so: the header is damaged.", where);
     most = each == 0 ? most : most / each;
   }
   return header;
@@ -260,11 +260,11 @@ NpyArray::NpyArray(std::unique_ptr<ByteSource> bytes, std::string where)
   const auto head = static_cast<std::size_t>(std::min<std::uint64_t>(bytes_->size(), most_npy_header));
   header_ = read_npy_header(where_, bytes_->text(0, head));
   check<DataError>(dimensions() == 1 || dimensions() == 2,
-                   "{}: {} dimensions (records and columns are two). Save array.reshape(len(array), -1).", where_,
+                   "{}: {} dimensions: records and columns are two. Save array.reshape(len(array), -1).", where_,
                    dimensions());
   constexpr std::uint64_t most_width = std::uint64_t{1} << 24;
   const std::uint64_t width = dimensions() == 2 ? header_.shape[1] : 1;
-  check<DataError>(width > 0 && width <= most_width, "{}: {} columns (1 to {} are read). Save another array.", where_,
+  check<DataError>(width > 0 && width <= most_width, "{}: {} columns: 1 to {} are read. Save another array.", where_,
                    width, most_width);
   width_ = static_cast<std::size_t>(width);
   const std::uint64_t expected = header_.length + header_.values() * header_.size;

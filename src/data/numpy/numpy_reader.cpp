@@ -51,7 +51,7 @@ void require_numbers(const NpyArray& array, const std::string& where) {
 
 std::unique_ptr<RecordReader> open_labels(NumpySource source) {
   check<DataError>(source.y->width() == 1,
-                   "{}: {} values per record (the second file of a pair has one, the label). Give the array of labels.",
+                   "{}: {} values per record: the second file of a pair has one, the label. Give the array of labels.",
                    source.path, source.y->width());
   return std::make_unique<NumpyReader>(std::move(source), ColumnRoles{}, ReadSettings::Missing::refuse);
 }
@@ -84,11 +84,10 @@ std::unique_ptr<RecordReader> open_npy(const std::string& path, const ReadSettin
   if (part == Part::labels || (alone && array.dimensions() == 1))
     return open_labels({path, std::nullopt, std::move(array), {}});
   const bool needs_label = part == Part::records && settings.labels == ReadSettings::Labels::required;
-  check<DataError>(
-      array.dimensions() == 2 && (array.width() > 1 || alone || !needs_label),
-      "{}: one column (a record needs a label and at least one feature). Save them side by side, or give a "
-      "second file of labels: FEATURES,LABELS.",
-      path);
+  check<DataError>(array.dimensions() == 2 && (array.width() > 1 || alone || !needs_label),
+                   "{}: one column: a record needs a label and at least one feature. Save them side by side, or give a "
+                   "second file of labels: FEATURES,LABELS.",
+                   path);
   NumpySource source{path, std::move(array), std::nullopt, {}};
   ColumnRoles roles =
       roles_of(source, settings, part == Part::records ? DefaultLabel::named_or_last : DefaultLabel::none);
@@ -100,7 +99,7 @@ std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettin
   const ZipFile archive(path);
   const auto open = [&](const std::string& name) {
     check<DataError>(archive.has(name + ".npy"),
-                     "{}: no array {} (it has {}). Write it by numpy.savez(FILE, X=features, y=labels).", path, name,
+                     "{}: no array {}: it has {}. Write it by numpy.savez(FILE, X=features, y=labels).", path, name,
                      excerpt(fmt::format("{}", fmt::join(archive.names(), ", "))));
     NpyArray array(archive.open(name + ".npy"), path + ": " + name);
     require_numbers(array, path + ": " + name);
@@ -108,7 +107,7 @@ std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettin
   };
   if (part == Part::labels) return open_labels({path, std::nullopt, open("y"), {}});
   NumpySource source{path, open("X"), std::nullopt, {}};
-  check<DataError>(source.x->dimensions() == 2, "{}: X has one dimension (records and columns are two). Reshape it.",
+  check<DataError>(source.x->dimensions() == 2, "{}: X has one dimension: records and columns are two. Reshape it.",
                    path);
   source.names = names_in(archive, path, source.x->width());
   const bool beside = part == Part::records && archive.has("y.npy");

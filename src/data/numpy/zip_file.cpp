@@ -135,7 +135,7 @@ std::unique_ptr<ByteSource> ZipFile::open(const std::string& name) const {
   const std::string where = path_ + ": " + name;
   check<DataError>((member.flags & 1U) == 0, "{}: encrypted. Write it with numpy.savez.", where);
   check<DataError>(member.method == stored || member.method == deflated,
-                   "{}: compressed by method {} (read are stored and deflated). Write it with numpy.savez.", where,
+                   "{}: compressed by method {}: read are stored and deflated. Write it with numpy.savez.", where,
                    member.method);
   FileBytes file(path_);
   const auto damaged = [&](bool good) {

@@ -23,10 +23,10 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const ColumnTa
   const std::vector<std::string> others(form.numbers.begin(), form.numbers.end() - 1);
   auto reader = open_constants(path, settings, Part::records, others);
   const std::string before_last = others.empty() ? "" : ", " + others.front();
-  check<DataError>(reader != nullptr,
-                   "{}: its columns are not feature{} and {} ({} takes these, with a line of their names) correct the "
-                   "first line",
-                   path, before_last, form.numbers.back(), form.option);
+  check<DataError>(
+      reader != nullptr,
+      "{}: its columns are not feature{} and {}: {} takes these, with a line of their names. Correct the first line.",
+      path, before_last, form.numbers.back(), form.option);
   return reader;
 }
 
@@ -73,13 +73,13 @@ void take_line(const std::string& where, const Record& record, const ColumnTable
   const std::string label = label_called(source);
   const auto j = feature_of(record.key, constants.columns, features);
   check<DataError>(j || record.key == label,
-                   "{}: the source has no feature '{}' (it has {}; features have names, or numbers from 0 as `data "
-                   "describe` shows them, and the label is '{}') remove the line",
+                   "{}: the source has no feature '{}': it has {}; features have names, or numbers from 0 as `data "
+                   "describe` shows them, and the label is '{}'. Remove the line.",
                    where, excerpt(record.key), features, excerpt(label));
-  check<DataError>(j || form.why_no_label.empty(), "{}: a line for the label '{}' ({}) remove the line", where,
+  check<DataError>(j || form.why_no_label.empty(), "{}: a line for the label '{}': {}. Remove the line.", where,
                    excerpt(label), form.why_no_label);
   check<DataError>(!j || constants.one_hot(*j) == nullptr,
-                   "{}: column '{}' has a feature of 0 and 1 for each category (--encode onehot:) remove the line",
+                   "{}: column '{}' has a feature of 0 and 1 for each category: --encode onehot:. Remove the line.",
                    where, excerpt(record.key));
   std::optional<ColumnLine>& line = j ? table.features[*j] : table.label;
   check<DataError>(
@@ -108,7 +108,7 @@ ColumnTable read_column_table(const std::string& path, const ColumnTableForm& fo
     while (reader->next(record)) take_line(reader->where(), record, form, source, constants, table);
   });
   const std::string missing = columns_without_line(table, constants);
-  check<DataError>(missing.empty(), "{}: no constants for feature {} (every feature needs a line; {}) add them", path,
+  check<DataError>(missing.empty(), "{}: no constants for feature {}: every feature needs a line; {}. Add them.", path,
                    missing, form.hint);
   return table;
 }

@@ -21,8 +21,8 @@ class DescribedReader final : public ForwardingReader {
     if (record.sparse) fill_in(record);
     if (!histogram_.describe(record.values, features_)) {
       fail<RecordError>(
-          "{}: differences of its pixels are beyond the range of double precision (--features hog is made of them) "
-          "give a smaller --scale",
+          "{}: differences of its pixels are beyond the range of double precision: --features hog is made of them. "
+          "Give a smaller --scale.",
           where());
     }
     std::swap(record.values, features_);
@@ -59,15 +59,16 @@ std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> re
   const auto features = settings.constants ? settings.constants->description : settings.features;
   if (features == ReadSettings::Features::raw) return reader;
   check(!settings.scales_columns(),
-        "{} with --features hog (differences of pixels that are scaled one by one describe no picture, and what hog "
-        "finds is of one size) leave out one of them",
+        "{} with --features hog: differences of pixels that are scaled one by one describe no picture, and what hog "
+        "finds is of one size. Leave out one of them.",
         settings.ranges.empty() ? "--standardise" : "--ranges");
   check(
       settings.missing == ReadSettings::Missing::refuse && !settings.makes_features(),
       "--missing and --encode onehot: with --features hog: a picture has all its pixels, and pixels are numbers. Leave "
       "out one of them.");
-  check(!reader->sparse() || settings.dimension,
-        "--features hog with sparse records (how many pixels a picture has cannot be told from them) give --dimension");
+  check(
+      !reader->sparse() || settings.dimension,
+      "--features hog with sparse records: how many pixels a picture has cannot be told from them. Give --dimension.");
   if (reader->features() == 0) return reader;  // an empty file, or a pipe that has ended at once
   GradientHistogram histogram(reader->features());
   return std::make_unique<DescribedReader>(std::move(reader), std::move(histogram));

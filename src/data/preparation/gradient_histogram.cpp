@@ -34,8 +34,8 @@ std::size_t side_of(std::size_t pixels) {
   auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(pixels)));
   while (side * side < pixels) ++side;  // the root is rounded
   check(side * side == pixels && side >= cells,
-        "--features hog with {} features (it describes square pictures, row by row, of side {} or more) leave it out, "
-        "or leave out (--drop, --id) columns that are no pixels",
+        "--features hog with {} features: it describes square pictures, row by row, of side {} or more. Leave it out, or "
+        "leave out columns that are no pixels (--drop, --id).",
         pixels, cells);
   return side;
 }

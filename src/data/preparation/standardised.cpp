@@ -23,14 +23,14 @@ struct ColumnScales {
 };
 
 void check_deviation(const std::string& where, const ColumnLine& line) {
-  check<DataError>(line.last > 0, "{}: sd={} (values are divided by it: it must be positive) correct it", where,
+  check<DataError>(line.last > 0, "{}: sd={}: values are divided by it: it must be positive. Correct it.", where,
                    line.last);
 }
 
 void check_range(const std::string& where, const ColumnLine& line) {
   check<DataError>(line.last / 2 - line.first / 2 > 0,
-                   "{}: low={} and high={} (low must be below high: the range is mapped to -1 … 1) correct them", where,
-                   line.first, line.last);
+                   "{}: low={} and high={}: low must be below high: the range is mapped to -1 … 1. Correct them.",
+                   where, line.first, line.last);
 }
 
 const ColumnTableForm& standardise_form() {
@@ -59,20 +59,20 @@ ColumnScales scales_in(const std::string& text, const RecordReader& source) {
     const ParsedNumber mean = read_number(pair.substr(0, slash));
     const ParsedNumber deviation = read_number(slash == std::string::npos ? "" : pair.substr(slash + 1));
     check(mean.fault == NumberFault::none && deviation.fault == NumberFault::none && deviation.value > 0,
-          "--standardise {}: '{}' is no MEAN/SD (two numbers, of which the second is positive) correct it",
+          "--standardise {}: '{}' is no MEAN/SD: two numbers, of which the second is positive. Correct it.",
           excerpt(text), excerpt(pair));
     scales.features.push_back({mean.value, deviation.value});
   }
   const PublicConstants constants = source.constants();
   check<DataError>(scales.features.size() == constants.features,
-                   "--standardise {}: {} pairs, and the source has {} feature columns (every one needs a pair) give as "
-                   "many, or a file",
+                   "--standardise {}: {} pairs, and the source has {} feature columns: every one needs a pair. Give as "
+                   "many, or a file.",
                    excerpt(text), scales.features.size(), constants.features);
   for (std::size_t j = 0; j < scales.features.size(); ++j) {
-    check<DataError>(constants.one_hot(j) == nullptr || scales.features[j] == Standardisation(),
-                     "--standardise {}: column {} has a feature of 0 and 1 for each category (--encode onehot:) give "
-                     "0/1 there",
-                     excerpt(text), shown_column(j, constants.columns));
+    check<DataError>(
+        constants.one_hot(j) == nullptr || scales.features[j] == Standardisation(),
+        "--standardise {}: column {} has a feature of 0 and 1 for each category: --encode onehot:. Give 0/1 there.",
+        excerpt(text), shown_column(j, constants.columns));
   }
   return scales;
 }
@@ -150,23 +150,24 @@ std::unique_ptr<RecordReader> scale_columns(std::unique_ptr<RecordReader> reader
   if (settings.constants) return scale_as(std::move(reader), *settings.constants);
   if (!settings.scales_columns()) return reader;
   check(settings.standardise.empty() || settings.ranges.empty(),
-        "--ranges and --standardise (either says how columns are scaled) give one of them");
+        "--ranges and --standardise: either says how columns are scaled. Give one of them.");
   const bool is_range = settings.standardise.empty();
   const ColumnTableForm& form = is_range ? ranges_form() : standardise_form();
   const std::string& path = is_range ? settings.ranges : settings.standardise;
   check(settings.scale == 1,
-        "--scale {} and {} (the constants are those of the features as they stand there) leave --scale out",
+        "--scale {} and {}: the constants are those of the features as they stand there. Leave --scale out.",
         settings.scale, form.option);
   check(!reader->sparse(),
-        "{} with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first", form.option);
+        "{} with sparse records: their zeros would all become numbers. Convert them to .h5 or .csv first.",
+        form.option);
   if (!is_range && path.starts_with(values_of_columns)) {
     ColumnScales scales = scales_in(path, *reader);
     return std::make_unique<ScaledReader>(std::move(reader), std::move(scales));
   }
   const ColumnTable table = read_column_table(path, form, *reader);
   check(!table.label || (settings.positive.empty() && settings.class_labels.empty() && settings.ignore.empty()),
-        "{} {} has a line for the label (--positive, --class-labels and --ignore speak of labels that are classes) "
-        "leave the line or these options out",
+        "{} {} has a line for the label: --positive, --class-labels and --ignore speak of labels that are classes. "
+        "Leave the line or these options out.",
         form.option, path);
   return std::make_unique<ScaledReader>(std::move(reader), scales_of(table, is_range));
 }

@@ -99,8 +99,8 @@ class WindowReader final : public RecordReader {
       const auto [mean, deviation] = figures_of(j);
       if (!std::isfinite(mean) || !std::isfinite(deviation)) {
         fail<DataError>(
-            "{}: mean or standard deviation of feature {} is beyond the range of double precision (the values are too "
-            "large) use --scale",
+            "{}: mean or standard deviation of feature {} is beyond the range of double precision: the values are too "
+            "large. Use --scale.",
             where(), shown_column(j, reader_->names()));
       }
       record.values[2 * j] = mean;
@@ -137,13 +137,13 @@ class WindowReader final : public RecordReader {
 
 std::unique_ptr<RecordReader> make_windows(std::unique_ptr<RecordReader> reader, const WindowSettings& settings,
                                            WindowCounts& counts) {
-  check(settings.length >= 2, "--window {} (a standard deviation needs two records at least) make it longer",
+  check(settings.length >= 2, "--window {}: a standard deviation needs two records at least. Make it longer.",
         settings.length);
   check(settings.step >= 1 && settings.step <= settings.length,
-        "--window-step {} (must be 1 to {}, the window: beyond it records would be passed over) choose another",
+        "--window-step {}: must be 1 to {}, the window: beyond it records would be passed over. Choose another.",
         settings.step, settings.length);
   check(!reader->sparse(),
-        "--window with sparse records (their means are not sparse) convert them to .h5 or .csv first");
+        "--window with sparse records: their means are not sparse. Convert them to .h5 or .csv first.");
   return std::make_unique<WindowReader>(std::move(reader), settings, counts);
 }
 

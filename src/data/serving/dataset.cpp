@@ -48,13 +48,13 @@ class LateStream final : public Stream {
 constexpr char name_separator = '\x1f';
 
 void check_settings(const DataSettings& settings, Client clients, Client first, Client count) {
-  check(settings.batch >= 1, "batch={} (a round uses at least one record) give --batch 1 or more", settings.batch);
+  check(settings.batch >= 1, "batch={}: a round uses at least one record. Give --batch 1 or more.", settings.batch);
   check(settings.batch <= std::size_t{std::numeric_limits<std::int32_t>::max()},
-        "batch={} (more than can be held) give a smaller --batch", settings.batch);
-  check(settings.epochs >= 1, "epochs={} (the data is used at least once) give --epochs 1 or more", settings.epochs);
-  check(settings.epochs <= 1'000'000, "epochs={} (more than a million) give fewer", settings.epochs);
+        "batch={}: more than can be held. Give a smaller --batch.", settings.batch);
+  check(settings.epochs >= 1, "epochs={}: the data is used at least once. Give --epochs 1 or more.", settings.epochs);
+  check(settings.epochs <= 1'000'000, "epochs={}: more than a million. Give fewer.", settings.epochs);
   check(clients > settings.earlier && first >= settings.earlier && count >= 0 && count <= clients - first,
-        "clients {} … {} of {} (no such block of clients)", first, first + count - 1, clients);
+        "clients {} … {} of {}: no such block of clients.", first, first + count - 1, clients);
 }
 
 std::unique_ptr<Partition> partition_of(const DataSettings& settings) {
@@ -115,7 +115,7 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
 
 /// The stream of a client that has a pipe of its own.
 void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
-  check(settings.epochs == 1, "epochs={} ('{}' gives each record once) leave --epochs out", settings.epochs, path);
+  check(settings.epochs == 1, "epochs={}: '{}' gives each record once. Leave --epochs out.", settings.epochs, path);
   check(settings.person.empty() || settings.persons_in_pipes,
         "--unit person with '{}': records of a person may come in any round, and a pipe is not read beforehand. Use a "
         "file, or a command with --person-rounds: omd or fedavg.",
@@ -129,7 +129,7 @@ void open_pipe(const std::string& path, const DataSettings& settings, Dataset& d
   shape.empty = !shape.sparse && shape.features == 0;
   shape.names = reader->names();
   check(!shape.sparse || settings.dimension,
-        "'{}': sparse records from a pipe (how many features there will be cannot be known) give --dimension", path);
+        "'{}': sparse records from a pipe: how many features there will be cannot be known. Give --dimension.", path);
   dataset.shape = dataset.shape.joined(shape);
   if (!shape.empty && !dataset.constants) dataset.constants = reader->constants();
   dataset.replayable = false;
@@ -195,7 +195,7 @@ bool has_files(const std::string& source) {
 
 Dataset open_per_client(const DataSettings& settings, Client first, Client count) {
   check(settings.partition == "contiguous",
-        "--partition {} (each client of '{}' has a file of its own: nothing is dealt out) leave it out",
+        "--partition {}: each client of '{}' has a file of its own: nothing is dealt out. Leave it out.",
         settings.partition, settings.source);
   Dataset dataset;
   dataset.shape.empty = true;
@@ -215,8 +215,8 @@ Dataset open_per_client(const DataSettings& settings, Client first, Client count
 
 Dataset open_common_pipe(const DataSettings& settings, Client clients, Client first, Client count) {
   check(clients - settings.earlier == 1,
-        "'{}' for {} clients (a record from a pipe reaches one reader) give each client a pipe: --source "
-        "'feed-{{client}}'",
+        "'{}' for {} clients: a record from a pipe reaches one reader. Give each client a pipe: --source "
+        "'feed-{{client}}'.",
         settings.source, clients - settings.earlier);
   return open_per_client(settings, first, count);
 }
@@ -233,11 +233,11 @@ Dataset open_synthetic(const DataSettings& settings, Client clients, Client firs
   check(settings.person.empty(), "--unit person with '{}': what is drawn has no column of persons. Use a file.",
         settings.source);
   check(settings.partition == "contiguous",
-        "--partition {} (each client of '{}' draws its own records: nothing is dealt out) leave it out",
+        "--partition {}: each client of '{}' draws its own records: nothing is dealt out. Leave it out.",
         settings.partition, settings.source);
   const std::shared_ptr<const Generator> generator = make_generator(settings.source, {clients, settings.seed});
   const std::int64_t n = generator->records();
-  check(n > 0 || settings.epochs == 1, "epochs={} ('{}' has no end) give the source n=… or leave --epochs out",
+  check(n > 0 || settings.epochs == 1, "epochs={}: '{}' has no end. Give the source n=… or leave --epochs out.",
         settings.epochs, settings.source);
   probe_labels(settings, *generator);
   const PassPlan passes(n > 0 ? std::optional(n) : std::nullopt, settings.batching());
@@ -273,10 +273,10 @@ Dataset open_any(const DataSettings& settings, Client clients, Client first, Cli
 DataShape DataShape::joined(const DataShape& other) const {
   if (other.empty) return *this;
   if (empty) return other;
-  check<DataError>(sparse == other.sparse && (sparse || features == other.features),
-                   "one client's records have {} features and another's {} (all learn one model) give all the same "
-                   "columns",
-                   features, other.features);
+  check<DataError>(
+      sparse == other.sparse && (sparse || features == other.features),
+      "one client's records have {} features and another's {}: all learn one model. Give all the same columns.",
+      features, other.features);
   require_same_names(names, other.names, "one client's records", "another's");
   DataShape both = *this;
   if (both.names.empty()) both.names = other.names;
@@ -351,11 +351,11 @@ Dataset open_dataset(const DataSettings& settings, Client clients, Client first,
 
 void check_saves_partition(const DataSettings& settings, const std::string& path) {
   check(!is_synthetic(settings.source) && !is_per_client(settings.source) && !is_pipe(settings.source),
-        "'{}' is not dealt out to clients (so there is no partition to save) leave --save-partition out",
+        "'{}' is not dealt out to clients: so there is no partition to save. Leave --save-partition out.",
         settings.source);
   std::error_code ignored;
   check(!std::filesystem::exists(std::filesystem::symlink_status(path, ignored)),
-        "--save-partition '{}' exists (it would be lost) name another file", path);
+        "--save-partition '{}' exists: it would be lost. Name another file.", path);
 }
 
 void save_partition(const DataSettings& settings, Client clients, const std::string& path) {

@@ -85,7 +85,7 @@ class Shards final : public Partition {
   [[nodiscard]] Look looks_at() const override { return Look::labels; }
   [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t seed) const override {
     check(per_client_ <= found.records / clients,
-          "partition shards: {} shards for each of {} clients ({} records are fewer than shards) give fewer",
+          "partition shards: {} shards for each of {} clients: {} records are fewer than shards. Give fewer.",
           per_client_, clients, found.records);
     std::vector<std::int64_t> order(found.labels.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -123,8 +123,8 @@ class ByColumn final : public Partition {
   [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
     const auto values = static_cast<std::int64_t>(found.values.size());
     check(found.records == 0 || values >= clients,
-          "partition column: column '{}' has {} values for {} clients (some client would have no records) take {} "
-          "clients or fewer",
+          "partition column: column '{}' has {} values for {} clients: some client would have no records. Take {} "
+          "clients or fewer.",
           column_, values, clients, values);
     std::vector<Client> owner;
     owner.reserve(found.keys.size());
@@ -167,8 +167,7 @@ class Dirichlet final : public Partition {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       classes[labels[i]].push_back(i);
       check(classes.size() <= most_classes,
-            "partition dirichlet: more than {} distinct labels (it is meant for classes) "
-            "choose iid or contiguous",
+            "partition dirichlet: more than {} distinct labels: it is meant for classes. Choose iid or contiguous.",
             most_classes);
     }
     std::vector<Vector> share;
@@ -254,15 +253,15 @@ class Dirichlet final : public Partition {
 std::unique_ptr<Partition> make_dirichlet(const Spec& spec) {
   const double alpha = spec.number("alpha");
   check(alpha >= 1e-6 && alpha <= 1e9,
-        "'{}': alpha={} (it must lie between 1e-6 and 1e9; small values skew the classes)", spec.text(), alpha);
+        "'{}': alpha={}: it must lie between 1e-6 and 1e9; small values skew the classes.", spec.text(), alpha);
   const long long balanced = spec.integer("balanced", 1);
-  check(balanced == 0 || balanced == 1, "'{}': balanced={} (it is 0 or 1)", spec.text(), balanced);
+  check(balanced == 0 || balanced == 1, "'{}': balanced={}: it is 0 or 1.", spec.text(), balanced);
   return std::make_unique<Dirichlet>(alpha, balanced == 1);
 }
 
 std::unique_ptr<Partition> make_shards(const Spec& spec) {
   const long long shards = spec.integer("shards");
-  check(shards >= 1 && shards <= 1'000'000, "'{}': shards={} (a client has at least one, and at most a million)",
+  check(shards >= 1 && shards <= 1'000'000, "'{}': shards={}: a client has at least one, and at most a million.",
         spec.text(), shards);
   return std::make_unique<Shards>(shards);
 }

@@ -23,10 +23,11 @@ Client read_owner(std::string_view line, std::int64_t expected, const LineReader
   const std::size_t comma = std::min(line.find(','), line.size());
   const auto record = exact_number<std::int64_t>(line.substr(0, comma));
   const auto client = exact_number<Client>(line.substr(std::min(comma + 1, line.size())));
-  check<DataError>(record && client, "{}: the line is not record,client (two whole numbers) correct the line",
+  check<DataError>(record && client, "{}: the line is not record,client: two whole numbers. Correct the line.",
                    lines.where());
-  check<DataError>(*record == expected, "{}: record {} where {} is due (records stand in order, from 0) sort the lines",
-                   lines.where(), *record, expected);
+  check<DataError>(*record == expected,
+                   "{}: record {} where {} is due: records stand in order, from 0. Sort the lines.", lines.where(),
+                   *record, expected);
   return *client;
 }
 
@@ -37,17 +38,17 @@ std::vector<Client> read_owners(const std::string& path, std::int64_t records, C
   LineReader lines(path);
   std::string_view line;
   check<DataError>(lines.next(line) && line == heading,
-                   "{}: the first line is not '{}' (so it is no partition) see --save-partition", path, heading);
+                   "{}: the first line is not '{}': so it is no partition. See --save-partition.", path, heading);
   std::vector<Client> owner;
   while (lines.next(line)) {
     if (line.empty()) continue;
     const Client client = read_owner(line, static_cast<std::int64_t>(owner.size()), lines);
-    check<DataError>(client >= 0 && client < clients, "{}: client {} (there are {} clients, from 0) correct the line",
+    check<DataError>(client >= 0 && client < clients, "{}: client {}: there are {} clients, from 0. Correct the line.",
                      lines.where(), client, clients);
     owner.push_back(client);
   }
   check<DataError>(static_cast<std::int64_t>(owner.size()) == records,
-                   "{}: it deals out {} records (the source has {}) it was saved for another source", path,
+                   "{}: it deals out {} records: the source has {}. It was saved for another source.", path,
                    owner.size(), records);
   return owner;
 }
@@ -65,7 +66,7 @@ void write_owners(const std::string& path, const std::vector<Client>& owner) {
   const std::string reason = problem ? problem.message() : std::strerror(errno);
   std::filesystem::remove(unfinished, problem);
   if (!written) {
-    throw FailureError(fmt::format("cannot write '{}' ({}) check the folder and its permissions", path, reason));
+    throw FailureError(fmt::format("cannot write '{}': {}. Check the folder and its permissions.", path, reason));
   }
 }
 

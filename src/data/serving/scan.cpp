@@ -134,7 +134,7 @@ void NumberedReader::read(std::int64_t number, Record& record) {
   do {
     if (!reader_->next(record)) {
       fail<DataError>(
-          "{}: the number of records has changed while it was read (another program writes to it) start again",
+          "{}: the number of records has changed while it was read: another program writes to it. Start again.",
           reader_->where());
     }
   } while (next_++ != number);
@@ -166,8 +166,8 @@ Scan scan(const std::string& source, const DataSettings& settings, Partition::Lo
   result.names = reader->names();
   result.constants = reader->constants();
   if (known) result.entries = *known * static_cast<std::int64_t>(result.features);
-  check<DataError>(result.found.records > 0, "{}: no records (nothing can be learned from it) check the file", source);
-  check<DataError>(result.features > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
+  check<DataError>(result.found.records > 0, "{}: no records: nothing can be learned from it. Check the file.", source);
+  check<DataError>(result.features > 0, "{}: no record has a feature: nothing can be learned from it. Check the file.",
                    source);
   return result;
 }

@@ -134,8 +134,8 @@ class ShareOpener {
   /// Each client's turn would inflate the file anew, up to where its records are.
   void refuse_to_share_gzip(std::size_t clients) const {
     check(!is_one_gzipped_file(),
-          "'{}': {} clients of a rank read it again (their records do not fit into --memory; a rank reads a gzipped "
-          "file for {} at most, within half of ulimit -n) unpack it, raise --memory, or use more ranks",
+          "'{}': {} clients of a rank read it again: their records do not fit into --memory; a rank reads a gzipped "
+          "file for {} at most, within half of ulimit -n. Unpack it, raise --memory, or use more ranks.",
           files_of(source_).empty() ? source_ : files_of(source_).front(), clients,
           settings_.readers.value_or(usual_readers()));
   }

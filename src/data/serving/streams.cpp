@@ -82,7 +82,7 @@ bool LiveStream::fetch() {
 }
 
 void LiveStream::plan(const Batching& batching) {
-  check<FailureError>(batching.epochs == 1, "{} passes over a pipe (it gives each record once)", batching.epochs);
+  check<FailureError>(batching.epochs == 1, "{} passes over a pipe: it gives each record once.", batching.epochs);
   settings_.batch = batching.batch;
 }
 
@@ -91,7 +91,7 @@ bool LiveStream::ended(Round /*t*/) {
 }
 
 const Secret<Batch>& LiveStream::next(Round t) {
-  check<FailureError>(t >= next_, "round {} was asked for after round {} (streams go forward only)", t, next_ - 1);
+  check<FailureError>(t >= next_, "round {} was asked for after round {}: streams go forward only.", t, next_ - 1);
   next_ = t + 1;
   if (!uses_) {
     batch_.update([&](Batch& batch) {

@@ -13,16 +13,17 @@ namespace {
 
 Batch draw_test_set(const std::string& source, const DataSettings& settings, const DataShape& training) {
   const std::size_t features = training.features;
-  check(settings.scale == 1, "--scale {} with the test set '{}' (what is drawn is not scaled) use a file",
+  check(settings.scale == 1, "--scale {} with the test set '{}': what is drawn is not scaled. Use a file.",
         settings.scale, source);
-  check(!settings.scales_columns(), "{} with the test set '{}' (what is drawn is not scaled) use a file",
+  check(!settings.scales_columns(), "{} with the test set '{}': what is drawn is not scaled. Use a file.",
         settings.ranges.empty() ? "--standardise" : "--ranges", source);
   check(settings.features == ReadSettings::Features::raw,
-        "--features with the test set '{}' (what is drawn is no picture) use a file", source);
+        "--features with the test set '{}': what is drawn is no picture. Use a file.", source);
   const auto generator = make_generator(source, {1, settings.seed, training.clients});
-  check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
+  check(generator->records() > 0, "'{}' as a test set has no end: its number of records must be known. Give it n=…",
+        source);
   check<DataError>(generator->features() == features,
-                   "{}: {} features (the training data has {}) give it the same number", source, generator->features(),
+                   "{}: {} features: the training data has {}. Give it the same number.", source, generator->features(),
                    features);
   Batch batch;
   Vector values(features);
@@ -38,11 +39,11 @@ void check_features(const RecordReader& reader, const Record& record, std::size_
   const std::size_t needed = record.row().width();
   if (record.sparse && needed > features) {
     throw DataError(
-        fmt::format("{}: index {} (the training data has {} features) give --dimension {} or remove the feature",
+        fmt::format("{}: index {}: the training data has {} features. Give --dimension {} or remove the feature.",
                     reader.where(), needed, features, needed));
   }
   if (!record.sparse && record.values.size() != features) {
-    throw DataError(fmt::format("{}: {} features (the training data has {}) give the test set the same columns",
+    throw DataError(fmt::format("{}: {} features: the training data has {}. Give the test set the same columns.",
                                 reader.where(), record.values.size(), features));
   }
 }
@@ -64,7 +65,7 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
     check_features(*reader, record, training.features);
     batch.add(record.row(), record.label);
   }
-  check<DataError>(!batch.empty(), "{}: no records (nothing can be measured on it) check the file", source);
+  check<DataError>(!batch.empty(), "{}: no records: nothing can be measured on it. Check the file.", source);
   return batch;
 }
 

@@ -22,8 +22,8 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
   settings.key_as_written = true;
   auto reader = open_constants(path, settings, Part::features, {"value"});
   check<DataError>(reader != nullptr,
-                   "{}: its columns are not column, category and value (--encode takes these, with a line of their "
-                   "names) correct the first line",
+                   "{}: its columns are not column, category and value: --encode takes these, with a line of their "
+                   "names. Correct the first line.",
                    path);
   return reader;
 }
@@ -76,7 +76,7 @@ void Categories::read() {
     check<DataError>(added, "{}: category '{}' of column '{}' stands there twice; remove a line", columns->where(),
                      excerpt(of_category.key), excerpt(of_column.key));
   }
-  check<DataError>(!columns_.empty(), "{}: no category (--encode says which number each stands for) add them", path);
+  check<DataError>(!columns_.empty(), "{}: no category: --encode says which number each stands for. Add them.", path);
 }
 
 Categories::Column& Categories::named(const std::string& name, const std::string& where) {
@@ -147,10 +147,10 @@ void Categories::throw_unknown(std::size_t column, const std::string& where, con
                                std::string_view text) const {
   const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].table.values));
   const std::string what = is_missing_feature(text) ? "a missing value, and no category" : "a category never seen";
-  const std::string remedy = is_missing_feature(text) ? "add it there, fill it in, or let --missing fill in features"
-                                                      : "add it there, or remove the record";
-  throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, place, what, known, remedy),
-                    fmt::format("{}: {} is '{}' ({}: {}) {}", where, place, excerpt(text), what, known, remedy));
+  const std::string remedy = is_missing_feature(text) ? "Add it there, fill it in, or let --missing fill in features"
+                                                      : "Add it there, or remove the record";
+  throw RecordError(fmt::format("{}: {} is {}: {}. {}.", where, place, what, known, remedy),
+                    fmt::format("{}: {} is '{}': {}: {}. {}.", where, place, excerpt(text), what, known, remedy));
 }
 
 }  // namespace starling

@@ -82,7 +82,7 @@ class CsvReader final : public RecordReader {
         key_as_written_(settings.key_as_written),
         missing_(missing_rule(settings)) {
     check(!decimal_comma_ || parse_delimiter(settings.delimiter) != ',',
-          "--delimiter {} and --decimal comma (a comma cannot be both) give one of them another value",
+          "--delimiter {} and --decimal comma: a comma cannot be both. Give one of them another value.",
           excerpt(settings.delimiter));
     if (part != Part::labels) categories_ = categories_of(settings);
     head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings, part); });
@@ -135,11 +135,11 @@ class CsvReader final : public RecordReader {
   void check_columns(const ReadSettings& settings, Part part) const {
     const bool both = part == Part::records && settings.labels == ReadSettings::Labels::required;
     check<DataError>(!both || columns().count > 1,
-                     "{}: one column (a record needs a label and at least one feature) separate the columns by comma, "
-                     "semicolon, tab or space, or give a second file of labels: FEATURES,LABELS",
+                     "{}: one column: a record needs a label and at least one feature. Separate the columns by comma, "
+                     "semicolon, tab or space, or give a second file of labels: FEATURES,LABELS.",
                      columns().path);
     check<DataError>(part != Part::labels || columns().count == 1,
-                     "{}: {} columns (the second file of a pair has one value per record) give the file of labels",
+                     "{}: {} columns: the second file of a pair has one value per record. Give the file of labels.",
                      columns().path, columns().count);
   }
 
@@ -241,9 +241,9 @@ class CsvReader final : public RecordReader {
     if (const auto key = key_of_text(text)) return std::string(*key);
     const std::string place = fmt::format("{}: {}", where(), columns().place(*key_));
     const std::string why = "a rounded number, as programs write it: two keys may have become one";
-    const std::string remedy = "write the column as text, with all digits";
-    throw RecordError(fmt::format("{} is no key ({}) {}", place, why, remedy),
-                      fmt::format("{} is '{}' ({}) {}", place, excerpt(text), why, remedy));
+    const std::string remedy = "Write the column as text, with all digits";
+    throw RecordError(fmt::format("{} is no key: {}. {}.", place, why, remedy),
+                      fmt::format("{} is '{}': {}. {}.", place, excerpt(text), why, remedy));
   }
 
   void parse_fields(Record& record) const {
@@ -311,12 +311,12 @@ class CsvReader final : public RecordReader {
   /// Throws where a field has the point that --decimal comma excludes.
   void throw_point(std::size_t column) const {
     if (read_number(fields_[column]).fault != NumberFault::none) return;
-    const std::string why = "--decimal comma is given; a point may mean thousands";
-    const std::string remedy = "leave --decimal out, or write the row with a comma and without thousands";
+    const std::string why = "--decimal comma is given, so a point may mean thousands";
+    const std::string remedy = "Leave --decimal out, or write the row with a comma and without thousands";
     const std::string place = fmt::format("{}: {}", where(), columns().place(column));
     throw RecordError(
-        fmt::format("{} is a number with a point ({}) {}", place, why, remedy),
-        fmt::format("{} is '{}' (a number with a point: {}) {}", place, excerpt(fields_[column]), why, remedy));
+        fmt::format("{} is a number with a point: {}. {}.", place, why, remedy),
+        fmt::format("{} is '{}': a number with a point: {}. {}.", place, excerpt(fields_[column]), why, remedy));
   }
 
   [[nodiscard]] double category(std::size_t column) const {

@@ -74,8 +74,8 @@ char parse_delimiter(const std::string& wanted) {
     if (wanted == one.name) return one.character;
   }
   check(wanted.size() == 1 && can_delimit(wanted[0]),
-        "--delimiter '{}' (must be auto, comma, semicolon, tab, space, or one character that no number holds) give one "
-        "of them",
+        "--delimiter '{}': must be auto, comma, semicolon, tab, space, or one character that no number holds. Give one "
+        "of them.",
         excerpt(wanted));
   return wanted[0];
 }
@@ -119,9 +119,9 @@ FirstLine first_line(const Fields& fields, const std::vector<bool>& may_be_text,
 
 void throw_unclear_first_line(const std::string& where, std::string_view line) {
   const std::string why = "a line of names and a record may both be so";
-  const std::string remedy = "say which it is with --header yes or --header no";
-  throw RecordError(fmt::format("{}: the first line is unclear ({}) {}", where, why, remedy),
-                    fmt::format("{}: the first line is '{}' ({}) {}", where, excerpt(line), why, remedy));
+  const std::string remedy = "Say which it is with --header yes or --header no";
+  throw RecordError(fmt::format("{}: the first line is unclear: {}. {}.", where, why, remedy),
+                    fmt::format("{}: the first line is '{}': {}. {}.", where, excerpt(line), why, remedy));
 }
 
 std::string text_of(std::string_view field) {

@@ -253,11 +253,10 @@ class HeadReader {
   }
 
   void refuse_broken_name(const Fields& fields) const {
-    check<DataError>(
-        !is_open(fields.back()),
-        "{}: row {}: a name in quotes goes over the end of the line (the names of the columns are one line). Take the "
-        "line break out.",
-        lines_.path(), rows_.front().row);
+    check<DataError>(!is_open(fields.back()),
+                     "{}: row {}: a name in quotes goes over the end of the line: the names of the columns are one "
+                     "line. Take the line break out.",
+                     lines_.path(), rows_.front().row);
   }
 
   // What the records have in common. `rows_` are records.
@@ -387,18 +386,18 @@ void refuse_empty_last(const TableHead& head, const ColumnRoles& roles) {
 void refuse_open_quote(const LineReader& lines, const Fields& fields) {
   if (std::ranges::none_of(fields, is_open)) return;
   throw RecordError(
-      fmt::format("{}: a text in quotes goes over the end of the line (a row is one line) take the line break out, or "
-                  "the column of the text",
+      fmt::format("{}: a text in quotes goes over the end of the line: a row is one line. Take the line break out, or "
+                  "the column of the text.",
                   lines.where()));
 }
 
 void throw_ragged(const LineReader& lines, const Fields& fields, const TableHead& head) {
   refuse_open_quote(lines, fields);
   const bool comment = fields.front().starts_with('#');
-  throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) {}", lines.where(), fields.size(),
+  throw RecordError(fmt::format("{}: {} fields: {} expected, as in the first row. {}.", lines.where(), fields.size(),
                                 head.columns.count,
-                                comment ? "remove the row: comments after # stand above the first record alone"
-                                        : "complete the row or remove it"));
+                                comment ? "Remove the row: comments after # stand above the first record alone"
+                                        : "Complete the row or remove it"));
 }
 
 }  // namespace starling

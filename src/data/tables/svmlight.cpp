@@ -59,7 +59,8 @@ class SvmlightReader final : public RecordReader {
   [[nodiscard]] double read_label(std::string_view text) const {
     const ParsedNumber parsed = read_number(text);
     if (parsed.fault == NumberFault::text && text.find(',') != std::string_view::npos)
-      refuse(fmt::format("the label '{}'", excerpt(text)), "a label", "has a comma (a record has one label) keep one");
+      refuse(fmt::format("the label '{}'", excerpt(text)), "a label",
+             " has a comma: a record has one label. Keep one.");
     if (parsed.fault != NumberFault::none) throw_number_fault(where(), "the label", text, parsed.fault, Remedies());
     return parsed.value;
   }
@@ -90,31 +91,31 @@ class SvmlightReader final : public RecordReader {
 
   /// `fault` is said of what stands there, which the owner alone is shown.
   [[noreturn]] void refuse(const std::string& shown, std::string_view what, const std::string& fault) const {
-    throw RecordError(fmt::format("{}: {} {}", where(), what, fault), fmt::format("{}: {} {}", where(), shown, fault));
+    throw RecordError(fmt::format("{}: {}{}", where(), what, fault), fmt::format("{}: {}{}", where(), shown, fault));
   }
 
   [[noreturn]] void throw_index_fault(std::string_view token, std::errc error) const {
     const std::string shown = fmt::format("'{}'", excerpt(token));
     if (error == std::errc::result_out_of_range) {
       refuse(shown, "a token",
-             fmt::format("has an index beyond {} (the largest that can be held) renumber the features",
+             fmt::format(" has an index beyond {}: the largest that can be held. Renumber the features.",
                          std::numeric_limits<std::int32_t>::max()));
     }
-    refuse(shown, "a token", "is not index:value (a row is: label index:value …) correct the row");
+    refuse(shown, "a token", " is not index:value: a row reads label index:value …. Correct the row.");
   }
 
   void check_index(std::int32_t index, std::int32_t previous) const {
     if (index > previous && (!dimension_ || static_cast<std::size_t>(index) <= *dimension_)) return;
     const std::string shown = fmt::format("index {}", index);
-    if (index <= 0) refuse(shown, "an index below 1", "(indices count from 1) add one to every index");
-    if (index == previous) refuse(shown, "an index", "stands twice (a feature has one value) remove one");
+    if (index <= 0) refuse(shown, "an index below 1", ": indices count from 1. Add one to every index.");
+    if (index == previous) refuse(shown, "an index", " stands twice: a feature has one value. Remove one.");
     if (index < previous) {
       refuse(fmt::format("{} comes after {}", shown, previous), "an index comes after a larger one",
-             "(indices must ascend) sort the row");
+             ": indices must ascend. Sort the row.");
     }
     refuse(shown, "an index is too large",
-           fmt::format(fmt::runtime(of_model_ ? "(the model has {} features) leave the feature out"
-                                              : "(--dimension is {}) raise --dimension or correct the row"),
+           fmt::format(fmt::runtime(of_model_ ? ": the model has {} features. Leave the feature out."
+                                              : ": --dimension is {}. Raise it, or correct the row."),
                        *dimension_));
   }
 
@@ -128,7 +129,7 @@ class SvmlightReader final : public RecordReader {
 
 std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings, Part part) {
   check<DataError>(part == Part::records,
-                   "{}: svmlight in a pair (its rows hold both labels and features) give the file alone", path);
+                   "{}: svmlight in a pair: its rows hold both labels and features. Give the file alone.", path);
   refuse_column_options(path, settings, "svmlight has no columns: the label stands first");
   refuse_text_options(path, settings);
   return std::make_unique<SvmlightReader>(path, settings);

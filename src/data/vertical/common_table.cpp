@@ -27,7 +27,7 @@ std::function<std::unique_ptr<RecordReader>()> opener_of(const VerticalSettings&
         settings.source);
   const std::shared_ptr<const Generator> generator = make_generator(settings.source, {1, settings.seed});
   const std::int64_t records = generator->records();
-  check(records > 0, "'{}' has no end (a table does) give it n=…, the number of records", settings.source);
+  check(records > 0, "'{}' has no end: a table does. Give it n=…, the number of records.", settings.source);
   const auto batch = static_cast<std::int64_t>(settings.batch);
   return [generator, settings, batch, records] {
     return open_generated(generator, settings.source, settings.seed, 0, batch, records);
@@ -38,7 +38,7 @@ std::vector<std::vector<std::size_t>> columns_of_parties(const VerticalSettings&
                                                          std::size_t features, const std::vector<std::string>& names) {
   if (settings.columns.empty() && parties == 1) return {all_columns(features)};
   check(!settings.columns.empty(),
-        "'{}' is one table for {} parties (each party has columns of its own) give --columns, such as 0-9/10-22",
+        "'{}' is one table for {} parties: each party has columns of its own. Give --columns, such as 0-9/10-22.",
         settings.source, parties);
   return parse_column_groups(settings.columns, parties, features, names);
 }
@@ -112,7 +112,7 @@ VerticalDataset open_common_table(VerticalSettings settings, std::size_t parties
     settings.missing_key = settings.missing_person;
   }
   check(settings.label_source.empty(),
-        "a label source '{}' beside one table (which has its labels) leave it out, or give each party a file",
+        "a label source '{}' beside one table: which has its labels. Leave it out, or give each party a file.",
         settings.label_source);
   if (settings.may_lack_drops) keep_roles_in_file(settings);
   const auto open = opener_of(settings);

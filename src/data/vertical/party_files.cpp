@@ -97,7 +97,7 @@ void check_columns_of_model(const VerticalSettings& settings, std::size_t party)
 StoredRows read_party(const VerticalSettings& settings, std::size_t parties, std::size_t party,
                       VerticalDataset& dataset) {
   const std::size_t features = count_features([&settings] { return open_party(settings); });
-  check<DataError>(features > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
+  check<DataError>(features > 0, "{}: no record has a feature: nothing can be learned from it. Check the file.",
                    settings.source);
   const auto reader = open_party(settings);
   const auto columns = all_columns(features);
@@ -212,13 +212,13 @@ ReadSettings::Labels labels_of_party(const VerticalSettings& own, bool has_label
 
 void check_party_options(const VerticalSettings& settings, std::size_t parties) {
   check(settings.files.empty() || settings.files.size() == parties,
-        "{} files for {} parties (each party has one) name one for each, in the parties' order", settings.files.size(),
+        "{} files for {} parties: each party has one. Name one for each, in the parties' order.", settings.files.size(),
         parties);
-  check(settings.columns.empty(), "--columns '{}' beside a file for each party (which has its columns) leave it out",
+  check(settings.columns.empty(), "--columns '{}' beside a file for each party: which has its columns. Leave it out.",
         settings.columns);
   check(settings.ignore.empty(),
-        "--ignore with a file for each party (those without labels could not tell which records go) {}",
-        "leave it out, and remove the records from the files");
+        "--ignore with a file for each party: those without labels could not tell which records go. {}.",
+        "Leave it out, and remove the records from the files");
 }
 
 /// Says, where a file of constants that all parties share does not fit one of them, how each has its own.

@@ -175,7 +175,7 @@ class SpectrumStream final : public VerticalStream {
   }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   void align(std::span<const std::uint64_t> order) override {
-    check<DataError>(order.empty(), "a spectrum's records have no ids ({} were given to align them by)", order.size());
+    check<DataError>(order.empty(), "a spectrum's records have no ids: {} were given to align them by.", order.size());
   }
   void settle(const VerticalShape& /*joined*/) override {}
 
@@ -207,7 +207,7 @@ void read_slots(const Spec& spec, SpectrumPlan& plan) {
     if (!train) learning = test ? slots - scored : (slots + 1) / 2;
     if (!test) scored = slots - learning;
     check(learning >= 1 && scored >= 0 && learning + scored == slots,
-          "'{}': slots={} (it is train + test, and train is at least 1) give two of the three", spec.text(), slots);
+          "'{}': slots={}: it is train + test, and train is at least 1. Give two of the three.", spec.text(), slots);
   }
   plan.train = static_cast<std::size_t>(learning);
   plan.test = static_cast<std::size_t>(scored);
@@ -218,13 +218,13 @@ SpectrumPlan read_plan(const Spec& spec, std::size_t parties) {
   plan.receivers = static_cast<std::size_t>(
       integer_within(spec, "receivers", static_cast<long long>(parties), 1, std::numeric_limits<Client>::max()));
   check(plan.receivers == parties,
-        "'{}': {} receivers and {} parties (each party is a receiver) leave receivers= out or give as many parties",
+        "'{}': {} receivers and {} parties: each party is a receiver. Leave receivers= out or give as many parties.",
         spec.text(), plan.receivers, parties);
   plan.transmitters = static_cast<std::size_t>(integer_within(spec, "transmitters", 2, 1, 1000));
   read_slots(spec, plan);
   plan.samples = static_cast<std::size_t>(integer_within(spec, "samples", 100, 1, 100'000));
   check((plan.train + plan.test) * plan.samples <= 100'000'000,
-        "'{}': {} slots of {} samples (a round of a receiver is kept in memory) give fewer", spec.text(),
+        "'{}': {} slots of {} samples: a round of a receiver is kept in memory. Give fewer.", spec.text(),
         plan.train + plan.test, plan.samples);
   plan.v = number_within(spec, "v", 1, 0, SpectrumWorld::side);
   if (choice(spec, "walk", "random", "heading") == "heading") plan.walk = SpectrumPlan::Walk::heading;
@@ -255,7 +255,7 @@ const Table<SpectrumWorld, const SpectrumAudience&>& spectrum_table() {
 }
 
 std::unique_ptr<SpectrumWorld> make_spectrum(const std::string& source, const SpectrumAudience& audience) {
-  check(is_spectrum(source), "'{}' is no spectrum (nothing else has receivers) give synthetic:spectrum", source);
+  check(is_spectrum(source), "'{}' is no spectrum: nothing else has receivers. Give synthetic:spectrum.", source);
   return spectrum_table().make(std::string_view(source).substr(source.find(':') + 1), audience);
 }
 
@@ -270,7 +270,7 @@ std::string spectrum_help() {
 
 SpectrumScene spectrum_scene(const std::string& source, std::uint64_t seed, std::size_t parties, Round rounds,
                              std::size_t cells) {
-  check(rounds >= 1 && cells >= 1, "a scene of {} rounds and {} cells (at least one of each)", rounds, cells);
+  check(rounds >= 1 && cells >= 1, "a scene of {} rounds and {} cells: at least one of each.", rounds, cells);
   const auto world = make_spectrum(source, {parties, seed});
   SpectrumScene scene;
   scene.transmitters = world->transmitters();

@@ -12,12 +12,12 @@
 namespace starling {
 
 void Ids::add(const RecordReader& reader, const std::string& id) {
-  check<RecordError>(!is_missing_key(id), "{}: the id is missing (records are matched by it) complete the row",
+  check<RecordError>(!is_missing_key(id), "{}: the id is missing: records are matched by it. Complete the row.",
                      reader.where());
   const auto [place, added] = numbers_.try_emplace(id, texts_.size() + 1);
   if (!added) {
     const std::string why =
-        fmt::format("has stood in record {} before (it could mean either) keep one of them", place->second);
+        fmt::format("has stood in record {} before: it could mean either. Keep one of them.", place->second);
     throw RecordError(fmt::format("{}: its id {}", reader.where(), why),
                       fmt::format("{}: id '{}' {}", reader.where(), id, why));
   }
@@ -110,7 +110,7 @@ PublicConstants label_part(PublicConstants constants) {
 }
 
 void check_records(const std::string& file, std::int64_t records) {
-  check<DataError>(records > 0, "{}: no records (nothing can be learned from it) check the file", file);
+  check<DataError>(records > 0, "{}: no records: nothing can be learned from it. Check the file.", file);
 }
 
 std::optional<Round> rounds_of_table(const VerticalSettings& settings, std::int64_t records) {

@@ -19,7 +19,7 @@ std::uint64_t id_digest(const std::string& id) {
 
 void align_rows(StoredRows& rows, std::span<const std::uint64_t> order) {
   check<DataError>(rows.ids.size() == order.size(),
-                   "{}: {} records and {} labels (each record needs both) give files of the same records", rows.file,
+                   "{}: {} records and {} labels: each record needs both. Give files of the same records.", rows.file,
                    rows.ids.size(), order.size());
   std::unordered_map<std::uint64_t, std::size_t> places;
   for (std::size_t i = 0; i < order.size(); ++i) places.emplace(order[i], i);
@@ -36,7 +36,7 @@ void align_rows(StoredRows& rows, std::span<const std::uint64_t> order) {
     }
   }
   if (unmatched) {
-    fail<DataError>("{}: the id of record {} (from 1) is not among the labels'{} ({}) give files of the same records",
+    fail<DataError>("{}: the id of record {} (from 1) is not among the labels'{}: {}. Give files of the same records.",
                     rows.file, *unmatched + 1, count > 1 ? fmt::format(", nor are {} more", count - 1) : "",
                     "each record needs its columns and a label");
   }

@@ -18,25 +18,25 @@ namespace {
 constexpr char separator = '\x1f';
 
 void check_settings(const VerticalSettings& settings, std::size_t parties, std::size_t first, std::size_t count) {
-  check(settings.batch >= 1, "batch={} (a round uses at least one record) give --batch 1 or more", settings.batch);
+  check(settings.batch >= 1, "batch={}: a round uses at least one record. Give --batch 1 or more.", settings.batch);
   check(settings.batch <= std::size_t{std::numeric_limits<std::int32_t>::max()},
-        "batch={} (more than can be held) give a smaller --batch", settings.batch);
+        "batch={}: more than can be held. Give a smaller --batch.", settings.batch);
   check(settings.epochs >= 1 && settings.epochs <= 1'000'000,
-        "epochs={} (the data is used at least once, and at most a million times) give --epochs another number",
+        "epochs={}: the data is used at least once, and at most a million times. Give --epochs another number.",
         settings.epochs);
-  check(parties >= 1, "parties={} (somebody must have columns) give at least one", parties);
-  check(first <= parties && count <= parties - first, "parties {} … {} of {} (no such block of parties)", first,
+  check(parties >= 1, "parties={}: somebody must have columns. Give at least one.", parties);
+  check(first <= parties && count <= parties - first, "parties {} … {} of {}: no such block of parties.", first,
         first + count, parties);
 }
 
 /// Refuses options on reading or splitting tables, which have no meaning for the spectrum source.
 void check_spectrum_options(const VerticalSettings& settings) {
   refuse_reading_options(settings);
-  check(settings.columns.empty(), "--columns '{}' with '{}' (each receiver has its own columns) leave it out",
+  check(settings.columns.empty(), "--columns '{}' with '{}': each receiver has its own columns. Leave it out.",
         settings.columns, settings.source);
-  check(settings.label_source.empty(), "a label source '{}' with '{}' (it has its own labels) leave it out",
+  check(settings.label_source.empty(), "a label source '{}' with '{}': it has its own labels. Leave it out.",
         settings.label_source, settings.source);
-  check(settings.epochs == 1, "epochs={} ('{}' has no end) leave --epochs out", settings.epochs, settings.source);
+  check(settings.epochs == 1, "epochs={}: '{}' has no end. Leave --epochs out.", settings.epochs, settings.source);
 }
 
 VerticalDataset open_world(const VerticalSettings& settings, std::size_t parties, std::size_t first, std::size_t count,
@@ -68,14 +68,14 @@ VerticalShape VerticalShape::joined(const VerticalShape& other) const {
                       "ranks speak of {} and {} parties, {} and {} targets", columns.size(), other.columns.size(),
                       targets, other.targets);
   check<DataError>(!records || !other.records || *records == *other.records,
-                   "{}: {} records and {}: {} (each record needs both) give files of the same records", counted_in,
+                   "{}: {} records and {}: {}: each record needs both. Give files of the same records.", counted_in,
                    records.value_or(0), other.counted_in, other.records.value_or(0));
   VerticalShape both = *this;
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (other.columns[k] == 0) continue;
     check<DataError>(columns[k] == 0 || columns[k] == other.columns[k],
-                     "party {} (from 1) has {} columns on one rank and {} on another (a party's columns are the same "
-                     "everywhere) give all ranks the same files",
+                     "party {} (from 1) has {} columns on one rank and {} on another: a party's columns are the same "
+                     "everywhere. Give all ranks the same files.",
                      k + 1, columns[k], other.columns[k]);
     both.columns[k] = other.columns[k];
     both.names[k] = other.names[k];

@@ -141,10 +141,10 @@ MeasuredRate measure_rate(const Topology& topology) {
 
 std::string why_no_agreement(const TopologyAnalysis& analysis) {
   if (!analysis.joint_window) {
-    return "the union of all phases is not strongly connected " + analysis.apart;
+    return "the union of all phases is not strongly connected: " + analysis.apart;
   }
   if (!analysis.rounds_to_1e_3 && !std::isnan(analysis.contraction)) {
-    return "disagreement never falls (values change places for ever) give clients self loops";
+    return "disagreement never falls: values change places for ever. Give clients self loops.";
   }
   return "";
 }

@@ -177,12 +177,14 @@ std::string why_apart(const Topology& topology) {
   if (const auto alone = std::find(has_edge.begin(), has_edge.end(), false); alone != has_edge.end()) {
     const auto count = std::count(has_edge.begin(), has_edge.end(), false);
     return fmt::format(
-        "(clients would never agree: client {}{} no edge to another) add edges, or count clients from 0 without gaps",
+        "clients would never agree, since client {}{} no edge to another. Add edges, or count clients from 0 without "
+        "gaps.",
         alone - has_edge.begin(), count == 1 ? " has" : fmt::format(" and {} more have", count - 1));
   }
-  if (!one_way) return "(clients would never agree) add edges";
-  return "(clients would never agree: every edge goes one way, and none back) add edges in the other direction, as an "
-         "undirected graph has them: NetworkX writes them of G.to_directed(), and SciPy of A + A.T";
+  if (!one_way) return "clients would never agree. Add edges.";
+  return "clients would never agree, since every edge goes one way, and none back. Add edges in the other direction, "
+         "as an "
+         "undirected graph has them: NetworkX writes them of G.to_directed(), and SciPy of A + A.T.";
 }
 
 }  // namespace starling

@@ -14,7 +14,7 @@ constexpr std::size_t max_edges = 30'000'000;
 Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule) {
   const Client clients = schedule.clients();
   check(rounds >= 1 && rounds <= max_client_rounds / clients,
-        "{} rounds of {} clients (too many to be written out: clients × rounds is at most {}) use fewer", rounds,
+        "{} rounds of {} clients: too many to be written out: clients × rounds is at most {}. Use fewer.", rounds,
         clients, max_client_rounds);
   Topology result(clients, rule);
   const bool weighted = rule == WeightRule::explicit_weights;
@@ -33,8 +33,8 @@ Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule) {
       }
       out.first.push_back(static_cast<std::uint32_t>(out.peers.size()));
       check(edges + out.peers.size() <= max_edges,
-            "{} rounds of {} clients have too many edges (at most {} summed over "
-            "rounds) use a sparser graph or fewer rounds",
+            "{} rounds of {} clients have too many edges: at most {} summed over rounds. Use a sparser graph or fewer "
+            "rounds.",
             rounds, clients, max_edges);
     }
     edges += out.peers.size();
@@ -45,7 +45,7 @@ Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule) {
 
 Topology topology_of(const Graph& graph, const std::string& name) {
   if (const auto* topology = dynamic_cast<const Topology*>(&graph)) return *topology;
-  check(graph.period() > 0, "{}: its rounds never repeat (they cannot be written out) leave out rounds=endless", name);
+  check(graph.period() > 0, "{}: its rounds never repeat: they cannot be written out. Leave out rounds=endless.", name);
   const bool by_rule =
       dynamic_cast<const IndexedGraph*>(&graph) != nullptr;  // others may have edges of twice the weight
   return written_out(graph, graph.period(), by_rule ? graph.rule() : WeightRule::explicit_weights);

@@ -51,12 +51,12 @@ std::vector<Arc> arcs_to(const std::vector<Client>& peers, double weight) {
 
 EndlessGraph::EndlessGraph(Client clients, WeightRule rule, Family family)
     : clients_(clients), rule_(rule), family_(std::move(family)) {
-  check(follows(family_.degrees, rule), "{} with {} weights (a client would have to know what others know) use {}",
+  check(follows(family_.degrees, rule), "{} with {} weights: a client would have to know what others know. Use {}.",
         family_.spec, name_of(rule), rules_of(family_.degrees));
 }
 
 Links EndlessGraph::links(Client u, Round t) const {
-  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {} (clients are 0 to {}, rounds count from 0)", u, t,
+  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {}: clients are 0 to {}, rounds count from 0.", u, t,
         clients_ - 1);
   const Peers row = family_.peers(u, t);
   const double own = 1 / (1 + static_cast<double>(row.out.size()));
@@ -85,7 +85,7 @@ std::string EndlessGraph::digest() const {
 
 void EndlessGraph::require_receiver_sums() const {
   check(family_.degrees == Degrees::regular || family_.degrees == Degrees::paired,
-        "weights that a client receives do not sum to one in {} (plain mixing needs that) mix by push-sum, or use {}",
+        "weights that a client receives do not sum to one in {}: plain mixing needs that. Mix by push-sum, or use {}.",
         family_.spec, "random-regular or random-matching");
 }
 

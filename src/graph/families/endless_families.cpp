@@ -155,7 +155,7 @@ Made endless_random_regular(const Spec& spec, Client n, WeightRule rule) {
 /// often. Random regular graphs of even degree are like that (Kim and Wormald 2001), and these are connected always.
 Made make_random_circles(const Spec& spec, Client n, WeightRule rule) {
   const auto degree = static_cast<Client>(whole(spec, "degree", 8, 2, 1'000));
-  check(degree % 2 == 0, "{}: degree={} (each circle gives a client two neighbours: an even number) correct it",
+  check(degree % 2 == 0, "{}: degree={}: each circle gives a client two neighbours: an even number. Correct it.",
         spec.text(), degree);
   const std::uint64_t seed = seed_of(spec);
   std::vector<KeyedPermutation> orders;

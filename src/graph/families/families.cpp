@@ -150,7 +150,7 @@ Made make_hypercube(const Spec& spec, Client n, WeightRule rule) {
 
 Made make_complete(const Spec& spec, Client n, WeightRule rule) {
   constexpr Client most = 3'000;
-  check(n <= most, "{}: {} clients (a complete graph has n(n − 1) edges: at most {} clients) use exponential",
+  check(n <= most, "{}: {} clients: a complete graph has n(n − 1) edges: at most {} clients. Use exponential.",
         spec.text(), n, most);
   return made(n, rule,
               {spec.text(), [=](Client u, Round) { return others(u, 0, n); },
@@ -159,7 +159,7 @@ Made make_complete(const Spec& spec, Client n, WeightRule rule) {
 
 /// Two complete halves, the last client of the first half joined to the first client of the second.
 Made make_barbell(const Spec& spec, Client n, WeightRule rule) {
-  check_edges_fit(spec, 0.5 * n * n, "use fewer clients");
+  check_edges_fit(spec, 0.5 * n * n, "Use fewer clients");
   const Client half = n / 2;
   const auto is_bridge = [=](Client u) { return half > 0 && (u == half - 1 || u == half); };
   const auto receivers = [=](Client u, Round) {

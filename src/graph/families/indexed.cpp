@@ -14,7 +14,7 @@ namespace starling {
 IndexedGraph::IndexedGraph(Client clients, WeightRule rule, Family family)
     : clients_(clients), rule_(rule), family_(std::move(family)) {
   check(rule != WeightRule::explicit_weights,
-        "{} with explicit weights (a generator writes no weights) use sender, receiver or metropolis", family_.spec);
+        "{} with explicit weights: a generator writes no weights. Use sender, receiver or metropolis.", family_.spec);
   require_symmetry();
 }
 
@@ -25,7 +25,7 @@ double IndexedGraph::weight_between(Client u, Client peer) const {
 }
 
 Links IndexedGraph::links(Client u, Round t) const {
-  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {} (clients are 0 to {}, rounds count from 0)", u, t,
+  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {}: clients are 0 to {}, rounds count from 0.", u, t,
         clients_ - 1);
   Links links;
   const auto join = [&](std::vector<Arc>& arcs, const std::vector<Client>& peers, WeightRule by_peer) {
@@ -77,8 +77,8 @@ void IndexedGraph::require_symmetry() const {
     const std::vector<Client> back = family_.senders(0, t);
     for (const Client to : family_.receivers(0, t)) {
       check(std::binary_search(back.begin(), back.end(), to),
-            "{}: edge 0 {} has no edge back (metropolis weights need a symmetric graph) add `edge {} 0`, or use "
-            "`weights sender`",
+            "{}: edge 0 {} has no edge back: metropolis weights need a symmetric graph. Add `edge {} 0`, or use "
+            "`weights sender`.",
             family_.spec, to, to);
     }
   }
@@ -88,7 +88,7 @@ void IndexedGraph::require_sums(double (*sum)(const Links&), const char* role, c
   for (Round t = 0; t < family_.period; ++t) {
     for (Client u = 0; u < clients_; ++u) {
       const double found = sum(links(u, t));
-      check(std::abs(found - 1) <= sum_tolerance, "weights of client {} as {} sum to {:.12g} in phase {} {}", u, role,
+      check(std::abs(found - 1) <= sum_tolerance, "weights of client {} as {} sum to {:.12g} in phase {}: {}", u, role,
             found, t, remedy);
     }
   }
@@ -97,14 +97,14 @@ void IndexedGraph::require_sums(double (*sum)(const Links&), const char* role, c
 void IndexedGraph::require_sender_sums() const {
   if (rule_ != WeightRule::receiver) return;  // one by construction
   require_sums(sender_sum, "sender",
-               "(push-sum needs 1 within 1e-9): correct its edges and self loop, or use `weights sender`");
+               "push-sum needs 1 within 1e-9. Correct its edges and self loop, or use `weights sender`.");
 }
 
 void IndexedGraph::require_receiver_sums() const {
   if (rule_ != WeightRule::sender) return;
   require_sums(receiver_sum, "receiver",
-               "(plain mixing needs 1 within 1e-9): correct the edges to it and its self loop, mix by push-sum, or "
-               "use `weights receiver` in a .topo file");
+               "plain mixing needs 1 within 1e-9. Correct the edges to it and its self loop, mix by push-sum, or "
+               "use `weights receiver` in a .topo file.");
 }
 
 }  // namespace starling

@@ -105,7 +105,7 @@ std::vector<Pair> regular_pairs(const Spec& spec, Client n, Client degree) {
     const AddressedRandom random(seed_of(spec), Purpose::topology, attempt, 0);
     if (auto pairs = try_regular(n, degree, random)) return std::move(*pairs);
   }
-  throw UsageError(fmt::format("{}: no such graph of {} clients was found (in {} attempts) use another seed",
+  throw UsageError(fmt::format("{}: no such graph of {} clients was found: in {} attempts. Use another seed.",
                                spec.text(), n, attempts));
 }
 
@@ -174,11 +174,11 @@ std::vector<Topology::Phase> phases_of(const Spec& spec, std::string_view key, s
 }  // namespace
 
 Made make_erdos_renyi(const Spec& spec, Client n, WeightRule rule) {
-  check(n <= max_pairwise_clients, "{}: {} clients (every pair is drawn: at most {} clients) use exponential",
+  check(n <= max_pairwise_clients, "{}: {} clients: every pair is drawn: at most {} clients. Use exponential.",
         spec.text(), n, max_pairwise_clients);
   const double p = probability(spec, "p", std::min(1.0, 2 * std::log(n) / n));
   const std::int64_t directed = whole(spec, "directed", 0, 0, 1);
-  check_edges_fit(spec, p * n * n, "lower p");
+  check_edges_fit(spec, p * n * n, "Lower p");
   const std::uint64_t seed = seed_of(spec);
   std::vector<Edge> edges;
   for (Client u = 0; u < n; ++u) {
@@ -193,9 +193,9 @@ Made make_erdos_renyi(const Spec& spec, Client n, WeightRule rule) {
 Made make_random_regular(const Spec& spec, Client n, WeightRule rule) {
   const auto degree = static_cast<Client>(whole(spec, "degree", std::min<std::int64_t>(4, n - 1), 0, n - 1));
   check(static_cast<std::int64_t>(n) * degree % 2 == 0,
-        "{}: {} clients with {} neighbours each (clients × degree must be even: an edge has two ends) change one by 1",
+        "{}: {} clients with {} neighbours each: clients × degree must be even: an edge has two ends. Change one by 1.",
         spec.text(), n, degree);
-  check_edges_fit(spec, static_cast<double>(n) * degree, "lower the degree");
+  check_edges_fit(spec, static_cast<double>(n) * degree, "Lower the degree");
   const bool dense = 2 * degree > n - 1;  // exchanges get stuck there: draw who is *not* joined
   const std::vector<Pair> pairs = regular_pairs(spec, n, dense ? n - 1 - degree : degree);
   return finish(spec, n, rule, both_ways(dense ? other_pairs(n, pairs) : pairs));
@@ -204,9 +204,9 @@ Made make_random_regular(const Spec& spec, Client n, WeightRule rule) {
 Made make_small_world(const Spec& spec, Client n, WeightRule rule) {
   const Client most = n - n % 2;
   const auto neighbours = static_cast<Client>(whole(spec, "neighbours", std::min<Client>(4, most), 0, most));
-  check(neighbours % 2 == 0, "{}: neighbours={} (half of them on either side: an even number) correct it", spec.text(),
+  check(neighbours % 2 == 0, "{}: neighbours={}: half of them on either side: an even number. Correct it.", spec.text(),
         neighbours);
-  check_edges_fit(spec, static_cast<double>(n) * neighbours, "lower neighbours");
+  check_edges_fit(spec, static_cast<double>(n) * neighbours, "Lower neighbours");
   const double rewire = probability(spec, "rewire", 0.1);
   std::vector<Pair> pairs = ring_lattice(n, neighbours / 2);
   PairSet joined_pairs;

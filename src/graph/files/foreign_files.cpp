@@ -26,7 +26,7 @@ class MatrixMarket {
     read_size();
     LineWords words;
     while (next(words)) array_ ? read_number(words) : read_entry(words);
-    check(read_ == entries_, "{}: {} entries (line {} announces {}: the file may be cut off) write it anew",
+    check(read_ == entries_, "{}: {} entries: line {} announces {}: the file may be cut off. Write it anew.",
           lines_.name(), read_, size_line_, entries_);
     if (pattern_) drop_self_loops(edges_);
     return {clients_, pattern_ ? WeightRule::sender : WeightRule::explicit_weights, edges_, {}, lines_.name()};
@@ -35,22 +35,23 @@ class MatrixMarket {
  private:
   void read_banner() {
     std::string_view line;
-    check(lines_.next(line), "{}: empty, without MatrixMarket banner (it may be cut off) write it anew", lines_.name());
+    check(lines_.next(line), "{}: empty, without MatrixMarket banner: it may be cut off. Write it anew.",
+          lines_.name());
     std::string lower(line);
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const LineWords words = split_words(lower);
     lines_.require(words.size() == 5 && words[0] == "%%matrixmarket" && words[1] == "matrix",
-                   "no MatrixMarket banner (the first line is `%%MatrixMarket matrix coordinate real general` or the "
-                   "like) write the file with SciPy's mmwrite, or rename it");
+                   "no MatrixMarket banner: the first line is `%%MatrixMarket matrix coordinate real general` or the "
+                   "like. Write the file with SciPy's mmwrite, or rename it.");
     array_ = words[2] == "array";
     lines_.require(array_ || words[2] == "coordinate",
-                   "format '{}' (coordinate and array are read) write the file anew", shown(words[2]));
+                   "format '{}': coordinate and array are read. Write the file anew.", shown(words[2]));
     lines_.require(words[3] == "real" || words[3] == "integer" || words[3] == "pattern",
-                   "entries are '{}' (only real, integer and pattern are read) convert them", shown(words[3]));
+                   "entries are '{}': only real, integer and pattern are read. Convert them.", shown(words[3]));
     lines_.require(words[4] == "general" || words[4] == "symmetric",
-                   "symmetry '{}' (only general and symmetric are read) save it as general", shown(words[4]));
+                   "symmetry '{}': only general and symmetric are read. Save it as general.", shown(words[4]));
     pattern_ = words[3] == "pattern";
-    lines_.require(!array_ || !pattern_, "an array of patterns (an array holds numbers) make it coordinate");
+    lines_.require(!array_ || !pattern_, "an array of patterns: an array holds numbers. Make it coordinate.");
     symmetric_ = words[4] == "symmetric";
   }
 
@@ -67,17 +68,17 @@ class MatrixMarket {
 
   void read_size() {
     LineWords words;
-    check(next(words), "{}: no line of sizes (rows, columns and entries follow the banner) write the file anew",
+    check(next(words), "{}: no line of sizes: rows, columns and entries follow the banner. Write the file anew.",
           lines_.name());
-    lines_.require(words.size() == (array_ ? 2 : 3), "{} words in the line of sizes ({}) correct it", words.size(),
+    lines_.require(words.size() == (array_ ? 2 : 3), "{} words in the line of sizes: {}. Correct it.", words.size(),
                    array_ ? "rows, columns" : "rows, columns, entries");
     clients_ = static_cast<Client>(lines_.integer(words[0], "rows", 1, max_clients));
     const long long columns = lines_.integer(words[1], "columns", 1, max_clients);
-    lines_.require(columns == clients_, "{} rows and {} columns (who receives and who sends: as many) correct it",
+    lines_.require(columns == clients_, "{} rows and {} columns: who receives and who sends: as many. Correct it.",
                    clients_, columns);
     if (array_) {
       entries_ = static_cast<long long>(clients_) * (symmetric_ ? clients_ + 1 : 2 * clients_) / 2;
-      lines_.require(entries_ <= max_entries, "an array of {} numbers (at most {}) save it as a sparse matrix",
+      lines_.require(entries_ <= max_entries, "an array of {} numbers: at most {}. Save it as a sparse matrix.",
                      entries_, max_entries);
     } else {
       entries_ = lines_.integer(words[2], "entries", 0, max_entries);
@@ -99,7 +100,7 @@ class MatrixMarket {
   /// A number of an array: columns one after the other, of a symmetric one from the diagonal down.
   void read_number(const LineWords& words) {
     require_more_entries();
-    lines_.require(words.size() == 1, "{} words in a line of an array (one number) correct the line", words.size());
+    lines_.require(words.size() == 1, "{} words in a line of an array: one number. Correct the line.", words.size());
     add({column_, row_, lines_.weight(words[0]), lines_.number()});
     if (++row_ < clients_) return;
     ++column_;
@@ -109,7 +110,7 @@ class MatrixMarket {
   void read_entry(const LineWords& words) {
     const std::size_t width = pattern_ ? 2 : 3;
     require_more_entries();
-    lines_.require(words.size() == width, "{} words in an entry (its form is `{}`) correct the line", words.size(),
+    lines_.require(words.size() == width, "{} words in an entry: its form is `{}`. Correct the line.", words.size(),
                    pattern_ ? "ROW COLUMN" : "ROW COLUMN WEIGHT");
     Edge edge;
     edge.line = lines_.number();
@@ -193,7 +194,7 @@ class EdgeList {
       line = line.substr(0, line.find('#'));
       if (!split_words(line).empty()) read_edge(line);
     }
-    check(!edges_.empty(), "{}: no edges (each line is `FROM TO WEIGHT` or `FROM TO`) write some, or a .topo file",
+    check(!edges_.empty(), "{}: no edges: each line is `FROM TO WEIGHT` or `FROM TO`. Write some, or a .topo file.",
           lines_.name());
     require_client_0();
     if (!*weighted_) drop_self_loops(edges_);
@@ -220,7 +221,7 @@ class EdgeList {
     const bool attributed = brace != std::string_view::npos;
     const LineWords words = words_of(line.substr(0, brace), attributed);
     lines_.require(words.size() == 2 || (words.size() == 3 && !attributed),
-                   "{} words (an edge is `FROM TO WEIGHT` or `FROM TO`) correct the line", words.size());
+                   "{} words: an edge is `FROM TO WEIGHT` or `FROM TO`. Correct the line.", words.size());
     lines_.require(
         !edges_.empty() || !is_name(words[0]) || !is_name(words[1]),
         "'{}' and '{}' are no numbers of clients: a row of names, or of nodes with names. Begin a row of names "
@@ -250,7 +251,7 @@ class EdgeList {
       const LineWords inner = split_words(text.substr(from, end - from));
       const bool last = end == text.size();
       if (inner.empty() && last && before_attributes) break;
-      lines_.require(inner.size() == 1, "{} words between commas (there is one) correct the line", inner.size());
+      lines_.require(inner.size() == 1, "{} words between commas: there is one. Correct the line.", inner.size());
       words.push_back(inner[0]);
       from = end + 1;
     }
@@ -262,7 +263,7 @@ class EdgeList {
   std::optional<double> weight_of(std::string_view braces) const {
     const auto end = braces.find_last_not_of(" \t\r\v\f");
     lines_.require(braces[end] == '}',
-                   "attributes without closing brace (the line may be cut off) write the file anew");
+                   "attributes without closing brace: the line may be cut off. Write the file anew.");
     const std::string_view inside = braces.substr(1, end - 1);
     if (split_words(inside).empty()) return std::nullopt;
     Attributes attributes(inside);
@@ -272,8 +273,8 @@ class EdgeList {
       if (key == "weight") return lines_.weight(plain(value));
     }
     lines_.require(false,
-                   "attributes without 'weight' (only that one is read) write the file with data=False for equal "
-                   "shares, or with data=['NAME'] to use another");
+                   "attributes without 'weight': only that one is read. Write the file with data=False for equal "
+                   "shares, or with data=['NAME'] to use another.");
     return std::nullopt;
   }
 
@@ -286,7 +287,7 @@ class EdgeList {
 
   void require_like_the_others(bool weight) {
     lines_.require(weighted_.value_or(weight) == weight,
-                   "an edge {} a weight (line {} has {}: all have one, or none) correct either",
+                   "an edge {} a weight: line {} has {}: all have one, or none. Correct either.",
                    weight ? "with" : "without", edges_.empty() ? 0 : edges_.front().line, weight ? "none" : "one");
     weighted_ = weight;
   }

@@ -65,8 +65,8 @@ long long TextLines::integer(std::string_view word, std::string_view what, long 
     value = parse_integer(word, what);
   } catch (const UsageError&) {  // reworded below, with the line and the range
   }
-  require(value && *value >= least && *value <= most, "{} '{}' (must be a whole number from {} to {}) correct it", what,
-          shown(word), least, most);
+  require(value && *value >= least && *value <= most, "{} '{}': must be a whole number from {} to {}. Correct it.",
+          what, shown(word), least, most);
   return *value;
 }
 
@@ -76,7 +76,7 @@ double TextLines::weight(std::string_view word) const {
     value = parse_number(word, "weight");
   } catch (const UsageError&) {
   }
-  require(value.has_value(), "weight '{}' is not a number (write a share such as 0.25 or 1/3)", shown(word));
+  require(value.has_value(), "weight '{}' is not a number: write a share such as 0.25 or 1/3.", shown(word));
   return *value;
 }
 

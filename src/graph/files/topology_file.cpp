@@ -28,7 +28,7 @@ class Parser : private TextLines {
       take(words);
     }
     if (generator_) return generate();
-    check(clients_.has_value(), "{}: no `clients N` line (the file must say how many clients there are) add one",
+    check(clients_.has_value(), "{}: no `clients N` line: the file must say how many clients there are. Add one.",
           name());
     check_weights_written();
     return std::make_unique<Topology>(*clients_, rule(), everywhere_, phases_, name());
@@ -50,26 +50,26 @@ class Parser : private TextLines {
     for (const Statement& statement : statements) {
       if (statement.word != words[0]) continue;
       require(words.size() >= statement.fewest && words.size() <= statement.most,
-              "`{}` with {} words after it (its form is `{}`) correct the line", statement.word, words.size() - 1,
+              "`{}` with {} words after it: its form is `{}`. Correct the line.", statement.word, words.size() - 1,
               statement.usage);
       return (this->*statement.take)(words);
     }
     std::vector<std::string> known;
     for (const Statement& statement : statements) known.emplace_back(statement.word);
-    require(false, "'{}' starts no statement (known: {}). {}", shown(words[0]), fmt::join(known, ", "),
+    require(false, "'{}' starts no statement: known are {}. {}", shown(words[0]), fmt::join(known, ", "),
             did_you_mean(words[0], known, "", "Correct the line."));
   }
 
   void take_clients(const LineWords& words) {
-    require(!clients_, "a second `clients` line (first on line {}) delete one", clients_line_);
+    require(!clients_, "a second `clients` line: first on line {}. Delete one.", clients_line_);
     require_no_generator("clients");
     clients_ = static_cast<Client>(integer(words[1], "clients", 1, max_clients));
     clients_line_ = number();
   }
 
   void take_weights(const LineWords& words) {
-    require(!rule_, "a second `weights` line (one rule holds for the whole file) delete one");
-    require(phases_.empty(), "`weights` after `phase` (one rule holds for the whole file) move it to the top");
+    require(!rule_, "a second `weights` line: one rule holds for the whole file. Delete one.");
+    require(phases_.empty(), "`weights` after `phase`: one rule holds for the whole file. Move it to the top.");
     try {
       rule_ = parse_weight_rule(shown(words[1]));
     } catch (const UsageError& error) {
@@ -103,7 +103,7 @@ class Parser : private TextLines {
   void take_generate(const LineWords& words) {
     require_no_generator("generate");
     require(!clients_ && everywhere_.empty() && phases_.empty(),
-            "`generate` beside `clients`, `edge` or `phase` (it makes all of them) keep one or the other");
+            "`generate` beside `clients`, `edge` or `phase`: it makes all of them. Keep one or the other.");
     std::string spec;
     for (const std::string_view word : words) {
       constexpr std::string_view key = "clients=";
@@ -115,7 +115,7 @@ class Parser : private TextLines {
         spec += (spec.empty() ? "" : separator(spec)) + std::string(word);
       }
     }
-    require(clients_.has_value() && !spec.empty(), "`generate` lacks {} (its form is `generate FAMILY clients=N …`)",
+    require(clients_.has_value() && !spec.empty(), "`generate` lacks {}: its form is `generate FAMILY clients=N …`.",
             spec.empty() ? "a family" : "clients=N");
     generator_ = spec;
     generator_line_ = number();
@@ -125,7 +125,7 @@ class Parser : private TextLines {
 
   void require_no_generator(std::string_view word) const {
     require(!generator_,
-            "`{}` after `generate` on line {} (which makes clients, edges and phases) keep one or the other", word,
+            "`{}` after `generate` on line {}: which makes clients, edges and phases. Keep one or the other.", word,
             generator_line_);
   }
 
@@ -144,8 +144,8 @@ class Parser : private TextLines {
     const auto& wrong = written ? first_without_weight_ : first_with_weight_;
     if (!wrong) return;
     const std::string edge = fmt::format("{}edge {} {}", at(wrong->line), wrong->from, wrong->to);
-    check(!written, "{} has no weight (`weights explicit` takes none for granted) write one after it", edge);
-    check(written, "{} has a weight (`weights {}` sets the weights itself) delete it, or write `weights explicit`",
+    check(!written, "{} has no weight: `weights explicit` takes none for granted. Write one after it.", edge);
+    check(written, "{} has a weight: `weights {}` sets the weights itself. Delete it, or write `weights explicit`.",
           edge, name_of(rule()));
   }
 
@@ -171,8 +171,8 @@ const std::array<Parser::Statement, 5> Parser::statements{{
 std::string text_of_file(const std::string& path) {
   std::optional<std::string> text = read_whole_file(path);
   check(text.has_value(),
-        "cannot read the topology '{}' ({}) check the path, or make one with `starling topology make ring --clients 4 "
-        "--output FILE`",
+        "cannot read the topology '{}': {}. Check the path, or make one with `starling topology make ring --clients 4 "
+        "--output FILE`.",
         path, std::strerror(errno));
   return *std::move(text);
 }

@@ -52,22 +52,21 @@ Chain chain_of(const Spec& spec, double share, double length) {
   chain.stay = 1 - 1 / length;
   chain.enter = share / (1 - share) / length;
   check(chain.enter <= 1,
-        "{}: runs of {} rounds on average are too short for a share of {:.4g} (a round between two runs is the least) "
-        "raise length to {:.4g} or more",
+        "{}: runs of {} rounds on average are too short for a share of {:.4g}: a round between two runs is the least. "
+        "Raise length to {:.4g} or more.",
         spec.text(), length, share, share / (1 - share));
   constexpr double longest_look = 1e4;
   const double look = 1 / (1 - std::abs(chain.stay - chain.enter));
-  check(
-      share <= 0 || look <= longest_look,
-      "{}: with a share of {:.4g} a client would look back over {:.3g} rounds on average to know who is there (at most "
-      "{:g}) change length",
-      spec.text(), share, look, longest_look);
+  check(share <= 0 || look <= longest_look,
+        "{}: with a share of {:.4g} a client would look back over {:.3g} rounds on average to know who is there: at "
+        "most {:g}. Change length.",
+        spec.text(), share, look, longest_look);
   return chain;
 }
 
 double length_of(const Spec& spec) {
   const double length = spec.number("length", 10);
-  check(length >= 1 && length <= 1e9, "{}: length={} (a mean number of rounds, from 1) correct it", spec.text(),
+  check(length >= 1 && length <= 1e9, "{}: length={}: a mean number of rounds, from 1. Correct it.", spec.text(),
         length);
   return length;
 }
@@ -80,8 +79,8 @@ Made make_chains(const Spec& spec, const Dropout& dropout, double when_good, dou
   std::vector<Chain> chains;
   for (const double share : dropout.shares) {
     check(share >= when_good && share < when_bad,
-          "{}: a client that sits out a share of {} (clients sit out {} of the good rounds and {} of the bad ones: the "
-          "share must lie between) change one of them",
+          "{}: a client that sits out a share of {}: clients sit out {} of the good rounds and {} of the bad ones: the "
+          "share must lie between. Change one of them.",
           spec.text(), share, when_good, when_bad);
     chains.push_back(chain_of(spec, (share - when_good) / (when_bad - when_good), length));
   }

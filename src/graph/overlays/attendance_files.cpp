@@ -13,13 +13,13 @@ namespace starling {
 namespace {
 
 Client client_of(double value, Client clients, const std::string& path, std::size_t line) {
-  check(value >= 0 && value < clients && value == std::floor(value), "{}:{}: client {} (there are {}, from 0)", path,
+  check(value >= 0 && value < clients && value == std::floor(value), "{}:{}: client {}: there are {}, from 0.", path,
         line, value, clients);
   return static_cast<Client>(value);
 }
 
 double share_of(double value, const std::string& where) {
-  check(value >= 0 && value < 1, "{}: {} (the share of rounds that a client sits out: from 0 to below 1)", where,
+  check(value >= 0 && value < 1, "{}: {}: the share of rounds that a client sits out: from 0 to below 1.", where,
         value);
   return value;
 }
@@ -33,7 +33,7 @@ std::vector<double> read_shares(const std::string& path, Client clients) {
     share = share_of(pair.value, fmt::format("{}:{}", path, pair.line));
   }
   const auto missing = std::find_if(shares.begin(), shares.end(), [](double share) { return std::isnan(share); });
-  check(missing == shares.end(), "'{}' does not name client {} (each client needs a line)", path,
+  check(missing == shares.end(), "'{}' does not name client {}: each client needs a line.", path,
         missing - shares.begin());
   return shares;
 }
@@ -67,7 +67,7 @@ std::vector<double> parse_dropout(const std::string& text, Client clients) {
   }
   const auto count = static_cast<std::size_t>(clients);
   check(shares.size() == 1 || shares.size() == count,
-        "--dropout {}: {} shares for {} clients (one number is for all, a list has one for each) correct it", text,
+        "--dropout {}: {} shares for {} clients: one number is for all, a list has one for each. Correct it.", text,
         shares.size(), count);
   if (shares.size() == 1) shares.resize(count, shares[0]);
   return shares;
@@ -78,7 +78,7 @@ Departures read_departures(const std::string& path, Client clients) {
   for (const NumberPair& pair : read_number_pairs(path)) {
     const Client u = client_of(static_cast<double>(pair.key), clients, path, pair.line);
     check(pair.value >= 0 && pair.value < 9e15 && pair.value == std::floor(pair.value),
-          "{}:{}: round {} (rounds are whole numbers from 0)", path, pair.line, pair.value);
+          "{}:{}: round {}: rounds are whole numbers from 0.", path, pair.line, pair.value);
     auto& departure = departures[static_cast<std::size_t>(u)];
     check(!departure, "{}:{}: client {} is named twice", path, pair.line, u);
     departure = static_cast<Round>(pair.value);

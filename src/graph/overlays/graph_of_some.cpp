@@ -8,7 +8,7 @@ namespace starling {
 
 GraphOfSome::GraphOfSome(std::unique_ptr<Graph> graph, std::vector<Client> some, Client clients)
     : graph_(std::move(graph)), some_(std::move(some)), place_(static_cast<std::size_t>(clients), -1) {
-  check(graph_->clients() == static_cast<Client>(some_.size()), "a graph of {} clients for {} (it needs one for each)",
+  check(graph_->clients() == static_cast<Client>(some_.size()), "a graph of {} clients for {}: it needs one for each.",
         graph_->clients(), some_.size());
   for (std::size_t i = 0; i < some_.size(); ++i) place_.at(static_cast<std::size_t>(some_[i])) = static_cast<Client>(i);
 }

@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t most_wide = 10'000'000;
 
 void check_widths(const std::vector<std::size_t>& widths, const char* example) {
-  check(widths.size() >= 2, "{} size{} of a network (at least two are needed) give them as in {}", widths.size(),
+  check(widths.size() >= 2, "{} size{} of a network: at least two are needed. Give them as in {}.", widths.size(),
         widths.size() == 1 ? "" : "s", example);
   for (const std::size_t width : widths) {
-    check(width >= 1 && width <= most_wide, "size {} of a layer (must be 1 to {}) give sizes as in {}", width,
+    check(width >= 1 && width <= most_wide, "size {} of a layer: must be 1 to {}. Give sizes as in {}.", width,
           most_wide, example);
   }
 }
@@ -41,7 +41,7 @@ LayerSpec parse_layer(const std::string& text) {
   if (name == "convolution" && sizes.size() == 2) return ConvolutionLayer{sizes[0], sizes[1]};
   if (name == "max-pool" && sizes.empty()) return MaxPoolLayer{};
   if (name == "relu" && sizes.empty()) return ReluLayer{};
-  throw DataError(fmt::format("unknown layer '{}' (known: dense N, convolution K N, max-pool, relu)", text));
+  throw DataError(fmt::format("unknown layer '{}': known are dense N, convolution K N, max-pool, relu.", text));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Architecture perceptron(const std::vector<std::size_t>& widths) {
 Architecture convolutional(std::size_t inputs, const std::vector<std::size_t>& widths, std::size_t outputs) {
   check_widths(widths, "cnn:32-64-512");
   const auto side = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(inputs))));
-  check(side * side == inputs, "{} features for a network of convolutions (images must be square) use mlp:{}-...",
+  check(side * side == inputs, "{} features for a network of convolutions: images must be square. Use mlp:{}-...",
         inputs, inputs);
   Architecture result{{side, side, 1}, {}};
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {

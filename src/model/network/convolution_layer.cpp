@@ -143,8 +143,8 @@ class Convolution final : public Layer<T> {
 template <class T>
 std::unique_ptr<Layer<T>> make_convolution(const ImageShape& inputs, const ConvolutionLayer& spec) {
   check(spec.kernel >= 1 && spec.kernel <= inputs.height && spec.kernel <= inputs.width,
-        "a convolution of {0}x{0} on images of {1}x{2} points (the kernel must fit into them) use larger images or "
-        "fewer layers",
+        "a convolution of {0}x{0} on images of {1}x{2} points: the kernel must fit into them. Use larger images or "
+        "fewer layers.",
         spec.kernel, inputs.height, inputs.width);
   LayerFacts facts;
   facts.inputs = inputs;

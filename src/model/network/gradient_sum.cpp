@@ -24,7 +24,7 @@ template <class T>
 void GradientSum<T>::check_clip(const Clip& clip) {
   check(std::is_same_v<T, double> || clip.kind == ClipKind::none || clip.kind == ClipKind::component ||
             clip.bound >= least_clip_of_floats,
-        "clip={} for a network of floats (below {} they may lose too much to underflow) use --precision double",
+        "clip={} for a network of floats: below {} they may lose too much to underflow. Use --precision double.",
         clip.bound, least_clip_of_floats);
 }
 

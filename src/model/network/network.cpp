@@ -35,11 +35,11 @@ Network<T>::Network(const Architecture& architecture) : inputs_(architecture.inp
     shape = stage.layer->facts().outputs;
     dimension_ += stage.layer->facts().parameters;
     check(dimension_ <= most_parameters,
-          "a network of {} parameters or more (at most {} fit into a message) use smaller layers", dimension_,
+          "a network of {} parameters or more: at most {} fit into a message. Use smaller layers.", dimension_,
           most_parameters);
     stages_.push_back(std::move(stage));
   }
-  check(dimension_ > 0, "a network without parameters (there would be nothing to learn) give it a layer with some");
+  check(dimension_ > 0, "a network without parameters: there would be nothing to learn. Give it a layer with some.");
   outputs_ = shape.size();
 }
 

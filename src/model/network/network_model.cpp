@@ -15,7 +15,7 @@ NetworkModel<T>::NetworkModel(const Loss& loss, const Architecture& architecture
       scores_(loss.scores()),
       derivative_(loss.scores()) {
   check(network_.outputs() == loss.scores(),
-        "a network with {} outputs under a loss of {} score{} (each output is a score) give its last layer {}",
+        "a network with {} outputs under a loss of {} score{}: each output is a score. Give its last layer {}.",
         network_.outputs(), loss.scores(), loss.scores() == 1 ? "" : "s", loss.scores());
 }
 

@@ -97,7 +97,7 @@ std::unique_ptr<Layer<T>> make_relu(const ImageShape& inputs) {
 template <class T>
 std::unique_ptr<Layer<T>> make_max_pool(const ImageShape& inputs) {
   check(inputs.height >= 2 && inputs.width >= 2,
-        "a max-pool of 2x2 on images of {}x{} points (nothing would be left) use larger images or fewer layers",
+        "a max-pool of 2x2 on images of {}x{} points: nothing would be left. Use larger images or fewer layers.",
         inputs.height, inputs.width);
   return std::make_unique<MaxPool<T>>(inputs);
 }

@@ -1,8 +1,8 @@
-#include "control_groups.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <string>
+
+#include "net/host/host_limits.hpp"
 
 namespace starling {
 

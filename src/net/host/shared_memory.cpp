@@ -26,7 +26,7 @@ SharedMemory SharedMemory::create(std::size_t bytes) {
   // Beyond this limit a signal would end the process.
   rlimit most{};
   check<FailureError>(::getrlimit(RLIMIT_FSIZE, &most) != 0 || bytes <= most.rlim_cur,
-                      "the system does not give {} bytes of shared memory (ulimit -f allows {})", bytes, most.rlim_cur);
+                      "the system does not give {} bytes of shared memory: ulimit -f allows {}.", bytes, most.rlim_cur);
   SharedMemory memory;
   memory.bytes_ = bytes;
   memory.file_ = ::memfd_create("starling", MFD_CLOEXEC);
@@ -50,7 +50,7 @@ SharedMemory SharedMemory::attach(const SharedPlace& place) {
                       std::strerror(errno));
   const SharedPlace found = memory.place();
   check<FailureError>(found.device == place.device && found.node == place.node,
-                      "{} is not the shared memory of another rank (processes have other numbers there)", path);
+                      "{} is not the shared memory of another rank: processes have other numbers there.", path);
   memory.map(PROT_READ);
   memory.close();
   return memory;

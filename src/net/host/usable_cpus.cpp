@@ -1,5 +1,3 @@
-#include "usable_cpus.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -9,8 +7,8 @@
 #include <string_view>
 #include <unistd.h>
 
-#include "control_groups.hpp"
 #include "core/text/limits.hpp"
+#include "net/host/host_limits.hpp"
 
 namespace starling {
 

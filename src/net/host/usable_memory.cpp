@@ -1,11 +1,9 @@
-#include "net/host/usable_memory.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <string>
 
-#include "control_groups.hpp"
 #include "core/text/limits.hpp"
+#include "net/host/host_limits.hpp"
 
 namespace starling {
 

@@ -246,8 +246,8 @@ void Mailboxes::State::give_up(int rank, const char* awaited, double waited) con
   const Round last = world.peers[static_cast<std::size_t>(rank)].round;
   const std::string seen = last < 0 ? "in no round at all" : fmt::format("last in round {}", last + 1);
   throw FailureError(
-      fmt::format("round {}: waiting for the {} of rank {} (client {}), which was heard of {} (nothing came for {:.3g} "
-                  "s) see whether that rank still runs, or raise --watchdog",
+      fmt::format("round {}: waiting for the {} of rank {} (client {}), which was heard of {}: nothing came for {:.3g} "
+                  "s. See whether that rank still runs, or raise --watchdog.",
                   world.current_round() + 1, awaited, rank, layout.first(rank), seen, waited));
 }
 
@@ -289,8 +289,8 @@ bool Mailboxes::go_on(Round t) {
 void Mailboxes::put(Client from, Client to, Round round, const Released<Columns>& block, std::size_t column) {
   State& here = *state_;
   check<FailureError>(!here.drained,
-                      "round {}: a message from client {} to client {} after the exchange has ended (nobody would take "
-                      "it) this is a fault of the program",
+                      "round {}: a message from client {} to client {} after the exchange has ended: nobody would take "
+                      "it. This is a fault of the program.",
                       round + 1, from, to);
   const Parcel parcel{from, to, round, block.value()[column]};
   const int rank = here.layout.rank_of(to);

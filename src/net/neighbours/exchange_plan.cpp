@@ -16,9 +16,8 @@ namespace {
 void require_countable(std::size_t vectors, std::size_t length, int rank) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
   check(length == 0 || vectors <= most / length,
-        "a message of {} vectors of {} numbers between this rank and rank {} (MPI counts to {}) start more ranks, so "
-        "that "
-        "fewer clients share one",
+        "a message of {} vectors of {} numbers between this rank and rank {}: MPI counts to {}. Start more ranks, so "
+        "that fewer clients share one.",
         vectors, length, rank, most);
 }
 
@@ -95,7 +94,7 @@ void Neighbours::Plan::State::lay_out(const LinksOf& links, const Layout& layout
     const Links& of_client = links(k);
     const Client u = first + static_cast<Client>(k);
     check(ascend(of_client.out) && ascend(of_client.in),
-          "the neighbours of client {} do not ascend (each comes once, in the order of their numbers)", u);
+          "the neighbours of client {} do not ascend: each comes once, in the order of their numbers.", u);
     add_out_edges(of_client, layout, rank, u, k);
     add_in_edges(of_client, layout, rank, u);
   }
@@ -217,11 +216,10 @@ void Neighbours::Plan::State::place_receives(const Layout& layout, int rank) {
   std::size_t most = std::max({columns, buffered, static_cast<std::size_t>(layout.count(rank))});
   for (const Transfer& writer : writers) most = std::max(most, static_cast<std::size_t>(layout.count(writer.rank)));
   column_bits = static_cast<unsigned>(std::bit_width(most));
-  check(
-      (first_window + writers.size()) << column_bits <= std::uint64_t{1} << 32U,
-      "vectors of up to {} clients from each of {} places (a rank tells 2^32 of them apart) start more ranks, on more "
-      "hosts",
-      most, first_window + writers.size());
+  check((first_window + writers.size()) << column_bits <= std::uint64_t{1} << 32U,
+        "vectors of up to {} clients from each of {} places: a rank tells 2^32 of them apart. Start more ranks, on "
+        "more hosts.",
+        most, first_window + writers.size());
   for (std::size_t turn = 0; turn < blocks.size(); ++turn) {
     blocks[turn].assign(first_window, nullptr);
     for (const Transfer& writer : writers)

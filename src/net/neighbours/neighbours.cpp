@@ -25,7 +25,7 @@ std::string waiting_for(Round t, bool receiving, const Transfer& transfer) {
 }
 
 LinksOf one_by_one(std::span<const Links> links, std::size_t clients) {
-  check(links.size() == clients, "the links of {} clients of {} (each of a rank's needs its own)", links.size(),
+  check(links.size() == clients, "the links of {} clients of {}: each of a rank's needs its own.", links.size(),
         clients);
   return [links](std::size_t k) -> const Links& { return links[k]; };
 }

@@ -109,8 +109,8 @@ void require_memory(const std::vector<Wish>& wishes) {
     left = std::min(left, wish.left);
   }
   check<FailureError>(bytes <= left / 2,
-                      "the system has {:.0f} bytes of memory left, and the ranks of this host want {:.0f} to share "
-                      "(half is to stay for the rest of the run)",
+                      "the system has {:.0f} bytes of memory left, and the ranks of this host want {:.0f} to share: "
+                      "half is to stay for the rest of the run.",
                       left, bytes);
 }
 

@@ -145,8 +145,8 @@ void require_lengths(const std::vector<Route>& routes, std::size_t length) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
   for (const Route& route : routes) {
     check(route.vectors <= most / length,
-          "a message from rank {} to rank {} has {} vectors of {} numbers (the most that MPI counts are {}) start more "
-          "ranks, or make models smaller",
+          "a message from rank {} to rank {} has {} vectors of {} numbers: the most that MPI counts are {}. Start more "
+          "ranks, or make models smaller.",
           route.from, route.to, route.vectors, length, most);
   }
 }

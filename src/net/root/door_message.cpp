@@ -8,7 +8,7 @@ namespace {
 
 int checked_length(std::size_t bytes) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  check(bytes <= most, "a message of {} bytes to the aggregator (the most that one carries is {}) use fewer features",
+  check(bytes <= most, "a message of {} bytes to the aggregator: the most that one carries is {}. Use fewer features.",
         bytes, most);
   return static_cast<int>(bytes);
 }
@@ -42,10 +42,8 @@ std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
     }
     if (waited > world_.watchdog || others_gave_up) {
       world_.waited_in_vain = true;
-      throw FailureError(
-          fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
-                      "--watchdog",
-                      awaited(), waited));
+      throw FailureError(fmt::format(
+          "{}: nothing came for {:.3g} s. See whether that rank still runs, or raise --watchdog.", awaited(), waited));
     }
     clock.rest();
   }

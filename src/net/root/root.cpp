@@ -32,10 +32,10 @@ std::string aggregator_silent(const World::State& state, std::string_view what) 
 }
 
 void check_length(std::size_t given, std::size_t expected, Client u) {
-  check<FailureError>(given == expected,
-                      "client {} contributes {} numbers to a sum of {} (all clients give equally many) this is a fault "
-                      "of the program",
-                      u, given, expected);
+  check<FailureError>(
+      given == expected,
+      "client {} contributes {} numbers to a sum of {}: all clients give equally many. This is a fault of the program.",
+      u, given, expected);
 }
 
 /// Messages of at most `most` bytes that may be under way, of `messages` altogether.
@@ -56,7 +56,7 @@ std::size_t longest(const std::vector<std::size_t>& lengths, const Codec& codec)
 
 View checked(const Released<Vector>& numbers, std::size_t expected, Client u) {
   check<FailureError>(numbers.value().size() == expected,
-                      "{} numbers from or for client {} (all ranks expect {}) this is a fault of the program",
+                      "{} numbers from or for client {}: all ranks expect {}. This is a fault of the program.",
                       numbers.value().size(), u, expected);
   return numbers.value();
 }
@@ -71,7 +71,7 @@ void decode(std::span<const std::byte> message, std::size_t length, const Codec&
 void check_message(std::size_t bytes, std::size_t expected, Client u) {
   check<FailureError>(
       bytes == expected,
-      "a message of {} bytes from or for client {} (its length takes {}) this is a fault of the program", bytes, u,
+      "a message of {} bytes from or for client {}: its length takes {}. This is a fault of the program.", bytes, u,
       expected);
 }
 
@@ -253,8 +253,8 @@ std::vector<std::uint64_t> Root::sum_masked(std::size_t length,
         for (std::size_t i = 0; i < length; ++i) total[i] += words[i];
       });
   check<FailureError>(missing.empty(),
-                      "round {}: {} of {} masked shares have come, not that of {} (their masks do not cancel without "
-                      "it) start again with the clients that are there",
+                      "round {}: {} of {} masked shares have come, not that of {}: their masks do not cancel without "
+                      "it. Start again with the clients that are there.",
                       world_.state().current_round() + 1, static_cast<std::size_t>(layout_.clients()) - missing.size(),
                       layout_.clients(), named(missing, layout_));
   return total;
@@ -318,7 +318,7 @@ void Root::send_spread(std::span<const std::byte> bytes) {
 
 void Root::check_lengths(const std::vector<std::size_t>& lengths) const {
   check<FailureError>(lengths.size() == static_cast<std::size_t>(clients()),
-                      "{} lengths of messages for {} clients (each has one) this is a fault of the program",
+                      "{} lengths of messages for {} clients: each has one. This is a fault of the program.",
                       lengths.size(), clients());
 }
 

@@ -64,7 +64,7 @@ CheckpointFile CheckpointFolder::open(Round round) const {
     check<DataError>(found.build == label_.build, "it was written by starling {}, and this is {}", found.build,
                      label_.build);
     check<DataError>(found == label_ && checkpoint.round == round,
-                     "it is of run {}, rank {} of {} with clients {} to {}, after round {} (it was moved here)",
+                     "it is of run {}, rank {} of {} with clients {} to {}, after round {}: it was moved here.",
                      found.run, found.rank, found.ranks, found.first, found.first + found.clients - 1,
                      checkpoint.round);
     return checkpoint;

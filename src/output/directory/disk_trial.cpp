@@ -27,8 +27,8 @@ void write_trial(const std::string& path) {
 void read_trial(const std::string& path) {
   const hdf5::File file(path, hdf5::File::Mode::read);
   check<FailureError>(file.has("trial") && file.read<double>("trial").second == content(),
-                      "'{}' does not hold what was written to it (the disk or the network file system is at fault) try "
-                      "another directory",
+                      "'{}' does not hold what was written to it: the disk or the network file system is at fault. Try "
+                      "another directory.",
                       path);
 }
 

@@ -99,7 +99,7 @@ std::string on_host(std::string pattern, const std::string& host) {
     pattern.replace(at, host_place.size(), host);
   }
   check(pattern.find_first_of("{}\n") == std::string::npos,
-        "--private '{}': only {} can stand in braces there (a rank has one folder for all its clients). Name a folder, "
+        "--private '{}': only {} can stand in braces there: a rank has one folder for all its clients. Name a folder, "
         "as in /scratch/{}/run.",
         pattern, host_place, host_place);
   return pattern;
@@ -370,8 +370,8 @@ void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sigh
                                                              "clients, or of another run",
                                                              other->shown());
     throw UsageError(fmt::format(
-        "--resume '{}': the private folder of rank {} is not on {} (it was last {}{}). Start "
-        "{} there, or copy the folder to '{}'.",
+        "--resume '{}': the private folder of rank {} is not on {}: it was last {}{}. Start {} there, or copy the "
+        "folder to '{}'.",
         run_, r, move ? "any of these hosts" : host_, last, of_other, move ? "a rank" : "that rank", folder_here(r)));
   }
 }

@@ -113,8 +113,8 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
   std::string on;
   lines >> identity.clients >> clients >> on >> identity.ranks;
   check(lines && clients == "clients" && on == "on" && identity.clients > 0 && identity.ranks > 0,
-        "'{}/run-id' does not say how many clients are on how many ranks (an earlier version wrote it, or it is "
-        "damaged) resume the run with the version that began it",
+        "'{}/run-id' does not say how many clients are on how many ranks: an earlier version wrote it, or it is "
+        "damaged. Resume the run with the version that began it.",
         directory);
   std::vector<Membership::Change> changes;
   for (std::string word; lines >> word;) {

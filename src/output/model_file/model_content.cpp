@@ -290,8 +290,8 @@ void write_content(const hdf5::File& file, const SavedModel& model) {
 SavedModel read_content(const hdf5::Input& file) {
   const std::string format = file.text("/", "format").value_or("");
   check<DataError>(format == format_name,
-                   "{}: not a model file of this version ('{}', not '{}'). Give the {} of a run directory.",
-                   file.path(), format, format_name, model_file_name);
+                   "{}: not a model file of this version: '{}', not '{}'. Give the {} of a run directory.", file.path(),
+                   format, format_name, model_file_name);
   SavedModel model = read_model_at(file, "");
   for (const std::string& key : file.attributes("/origin")) {
     model.origin.emplace_back(key, file.text("/origin", key).value_or(""));

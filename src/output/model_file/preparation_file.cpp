@@ -185,7 +185,7 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
 }
 
 Vector read_numbers(const hdf5::Input& file, const std::string& dataset, const hdf5::Sizes& sizes) {
-  check<DataError>(file.has(dataset), "{}: no dataset {} (the file holds {}). Restore the file.", file.path(), dataset,
+  check<DataError>(file.has(dataset), "{}: no dataset {}: the file holds {}. Restore the file.", file.path(), dataset,
                    file.contents());
   const hdf5::NumberRows rows(file, dataset);
   check<DataError>(rows.sizes() == sizes, "{}: {} has {} rows of {} numbers, not {}. Restore the file.", file.path(),

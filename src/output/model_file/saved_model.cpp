@@ -148,7 +148,7 @@ std::string why_no_model(const std::string& run_directory, Client u) {
 Vector read_client_model(const std::string& run_directory, Client u, std::size_t d) {
   const hdf5::Input file(run_directory + "/run.h5");
   check<DataError>(file.has("/final_model"),
-                   "{}: it has no models of single clients (--record-clients none). Leave --client out.", file.path());
+                   "{}: it has no models of single clients: --record-clients none. Leave --client out.", file.path());
   const hdf5::NumberRows rows(file, "/final_model");
   check(u >= 0 && static_cast<hsize_t>(u) < rows.rows(), "--client {}: the run has {} clients, numbered from 0.", u,
         rows.rows());

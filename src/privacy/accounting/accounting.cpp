@@ -74,7 +74,7 @@ void compose_at(const Losses& losses, double rest, PrivacyLoss& loss) {
 }  // namespace
 
 PrivacyLoss compose(std::span<const ChargeGroup> groups, double delta) {
-  check(delta >= 0 && delta <= 1, "delta={} (it is a probability)", delta);
+  check(delta >= 0 && delta <= 1, "delta={}: it is a probability.", delta);
   const Losses losses = losses_of(groups);
   PrivacyLoss loss;
   loss.delta = delta;
@@ -99,7 +99,7 @@ PrivacyLoss compose(std::span<const ChargeGroup> groups, double delta) {
 }
 
 std::optional<Charge> of_group(const Charge& charge, double members) {
-  check(members >= 1 && std::isfinite(members), "a group of {} (it has at least 1 member)", members);
+  check(members >= 1 && std::isfinite(members), "a group of {}: it has at least 1 member.", members);
   const auto times = [members](double loss) {
     const double product = members * loss;
     return std::fma(members, loss, -product) > 0 ? std::nextafter(product, infinity) : product;

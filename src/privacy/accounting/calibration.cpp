@@ -20,7 +20,7 @@ double below(double value) {
 }
 
 void check_releases(std::int64_t releases) {
-  check(releases >= 1, "releases={} (noise is calibrated for at least one)", releases);
+  check(releases >= 1, "releases={}: noise is calibrated for at least one.", releases);
 }
 
 /// An argument x = ln ε per release with f(x) = ln of the total over its limit.
@@ -44,7 +44,7 @@ double next_between(const CurvePoint& good, const CurvePoint& bad, double step) 
 
 double largest_gaussian_mu(double mu, std::int64_t releases) {
   check_releases(releases);
-  check(mu > 0 && std::isfinite(mu), "mu={} (it must be positive and finite)", mu);
+  check(mu > 0 && std::isfinite(mu), "mu={}: it must be positive and finite.", mu);
   double each = mu / std::sqrt(static_cast<double>(releases));
   const auto sum = [&] {
     const std::array<ChargeGroup, 1> group{{{Charge::gaussian(each), releases}}};
@@ -62,7 +62,7 @@ double largest_gaussian_mu(double epsilon, double delta, std::int64_t releases) 
 double largest_laplace_epsilon(double epsilon, double delta, std::int64_t releases) {
   check_releases(releases);
   check(epsilon > 0 && std::isfinite(epsilon) && delta >= 0 && delta < 1,
-        "epsilon={} and delta={} (epsilon must be positive and finite, delta from 0 to below 1)", epsilon, delta);
+        "epsilon={} and delta={}: epsilon must be positive and finite, delta from 0 to below 1.", epsilon, delta);
   double pure = epsilon / static_cast<double>(releases);
   while (total(Charge::laplace(pure), 0, releases) > epsilon) pure = below(pure);
   if (delta == 0) return pure;

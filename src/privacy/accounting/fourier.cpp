@@ -45,7 +45,7 @@ std::vector<Complex> first_eighth(std::size_t size) {
 }  // namespace
 
 Fourier::Fourier(std::size_t size) : size_(size), roots_(size) {
-  check<FailureError>(size >= 8 && std::has_single_bit(size), "a transform of {} points (a power of two is needed)",
+  check<FailureError>(size >= 8 && std::has_single_bit(size), "a transform of {} points: a power of two is needed.",
                       size);
   const std::vector<Complex> eighth = first_eighth(size);
   const std::size_t top = size / 2;

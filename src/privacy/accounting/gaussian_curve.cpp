@@ -44,7 +44,7 @@ Real log_delta(Real mu, Real epsilon) {
 }
 
 void check_arguments(bool good, double first, double second) {
-  check(good, "gaussian loss of {} and {} (mu and epsilon are at least 0, delta is between 0 and 1)", first, second);
+  check(good, "gaussian loss of {} and {}: mu and epsilon are at least 0, delta is between 0 and 1.", first, second);
 }
 
 /// The last two neighbours between `good`, for which `holds`, and `bad`, for which it does not: the one for which it

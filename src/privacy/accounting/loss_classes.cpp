@@ -23,10 +23,10 @@ double rounded_up(long double value) {
 
 void check_charge(const ChargeGroup& group) {
   const Charge& charge = group.charge;
-  check(group.count >= 0, "{} releases (a count is at least 0)", group.count);
-  check(charge.epsilon >= 0 && charge.mu >= 0, "a charge of epsilon={}, mu={} (a loss is at least 0)", charge.epsilon,
+  check(group.count >= 0, "{} releases: a count is at least 0.", group.count);
+  check(charge.epsilon >= 0 && charge.mu >= 0, "a charge of epsilon={}, mu={}: a loss is at least 0.", charge.epsilon,
         charge.mu);
-  check(charge.delta >= 0 && charge.delta <= 1, "a charge of delta={} (a probability is between 0 and 1)",
+  check(charge.delta >= 0 && charge.delta <= 1, "a charge of delta={}: a probability is between 0 and 1.",
         charge.delta);
 }
 

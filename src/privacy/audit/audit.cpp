@@ -28,8 +28,8 @@ double share_of_the_first(bool gaussian) {
 
 void check_settings(const AuditSettings& settings) {
   check(settings.samples >= 100, "samples={}: an audit needs at least 100. Raise --samples.", settings.samples);
-  check(settings.delta > 0 && settings.delta < 1, "delta={} (must lie between 0 and 1)", settings.delta);
-  check(settings.share > 0 && settings.share <= 1, "share={} (of the error probability: above 0, at most 1)",
+  check(settings.delta > 0 && settings.delta < 1, "delta={}: must lie between 0 and 1.", settings.delta);
+  check(settings.share > 0 && settings.share <= 1, "share={}: of the error probability: above 0, at most 1.",
         settings.share);
 }
 
@@ -239,7 +239,7 @@ void Auditor::conclude() {
 
 AuditResult audit(const AuditSubject& subject, const Charge& claim, const AuditSettings& settings) {
   check_settings(settings);
-  check(subject.length >= 1 && subject.observe, "the subject '{}' shows nothing (no observation to audit)",
+  check(subject.length >= 1 && subject.observe, "the subject '{}' shows nothing: no observation to audit.",
         subject.name);
   return Auditor(subject, claim, settings).run();
 }

@@ -10,9 +10,9 @@ namespace starling {
 namespace {
 
 void check_counts(std::int64_t count, std::int64_t trials, double error) {
-  check(trials >= 1 && count >= 0 && count <= trials, "{} successes in {} trials (must be 0 to the trials)", count,
+  check(trials >= 1 && count >= 0 && count <= trials, "{} successes in {} trials: must be 0 to the trials.", count,
         trials);
-  check(error > 0 && error < 1, "error={} (a probability between 0 and 1)", error);
+  check(error > 0 && error < 1, "error={}: a probability between 0 and 1.", error);
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ double claimed(const Charge& claim, double delta) {
 
 double one_run_p_value(const OneRunScore& score, double epsilon, double delta) {
   check(score.right >= 0 && score.right <= score.guesses && score.guesses <= score.canaries && score.guesses >= 1,
-        "{} right of {} guesses about {} canaries (each must be at most the next)", score.right, score.guesses,
+        "{} right of {} guesses about {} canaries: each must be at most the next.", score.right, score.guesses,
         score.canaries);
-  check(epsilon >= 0 && delta >= 0 && delta < 1, "epsilon={} and delta={} (must not be negative, delta below 1)",
+  check(epsilon >= 0 && delta >= 0 && delta < 1, "epsilon={} and delta={}: must not be negative, delta below 1.",
         epsilon, delta);
   const boost::math::binomial guesses(static_cast<double>(score.guesses), 1 / (1 + std::exp(-epsilon)));
   double p = at_least(score.right, guesses);
@@ -55,7 +55,7 @@ double one_run_p_value(const OneRunScore& score, double epsilon, double delta) {
 }
 
 double one_run_bound(const OneRunScore& score, double delta, double error) {
-  check(error > 0 && error < 1, "error={} (a probability between 0 and 1)", error);
+  check(error > 0 && error < 1, "error={}: a probability between 0 and 1.", error);
   if (one_run_p_value(score, 0, delta) >= error) return 0;
   double low = 0;
   double high = 1;

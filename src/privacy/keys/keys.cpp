@@ -122,7 +122,7 @@ NoiseKey::~NoiseKey() {
 NoiseKey NoiseKey::random() {
   NoiseKey key{Bytes{}};
   check<FailureError>(RAND_priv_bytes(key.bytes_.data(), static_cast<int>(key.bytes_.size())) == 1,
-                      "no random bytes from the operating system (the noise key is made of them)");
+                      "no random bytes from the operating system: the noise key is made of them.");
   return key;
 }
 

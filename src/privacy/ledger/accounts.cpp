@@ -53,7 +53,7 @@ void Accounts::share_terms(const TermsOf& terms_of_client) {
 }
 
 void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
-  check(ledgers.size() == clients_.size() || ledgers.size() == 1, "{} ledgers for {} clients (each needs one)",
+  check(ledgers.size() == clients_.size() || ledgers.size() == 1, "{} ledgers for {} clients: each needs one.",
         ledgers.size(), clients_.size());
   ledgers_ = std::move(ledgers);
   const bool shared = std::adjacent_find(ledgers_.begin(), ledgers_.end(), std::not_equal_to<>()) == ledgers_.end();
@@ -79,7 +79,7 @@ void Accounts::skip_to_begin() {
 }
 
 void Accounts::count_before(const std::vector<std::optional<SingleRelease>>& releases) {
-  check(releases.size() == clients_.size(), "{} releases before the rounds of {} clients (one each)", releases.size(),
+  check(releases.size() == clients_.size(), "{} releases before the rounds of {} clients: one each.", releases.size(),
         clients_.size());
   share_terms([&](std::size_t k) {
     Terms terms = terms_of(clients_[k]);
@@ -90,7 +90,7 @@ void Accounts::count_before(const std::vector<std::optional<SingleRelease>>& rel
 
 void Accounts::limit(const std::vector<Budget>& budgets) {
   check((!ledgers_.empty() || clients_.empty()) && budgets.size() == clients_.size(),
-        "{} budgets for {} clients (each needs one, and a ledger to look losses up in)", budgets.size(),
+        "{} budgets for {} clients: each needs one, and a ledger to look losses up in.", budgets.size(),
         clients_.size());
   share_terms([&](std::size_t k) {
     Terms terms = terms_of(clients_[k]);
@@ -115,7 +115,7 @@ bool Accounts::reach(std::size_t k, Round t) {
   // A client that sat rounds out may be more than a block behind.
   while (t >= client.reserved && !client.stopped && client.reserved < end_of(client)) reserve(t);
   check<FailureError>(t < client.reserved || client.stopped,
-                      "client {} would release in round {}, which nobody has reserved (the run or its stream is over)",
+                      "client {} would release in round {}, which nobody has reserved: the run or its stream is over.",
                       number(k), t);
   return t < client.reserved;
 }
@@ -343,7 +343,7 @@ std::int64_t Accounts::leave_out_releases(Round end, bool same) {
   for (std::size_t k = 0; k < clients_.size(); ++k) {
     Holder& client = clients_[k];
     if (is_lost(client)) continue;
-    check(client.reserved <= end, "rounds before {} left out, where those before {} are reserved (they stay so)", end,
+    check(client.reserved <= end, "rounds before {} left out, where those before {} are reserved: they stay so.", end,
           client.reserved);
     most = std::max(most, pay_lost(k, same));
     if (client.reserved == end) continue;

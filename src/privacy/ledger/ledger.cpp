@@ -25,7 +25,7 @@ std::string now() {
 }  // namespace
 
 BlockSizes::BlockSizes(Round most, bool doubling) : most_(most), doubling_(doubling) {
-  check(most >= 1, "blocks of {} rounds (1 or more are reserved together)", most);
+  check(most >= 1, "blocks of {} rounds: 1 or more are reserved together.", most);
 }
 
 Round BlockSizes::after(Round reserved, Pace pace) const {
@@ -98,13 +98,13 @@ void Ledger::State::append_by_client(std::span<const T> items, const MakeRow& ro
   if (items.empty()) return;
   std::vector<ClientRange> clients;
   for (const T& item : items) {
-    check(item.clients.count() > 0, "clients {} through {} (a range runs upwards)", item.clients.first,
+    check(item.clients.count() > 0, "clients {} through {}: a range runs upwards.", item.clients.first,
           item.clients.through);
     clients.push_back(item.clients);
   }
   std::sort(clients.begin(), clients.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t k = 1; k < clients.size(); ++k) {
-    check(clients[k].first > clients[k - 1].through, "client {} twice at once (a row follows one that is written)",
+    check(clients[k].first > clients[k - 1].through, "client {} twice at once: a row follows one that is written.",
           clients[k].first);
   }
   std::vector<LedgerRow> rows;

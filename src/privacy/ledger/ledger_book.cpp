@@ -25,7 +25,7 @@ void add(Groups& groups, const ChargeGroup& more) {
     return;
   }
   check<DataError>(equal->count <= std::numeric_limits<std::int64_t>::max() - more.count,
-                   "the ledger counts more than 2^63 releases (no run made them)");
+                   "the ledger counts more than 2^63 releases: no run made them.");
   equal->count += more.count;
 }
 
@@ -162,7 +162,7 @@ const LedgerAccount* LedgerEntry::find(Client client) const {
 
 const LedgerAccount& LedgerEntry::account(Client client) const {
   const LedgerAccount* part = find(client);
-  check(part != nullptr, "client {} is none of run '{}' (whose row 'open' names its clients)", client, run.id);
+  check(part != nullptr, "client {} is none of run '{}': whose row 'open' names its clients.", client, run.id);
   return *part;
 }
 

@@ -49,7 +49,7 @@ class Verification {
   void take_row(std::string_view line) {
     const LedgerRow row = read_row(line, chain_);
     if (std::holds_alternative<StartRow>(row) != reading_.hashes.empty()) {
-      throw BadRow(Kind::inconsistent, "a ledger begins with the one row of kind 'ledger' (this is another)");
+      throw BadRow(Kind::inconsistent, "a ledger begins with the one row of kind 'ledger': this is another.");
     }
     try {
       LedgerRules::require(reading_.book, row);
@@ -66,8 +66,8 @@ class Verification {
 
   static LedgerDamage torn(std::int64_t number) {
     return {Kind::torn, number,
-            "the last line is torn (a crash while it was written; it was never acknowledged) the next run that uses "
-            "this ledger cuts it off"};
+            "the last line is torn: a crash while it was written; it was never acknowledged. The next run that uses "
+            "this ledger cuts it off."};
   }
 
   void compare_with_head() {
@@ -142,7 +142,7 @@ LedgerReading verify_ledger(std::string_view text, const std::optional<std::stri
   reading.counted = counted ? counted->rows : 0;
   if (!counted && reading.hashes.empty()) {
     reading.damage = {Kind::not_a_ledger, 1,
-                      "the file is not a privacy ledger (its first line is none of one) name another file"};
+                      "the file is not a privacy ledger: its first line is none of one. Name another file."};
   } else if (!counted && !reading.damage) {
     reading.damage = without_head(reading, head.has_value());
   }

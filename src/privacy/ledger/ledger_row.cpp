@@ -102,7 +102,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {
-    if (!object.is_object()) refuse("something stands where an object should (the format is another one)");
+    if (!object.is_object()) refuse("something stands where an object should: the format is another one.");
     next_ = object.begin();
   }
   void member(const char* name, std::string& value) {
@@ -165,7 +165,7 @@ class Reader {
         ranges.emplace_back(integer<Client>(item, name));
         continue;
       }
-      if (item.size() != 2) refuse("'clients' has a list that is no pair (of the first and last client of a range)");
+      if (item.size() != 2) refuse("'clients' has a list that is no pair: of the first and last client of a range.");
       ranges.push_back(range_of(integer<Client>(item[0], name), integer<Client>(item[1], name)));
     }
   }
@@ -191,7 +191,7 @@ class Reader {
   }
   static ClientRange range_of(Client first, Client through) {
     if (through <= first) {
-      refuse(fmt::format("clients {} through {} (a range has several, and runs upwards)", first, through));
+      refuse(fmt::format("clients {} through {}: a range has several, and runs upwards.", first, through));
     }
     return {first, through};
   }

@@ -24,7 +24,7 @@ bool consists_of(const std::string& text, std::string_view characters) {
 
 void check_digits(const std::string& digest) {
   check(consists_of(digest, "0123456789abcdef"),
-        "determined_by '{}' is no digest (it must be hexadecimal digits, or empty)", digest);
+        "determined_by '{}' is no digest: it must be hexadecimal digits, or empty.", digest);
 }
 
 bool is_loss(double value) {
@@ -49,13 +49,13 @@ void check_charge(const Charge& charge) {
       fits = charge == Charge::unbounded();
       break;
   }
-  check(fits, "a charge with epsilon {}, delta {}, mu {} (not what a charge of its kind has)", epsilon, delta, mu);
+  check(fits, "a charge with epsilon {}, delta {}, mu {}: not what a charge of its kind has.", epsilon, delta, mu);
 }
 
 void check_accumulation(const Accumulation& accumulation) {
   const auto& [correlation, independent, once, first_rounds] = accumulation;
   check(independent >= 0 && once >= 0 && independent + once < 1 && first_rounds >= 0 && first_rounds <= most_rounds,
-        "an accumulation with shares {} and {}, and {} first rounds (shares come to less than 1)", independent, once,
+        "an accumulation with shares {} and {}, and {} first rounds: shares come to less than 1.", independent, once,
         first_rounds);
 }
 
@@ -168,16 +168,16 @@ LedgerBlocks cut(LedgerBlocks blocks, Round end) {
 
 void check_values(const Reservation& block) {
   check(block.first >= 0 && block.first <= block.last && block.last <= most_rounds,
-        "rounds {} to {} (a block has a first round, and a last that is not before it)", block.first, block.last);
+        "rounds {} to {}: a block has a first round, and a last that is not before it.", block.first, block.last);
   std::int64_t pass = 0;
   for (const PassCharge& largest : block.passes) {
-    check(largest.pass > pass, "pass {} after pass {} (passes count from 1 and ascend)", largest.pass, pass);
+    check(largest.pass > pass, "pass {} after pass {}: passes count from 1 and ascend.", largest.pass, pass);
     check_charge(largest.charge);
     pass = largest.pass;
   }
   std::int64_t releases = 0;
   for (const auto& [charge, count] : block.charges) {
-    check(count >= 1 && count <= most_releases - releases, "{} releases in a block (1 to {} can be counted)", count,
+    check(count >= 1 && count <= most_releases - releases, "{} releases in a block: 1 to {} can be counted.", count,
           most_releases - releases);
     check_charge(charge);
     releases += count;
@@ -203,21 +203,21 @@ void LedgerRules::apply_row(LedgerBook& /*book*/, const StartRow& /*row*/) {}
 void LedgerRules::require_row(const LedgerBook& book, const OpenRow& row) {
   const LedgerRun& run = row.run;
   check(!run.id.empty() && consists_of(run.id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._:-"),
-        "run id '{}' (it must be letters, digits and . _ : -)", run.id);
+        "run id '{}': it must be letters, digits and . _ : -.", run.id);
   check(find_run(book, run.id) == nullptr,
         "run '{}' stands in the ledger already: noise is derived from the id, so that each run needs its own. Take "
         "that run up again, or begin one with another id.",
         run.id);
   check_digits(run.determined_by);
-  check(run.batch >= 1, "a batch of {} records (1 or more)", run.batch);
-  check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units (1 or more)", run.batch_units);
+  check(run.batch >= 1, "a batch of {} records: 1 or more.", run.batch);
+  check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units: 1 or more.", run.batch_units);
   check_accumulation(run.accumulation);
   if (!run.accumulation.any()) static_cast<void>(stated_correlation(run.parameters));
   check(!run.clients.empty() && run.clients.front().first >= 0,
-        "no client, or one below 0 (a run has clients from 0 on)");
+        "no client, or one below 0: a run has clients from 0 on.");
   std::int64_t next = 0;
   for (const auto& [first, through] : run.clients) {
-    check(first >= next && through >= first, "the run's clients do not ascend (each is named once, in order)");
+    check(first >= next && through >= first, "the run's clients do not ascend: each is named once, in order.");
     next = std::int64_t{through} + 1;
   }
 }
@@ -239,7 +239,7 @@ void LedgerRules::require_row(const LedgerBook& book, const ReserveRow& row) {
     check(block.first >= reserved,
           "round {} of client {} is reserved already: rounds below {} are. Reserve from there on.", block.first, client,
           reserved);
-    check(block.first == reserved, "rounds {} to {} of client {} would be left out (blocks follow one another)",
+    check(block.first == reserved, "rounds {} to {} of client {} would be left out: blocks follow one another.",
           reserved, block.first - 1, client);
   });
 }
@@ -259,7 +259,7 @@ void LedgerRules::apply_row(LedgerBook& book, const ReserveRow& row) {
 
 void LedgerRules::require_row(const LedgerBook& book, const ResumeRow& row) {
   const LedgerEntry* entry = find_run(book, row.run);
-  check(entry != nullptr, "run '{}' is not in the ledger (only what began can be taken up again)", row.run);
+  check(entry != nullptr, "run '{}' is not in the ledger: only what began can be taken up again.", row.run);
   check(entry->run.determined_by == row.determined_by,
         "run '{}' would not be the same: its data, configuration, keys or build differ, or it cannot be replayed. "
         "Begin a new run, whose releases are charged anew.",
@@ -280,7 +280,7 @@ void LedgerRules::apply_row(LedgerBook& book, const ResumeRow& row) {
 void LedgerRules::require_row(const LedgerBook& book, const EndRow& row) {
   check_accounts(book, row.run, row.clients, [&](const LedgerAccount& account, Client client) {
     check(row.rounds >= 0 && row.rounds <= account.charged,
-          "client {} has released {} rounds and reserved {} (what is released must be reserved before)", client,
+          "client {} has released {} rounds and reserved {}: what is released must be reserved before.", client,
           row.rounds, account.charged);
   });
 }

@@ -300,7 +300,7 @@ bool PrivacyReport::is_private() const {
 PrivacyReport privacy_report(const Protection& mechanism, const std::string& mechanism_name, NoiseKeyPolicy noise_key,
                              const ClientLosses& worst, std::int64_t clients, std::optional<double> delta) {
   check(worst.participations >= 0 && worst.participations <= worst.releases && clients >= 1,
-        "{} participations in {} releases of {} clients (a record enters no more releases than its client makes)",
+        "{} participations in {} releases of {} clients: a record enters no more releases than its client makes.",
         worst.participations, worst.releases, clients);
   const ReleaseSettings& settings = mechanism.settings();
   const std::vector<ChargeGroup> release{{mechanism.charge(settings.price.most), 1}};

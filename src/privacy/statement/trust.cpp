@@ -199,7 +199,7 @@ PaperClaim paper_claim(const PaperPerturbation& mechanism, double records, std::
 }
 
 std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients, std::int64_t of_rank_0) {
-  check(record.mu.has_value(), "collusion without a mu (noise in shares is Gaussian)");
+  check(record.mu.has_value(), "collusion without a mu: noise in shares is Gaussian.");
   std::vector<Collusion> result;
   for (const std::int64_t colluding : std::set<std::int64_t>{0, 1, clients / 2, of_rank_0}) {
     Collusion each{colluding, record};
@@ -218,7 +218,7 @@ std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t client
 }
 
 PrivacyLoss loss_in_clients(const PrivacyLoss& record, std::int64_t clients) {
-  check(clients >= 1, "{} clients with data of somebody (must be at least 1)", clients);
+  check(clients >= 1, "{} clients with data of somebody: must be at least 1.", clients);
   PrivacyLoss all = record;
   if (clients == 1 || std::isinf(record.epsilon)) return all;
   const auto count = static_cast<double>(clients);

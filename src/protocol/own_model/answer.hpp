@@ -24,11 +24,10 @@ inline constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;  ///< bits of ea
 inline void require_fence(const Vector& numbers, const char* what) {
   const bool whole = std::all_of(numbers.end() - fence, numbers.end(),
                                  [](double x) { return std::bit_cast<std::uint64_t>(x) == fence_bits; });
-  check<FailureError>(
-      whole,
-      "--model: the own model has written beyond the end of the {} that it was asked for (memory may be "
-      "damaged). Look how many it writes.",
-      what);
+  check<FailureError>(whole,
+                      "--model: the own model has written beyond the end of the {} that it was asked for: memory may "
+                      "be damaged. Look how many it writes.",
+                      what);
 }
 
 /// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is

@@ -30,11 +30,10 @@ OfferedModel::~OfferedModel() {
 
 std::shared_ptr<OwnModel> offered_model(const std::string& name) {
   const auto found = offered().find(name);
-  check(
-      found != offered().end(),
-      "--model own:{}: no such model (own models live in a process that embeds starling, as Python does). From a file "
-      "a model comes by --model plugin:FILE.",
-      name);
+  check(found != offered().end(),
+        "--model own:{}: no such model: own models live in a process that embeds starling, as Python does. From a file "
+        "a model comes by --model plugin:FILE.",
+        name);
   return found->second;
 }
 

@@ -77,4 +77,10 @@ class OfferedModel {
 /// The own model of that name. Throws UsageError if no OfferedModel has it.
 [[nodiscard]] std::shared_ptr<OwnModel> offered_model(const std::string& name);
 
+/// Loads a shared library that keeps to <starling/plugin.h>, and makes its model with these options. The model's
+/// identity is the digest of the file and the options. Throws UsageError for a file that is no such library, for one
+/// that was made for another version of the header, for a model without the functions that it needs, and if the
+/// library refuses the options.
+[[nodiscard]] std::shared_ptr<OwnModel> open_plugin(const std::string& path, const std::string& options);
+
 }  // namespace starling

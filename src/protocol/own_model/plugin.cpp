@@ -1,5 +1,3 @@
-#include "protocol/own_model/plugin.hpp"
-
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include "core/record_error.hpp"
 #include "files/tell_user.hpp"
 #include "protocol/own_model/answer.hpp"
+#include "protocol/own_model/own_model.hpp"
 
 namespace starling {
 
@@ -49,8 +48,8 @@ thread_local int running = 0;  ///< number of calls of plug-ins that this thread
 void refuse_to_exit(int status, void* /*none*/) {
   if (running == 0) return;
   tell_user(
-      "starling: --model: the plug-in has ended the process (exit, or STOP of Fortran). Let it return a "
-      "number other than 0.\n");
+      "starling: --model: the plug-in has ended the process: exit, or STOP of Fortran. Let it return a number other "
+      "than 0.\n");
   _exit(status != 0 ? status : static_cast<int>(ExitCode::failure));
 }
 

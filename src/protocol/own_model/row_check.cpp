@@ -110,8 +110,8 @@ class RowCheck {
     const RecordTable table{records.size(), features_, x.data(), features_, y.data()};
     const auto failure = failure_of([&] { answer_.ask(own_, point, table, own_.classifies() && own_.predicts()); });
     check(point == point_ && x == asked_x_ && y == asked_y_,
-          "--model: the own model writes into the records or the parameters that it is given (its next gradients would "
-          "depend on that). Let it write into its results alone.{}",
+          "--model: the own model writes into the records or the parameters that it is given: its next gradients would "
+          "depend on that. Let it write into its results alone.{}",
           "");
     return failure;
   }
@@ -139,7 +139,7 @@ class RowCheck {
 
   [[noreturn]] static void refuse(const char* when) {
     fail<UsageError>(
-        "--model: the own model gives another loss or gradient of a record {} (tried on public random records). Under "
+        "--model: the own model gives another loss or gradient of a record {}: tried on public random records. Under "
         "noise both must depend on the parameters and this record alone, or the figures of privacy do not hold. Take "
         "means over a batch, memory of earlier calls and random numbers out of its code.",
         when);

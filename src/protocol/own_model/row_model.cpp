@@ -111,7 +111,7 @@ RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
       dimension_(ask_before_records("its number of parameters", [&] { return own_->dimension(features); })),
       classifies_(own_->classifies() && own_->predicts()) {
   check(dimension_ > 0 && dimension_ <= most_parameters,
-        "--model: the own model has {} parameters for {} features (there must be some) see its function `dimension`",
+        "--model: the own model has {} parameters for {} features: there must be some. See its function `dimension`.",
         dimension_, features);
   at_once_ = std::max<std::size_t>(1, bytes_of_chunk / sizeof(double) / std::max(dimension_, features));
 }
@@ -122,8 +122,8 @@ std::optional<Vector> RowModel::initial(std::uint64_t seed) const {
   check(start->size() == dimension_, "--model: the own model starts with {} numbers and has {} parameters",
         start->size(), dimension_);
   check(std::ranges::all_of(*start, [this](double x) { return std::abs(x) <= largest_parameter(); }),
-        "--model: the own model starts with numbers that are not finite or beyond {:.3g} (no step leads back) see its "
-        "function `start`",
+        "--model: the own model starts with numbers that are not finite or beyond {:.3g}: no step leads back. See its "
+        "function `start`.",
         largest_parameter());
   return start;
 }

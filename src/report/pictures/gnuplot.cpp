@@ -357,16 +357,16 @@ std::string draw(const std::string& folder, const std::string& script_name, cons
   for (const Picture& picture : pictures) writer.add(picture);
   write_text(folder + "/" + script_name, writer.text(formats));
   const int status = run_quietly(bench.path(), {"gnuplot", fs::absolute(folder + "/" + script_name).string()});
-  if (status == -1 || status == 127) return "no pictures: gnuplot is not installed (the CSV tables hold the curves)";
+  if (status == -1 || status == 127) return "no pictures: gnuplot is not installed: the CSV tables hold the curves.";
   for (const auto& entry : fs::directory_iterator(bench.path())) {
     fs::rename(entry.path(), fs::path(folder) / entry.path().filename());
   }
   if (status == 0) return "";
   if (status == no_terminal) {
-    return "no PDF: this gnuplot has no terminal pdfcairo (it was built without cairo). Install gnuplot-nox or "
+    return "no PDF: this gnuplot has no terminal pdfcairo: it was built without cairo. Install gnuplot-nox or "
            "gnuplot-qt, or leave pdf out of --picture-format";
   }
-  return fmt::format("not all pictures: gnuplot ended with status {} (run it on {} in {})", status, script_name,
+  return fmt::format("not all pictures: gnuplot ended with status {}: run it on {} in {}.", status, script_name,
                      folder);
 }
 

@@ -8,7 +8,7 @@
 #include "core/text/names.hpp"
 #include "core/text/spec.hpp"
 #include "model/network/network_model.hpp"
-#include "protocol/own_model/plugin.hpp"
+#include "protocol/own_model/own_model.hpp"
 #include "protocol/own_model/row_model.hpp"
 
 namespace starling {

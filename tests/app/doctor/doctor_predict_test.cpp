@@ -78,7 +78,7 @@ TEST(Launches, ThatMakeNoSenseAreRefusedClearly) {
   EXPECT_THAT(refusal("latency=fastus"), HasSubstr("latency"));
   EXPECT_THAT(refusal("hosts=3,ranks=2,latency=1us"), HasSubstr("every host has one"));
   EXPECT_THAT(refusal("hosts=3,hosts=4"), HasSubstr("twice"));
-  EXPECT_THAT(refusal("host=3"), HasSubstr("known: hosts, latency, bandwidth, eager"));
+  EXPECT_THAT(refusal("host=3"), HasSubstr("known are hosts, latency, bandwidth, eager"));
   EXPECT_THAT(refusal("hosts"), HasSubstr("'hosts' is no key=value"));
   EXPECT_THAT(refusal(""), HasSubstr("'' is no key=value"));
   EXPECT_THAT(refusal("clients="), HasSubstr("no value"));

@@ -66,7 +66,7 @@ TEST_F(Gzip, ATruncatedStreamIsToldWhereverItEnds) {
   for (const std::size_t keep :
        {std::size_t{5}, std::size_t{15}, bytes.size() / 2, bytes.size() - 9, bytes.size() - 8, bytes.size() - 1}) {
     EXPECT_EQ(error(bytes.substr(0, keep)),
-              (folder_ / "x.csv.gz") + ": the gzip stream ends early (the file is truncated) fetch it again")
+              (folder_ / "x.csv.gz") + ": the gzip stream ends early: the file is truncated. Fetch it again.")
         << keep << " bytes of " << bytes.size();
   }
 }
@@ -75,10 +75,10 @@ TEST_F(Gzip, ADamagedStreamIsTold) {
   std::string bytes = compress(many_rows());
   bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);
   EXPECT_EQ(error(bytes),
-            (folder_ / "x.csv.gz") + ": the gzip stream is damaged (incorrect data check) fetch it again");
+            (folder_ / "x.csv.gz") + ": the gzip stream is damaged: incorrect data check. Fetch it again.");
   bytes = compress(many_rows());
   bytes[10] = '\xFF';  // an unknown kind of deflate block
-  EXPECT_THAT(error(bytes), HasSubstr("x.csv.gz: the gzip stream is damaged (invalid"));
+  EXPECT_THAT(error(bytes), HasSubstr("x.csv.gz: the gzip stream is damaged: invalid"));
 }
 
 }  // namespace starling::gzip_test

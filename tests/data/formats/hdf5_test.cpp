@@ -238,15 +238,15 @@ TEST_F(Hdf5, ReadingNeitherWritesNorLocks) {
 
 TEST_F(Hdf5, MissingDatasetsAreToldWithWhatIsThere) {
   EXPECT_EQ(error([](const File& file) { file.write<double>("/data", {1}, {0}); }),
-            path_ + ": no dataset /x (the file holds /data) store the features as /x");
-  EXPECT_THAT(error([](const File&) {}), HasSubstr("no dataset /x (the file holds nothing)"));
-  EXPECT_THAT(error([](const File& file) { file.make_group("/x"); }), HasSubstr("no dataset /x (the file holds /x)"));
+            path_ + ": no dataset /x: the file holds /data. Store the features as /x.");
+  EXPECT_THAT(error([](const File&) {}), HasSubstr("no dataset /x: the file holds nothing."));
+  EXPECT_THAT(error([](const File& file) { file.make_group("/x"); }), HasSubstr("no dataset /x: the file holds /x."));
   EXPECT_EQ(
       error([](const File& file) {
         file.write<double>("/x", {1, 1}, {0});
         file.write<double>("/z", {1}, {0});
       }),
-      path_ + ": no dataset /y (the file holds /x, /z) store the labels as /y, or name a column of /x by --label");
+      path_ + ": no dataset /y: the file holds /x, /z. Store the labels as /y, or name a column of /x by --label.");
 }
 
 TEST_F(Hdf5, ShapesMustFit) {
@@ -260,13 +260,13 @@ TEST_F(Hdf5, ShapesMustFit) {
     });
   };
   EXPECT_EQ(shapes({2, 3}, {2}), "");
-  EXPECT_THAT(shapes({2}, {2}), HasSubstr("/x has 1 dimensions (it must have 2: records and features)"));
+  EXPECT_THAT(shapes({2}, {2}), HasSubstr("/x has 1 dimensions: it must have 2, records and features."));
   EXPECT_THAT(shapes({2, 2, 2}, {2}), HasSubstr("/x has 3 dimensions"));
   EXPECT_THAT(shapes({2, 0}, {2}), HasSubstr("/x has no column"));
   EXPECT_THAT(shapes({}, {2}), HasSubstr("/x is a single value"));
   EXPECT_THAT(shapes({2, 3}, {3}), HasSubstr("2 rows of /x and 3 of /y"));
   EXPECT_THAT(shapes({2, 3}, {2, 2}),
-              HasSubstr("/y has 2 dimensions and 2 values per record (a record has one label)"));
+              HasSubstr("/y has 2 dimensions and 2 values per record: a record has one label."));
   EXPECT_THAT(shapes({2, 3}, {2, 1, 1}), HasSubstr("/y has 3 dimensions"));
 }
 
@@ -278,7 +278,8 @@ TEST_F(Hdf5, ValuesMustBeFiniteNumbers) {
     });
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(values({1, 2, 3, NAN}, {0, 0}), HasSubstr("x.h5: record 2: column 1 (from 0) of /x is nan (not finite"));
+  EXPECT_THAT(values({1, 2, 3, NAN}, {0, 0}),
+              HasSubstr("x.h5: record 2: column 1 (from 0) of /x is nan: every value must be a finite number"));
   EXPECT_THAT(values({-infinity, 2, 3, 4}, {0, 0}), HasSubstr("x.h5: record 1: column 0 (from 0) of /x is -inf"));
   EXPECT_THAT(values({1, 2, 3, 4}, {0, infinity}), HasSubstr("x.h5: record 2: column 0 (from 0) of /y is inf"));
   EXPECT_THAT(error([](const File& file) {
@@ -287,7 +288,7 @@ TEST_F(Hdf5, ValuesMustBeFiniteNumbers) {
                 const Handle space(H5Screate_simple(2, sizes.data(), nullptr), H5Sclose, "x");
                 Handle(H5Dcreate2(file.id(), "/x", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose, "x");
               }),
-              HasSubstr("x.h5: /x is text (every value must be a number)"));
+              HasSubstr("x.h5: /x is text: every value must be a number."));
 }
 
 TEST_F(Hdf5, NamesMustFitTheColumns) {
@@ -298,7 +299,7 @@ TEST_F(Hdf5, NamesMustFitTheColumns) {
       write_texts(file, texts);
     });
   };
-  EXPECT_THAT(names({"a"}), HasSubstr("/x: attribute 'names' has 1 names (there are 2 columns)"));
+  EXPECT_THAT(names({"a"}), HasSubstr("/x: attribute 'names' has 1 names: there are 2 columns."));
   EXPECT_THAT(error([](const File& file) {
                 write_numbers(file, "/x", {1, 2}, {1, 2}, {});
                 file.attribute("/x", "names", 3.0);
@@ -309,7 +310,7 @@ TEST_F(Hdf5, NamesMustFitTheColumns) {
                 write_numbers(file, "/x", {1, 2}, {1, 2}, {});
                 write_texts(file, {"a", "b"});
               }),
-              HasSubstr("no column 'c' (the columns are a, b;"));
+              HasSubstr("no column 'c': the columns are a, b;"));
 }
 
 /// Stands in for a compression that is there when the file is written and not when it is read.
@@ -336,7 +337,7 @@ TEST_F(Hdf5, AMissingFilterIsNamed) {
   EXPECT_EQ(read_all(path_).size(), 2U);
   ASSERT_GE(H5Zunregister(number), 0);
   EXPECT_THAT(message_of<DataError>([this] { read_all(path_); }),
-              HasSubstr("x.h5: /x is compressed by filter 32765 'squeeze' (this HDF5 library does not have it)"));
+              HasSubstr("x.h5: /x is compressed by filter 32765 'squeeze': this HDF5 library does not have it."));
 }
 
 TEST_F(Hdf5, NamesAreUtf8) {
@@ -354,11 +355,11 @@ TEST_F(Hdf5, FilesThatAreNoneAreTold) {
     return message_of<DataError>([&] { read_all(folder_.write("y.h5", bytes)); });
   };
   EXPECT_EQ(content("1,2,3\n"),
-            (folder_ / "y.h5") + ": not an HDF5 file (it has no HDF5 signature) check the path or --format");
+            (folder_ / "y.h5") + ": not an HDF5 file: it has no HDF5 signature. Check the path or --format.");
   EXPECT_THAT(content(""), HasSubstr("not an HDF5 file"));
-  EXPECT_THAT(content("\x1F\x8B\x08"), HasSubstr("gzipped (HDF5 is read in place) gunzip it first"));
+  EXPECT_THAT(content("\x1F\x8B\x08"), HasSubstr("gzipped: HDF5 is read in place. Gunzip it first"));
   EXPECT_EQ(message_of<UsageError>([] { read_all("no/such.h5"); }),
-            "cannot open 'no/such.h5' (No such file or directory) check the path and its permissions");
+            "cannot open 'no/such.h5': No such file or directory. Check the path and its permissions.");
 }
 
 TEST_F(Hdf5, ATruncatedFileIsTold) {
@@ -369,7 +370,7 @@ TEST_F(Hdf5, ATruncatedFileIsTold) {
   for (const std::uintmax_t size : {std::filesystem::file_size(path_) - 1, std::uintmax_t{4096}, std::uintmax_t{20}}) {
     std::filesystem::resize_file(path_, size);
     EXPECT_THAT(message_of<DataError>([this] { read_all(path_); }),
-                HasSubstr("x.h5: a damaged or truncated HDF5 file ("))
+                HasSubstr("x.h5: a damaged or truncated HDF5 file: "))
         << size;
   }
 }
@@ -378,10 +379,10 @@ TEST_F(Hdf5, OptionsOfTextAndOtherDimensionsAreRefused) {
   make_small();
   const auto refused = [this] { return message_of<UsageError>([this] { read_all(path_, settings_); }); };
   settings_.delimiter = "tab";
-  EXPECT_THAT(refused(), HasSubstr("--delimiter (the file is not delimited text)"));
+  EXPECT_THAT(refused(), HasSubstr("--delimiter: the file is not delimited text."));
   settings_ = {};
   settings_.dimension = 5;
-  EXPECT_THAT(refused(), HasSubstr("2 features (--dimension says 5"));
+  EXPECT_THAT(refused(), HasSubstr("2 features: --dimension says 5"));
 }
 
 // Where a source is missing the library reads zeros.

@@ -90,7 +90,7 @@ TEST_F(Idx, LabelsAreReadWithoutFeatures) {
 TEST_F(Idx, StandsInAPair) {
   const std::string path = folder_.write("x-ubyte", idx_bytes(2, 2));
   EXPECT_EQ(message_of<DataError>([&] { read_all(path); }),
-            path + ": an IDX file alone (it holds features or labels, not both) give the pair FEATURES,LABELS");
+            path + ": an IDX file alone: it holds features or labels, not both. Give the pair FEATURES,LABELS.");
 }
 
 TEST_F(Idx, HoldsLabelsToo) {
@@ -98,7 +98,7 @@ TEST_F(Idx, HoldsLabelsToo) {
   const Plains expected{{{1, 2}, {}, 5}, {{3, 4}, {}, 0}};
   EXPECT_EQ(read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2}, "\5\0"s))), expected);
   EXPECT_EQ(read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2, 1}, "\5\0"s))), expected);
-  EXPECT_ERROR(DataError, "y-ubyte: 2 values per record (the second file of a pair has one",
+  EXPECT_ERROR(DataError, "y-ubyte: 2 values per record: the second file of a pair has one",
                read_all(features + "," + folder_.write("y-ubyte", idx_file(8, {2, 2}, "\5\0\1\2"s))));
 }
 
@@ -106,38 +106,38 @@ TEST_F(Idx, ThereAreNoColumnsToChoose) {
   DataSettings settings;
   settings.drop = {"0"};
   const std::string source = pair(folder_.write("x-ubyte", idx_bytes(2, 2)), 2);
-  EXPECT_ERROR(UsageError, "x-ubyte: --drop (an IDX file", read_all(source, settings));
+  EXPECT_ERROR(UsageError, "x-ubyte: --drop: an IDX file", read_all(source, settings));
   settings = {};
   settings.dimension = 3;
-  EXPECT_ERROR(UsageError, "2 features (--dimension says 3", read_all(source, settings));
+  EXPECT_ERROR(UsageError, "2 features: --dimension says 3", read_all(source, settings));
 }
 
 TEST_F(Idx, WhatIsWrongIsTold) {
   EXPECT_THAT(error(""), HasSubstr("x-ubyte: the file ends inside its header"));
   EXPECT_THAT(error("\0\0\x08\x02\0\0"s), HasSubstr("x-ubyte: the file ends inside its header"));
-  EXPECT_THAT(error("1,2,3\n"), HasSubstr("x-ubyte: not an IDX file (it does not start with two zero bytes)"));
-  EXPECT_THAT(error(idx_file(0x0A, {2}, "ab")), HasSubstr("values of type 0x0A (IDX knows 08, 09, 0B"));
-  EXPECT_THAT(error(idx_file(8, {}, "a")), HasSubstr("a single value (rank 0;"));
-  EXPECT_THAT(error(idx_file(8, {2, 0}, "")), HasSubstr("records without values (one of its sizes is 0)"));
-  EXPECT_THAT(error(idx_file(8, {2, 0, 3}, "")), HasSubstr("records without values (one of its sizes is 0)"));
+  EXPECT_THAT(error("1,2,3\n"), HasSubstr("x-ubyte: not an IDX file: it does not start with two zero bytes."));
+  EXPECT_THAT(error(idx_file(0x0A, {2}, "ab")), HasSubstr("values of type 0x0A: IDX knows 08, 09, 0B"));
+  EXPECT_THAT(error(idx_file(8, {}, "a")), HasSubstr("a single value: rank 0;"));
+  EXPECT_THAT(error(idx_file(8, {2, 0}, "")), HasSubstr("records without values: one of its sizes is 0."));
+  EXPECT_THAT(error(idx_file(8, {2, 0, 3}, "")), HasSubstr("records without values: one of its sizes is 0."));
   for (const std::vector<std::uint32_t>& sizes :
        {std::vector<std::uint32_t>{1, 65536, 65536, 65536, 65536}, {1, 4294967295U, 4294967295U}, {1, 20'000'000}}) {
     EXPECT_THAT(error(idx_file(8, sizes, "abc")), HasSubstr("more than 16777216 values per record"));
   }
   EXPECT_THAT(error(idx_file(8, {4294967295U, 16777216}, "abc")),
-              HasSubstr("(4294967295 records need 72057594021150732"));
+              HasSubstr(": 4294967295 records need 72057594021150732"));
 }
 
 TEST_F(Idx, AFileMustBeAsLongAsItsHeaderSays) {
   const std::string content = idx_bytes(2, 3);
   const std::string cut = content.substr(0, content.size() - 1);
-  EXPECT_THAT(error(cut), HasSubstr("x-ubyte: 17 bytes (2 records need 18: the file is truncated)"));
-  EXPECT_THAT(error(content + "a"), HasSubstr("x-ubyte: 19 bytes (2 records end at 18: bytes are left over)"));
+  EXPECT_THAT(error(cut), HasSubstr("x-ubyte: 17 bytes: 2 records need 18: the file is truncated."));
+  EXPECT_THAT(error(content + "a"), HasSubstr("x-ubyte: 19 bytes: 2 records end at 18: bytes are left over."));
   const auto gzipped_error = [this](const std::string& bytes) {
     return message_of<DataError>([&] { read_all(pair(write_gzipped(folder_, "x.idx.gz", bytes), 2)); });
   };
-  EXPECT_THAT(gzipped_error(cut), HasSubstr("x.idx.gz: record 2: the file ends inside it (the header promises 2"));
-  EXPECT_THAT(gzipped_error(content + "a"), HasSubstr("x.idx.gz: bytes are left over (after 2 records"));
+  EXPECT_THAT(gzipped_error(cut), HasSubstr("x.idx.gz: record 2: the file ends inside it: the header promises 2"));
+  EXPECT_THAT(gzipped_error(content + "a"), HasSubstr("x.idx.gz: bytes are left over: after 2 records"));
   const auto reader = open_reader(pair(write_gzipped(folder_, "x.idx.gz", content + "a"), 2), {});
   Record record;
   EXPECT_TRUE(reader->next(record));
@@ -147,9 +147,9 @@ TEST_F(Idx, AFileMustBeAsLongAsItsHeaderSays) {
 TEST_F(Idx, ValuesMustBeFinite) {
   const std::string one = big_endian(std::bit_cast<std::uint32_t>(1.0F), 4);
   EXPECT_THAT(error(idx_file(0x0D, {2, 2}, one + one + one + "\x7F\xC0\0\0"s)),
-              HasSubstr("x-ubyte: record 2: value 1 (from 0) is nan (not finite"));
+              HasSubstr("x-ubyte: record 2: value 1 (from 0) is nan: every value must be a finite number"));
   EXPECT_THAT(error(idx_file(0x0D, {2, 2}, "\xFF\x80\0\0"s + one + one + one)),
-              HasSubstr("x-ubyte: record 1: value 0 (from 0) is -inf (not finite"));
+              HasSubstr("x-ubyte: record 1: value 0 (from 0) is -inf: every value must be a finite number"));
 }
 
 TEST(IdxData, Mnist) {

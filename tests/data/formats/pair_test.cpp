@@ -49,7 +49,7 @@ TEST_F(Pair, FeatureColumnsMayBeLeftOut) {
 TEST_F(Pair, LengthsMustAgree) {
   EXPECT_EQ(error("1 2\n3 4\n5 6\n7 8\n", "0\n1\n"),
             pair("1 2\n3 4\n5 6\n7 8\n", "0\n1\n") +
-                ": 4 records of features and 2 labels (each record has one label) give files that belong together");
+                ": 4 records of features and 2 labels: each record has one label. Give files that belong together.");
   EXPECT_THAT(error("1 2\n", "0\n1\n"), HasSubstr(": 1 records of features and 2 labels"));
   const std::string labels = "," + folder_.write("y.csv", "1\n2\n");
   const std::string known = folder_.write("x.idx", idx_bytes(3, 2)) + labels;
@@ -58,18 +58,18 @@ TEST_F(Pair, LengthsMustAgree) {
 }
 
 TEST_F(Pair, WhatIsWrongIsTold) {
-  EXPECT_THAT(error("1 2\n", "7 5\n"), HasSubstr("y.dat: 2 columns (the second file of a pair has one value"));
-  EXPECT_THAT(error("1 2\n1 x\n", "0\n1\n"), HasSubstr("x.dat: row 2: column 1 (from 0) is 'x' (not a number)"));
-  EXPECT_THAT(error("1 2\n1 2\n", "0\nnan\n"), HasSubstr("y.dat: row 2: column 0 (from 0) is 'nan' (not finite"));
+  EXPECT_THAT(error("1 2\n", "7 5\n"), HasSubstr("y.dat: 2 columns: the second file of a pair has one value"));
+  EXPECT_THAT(error("1 2\n1 x\n", "0\n1\n"), HasSubstr("x.dat: row 2: column 1 (from 0) is 'x': not a number."));
+  EXPECT_THAT(error("1 2\n1 2\n", "0\nnan\n"), HasSubstr("y.dat: row 2: column 0 (from 0) is 'nan': not finite"));
   settings_.format = "svmlight";
-  EXPECT_THAT(error("1 2:3\n", "1 2:3\n"), HasSubstr("svmlight in a pair (its rows hold both"));
+  EXPECT_THAT(error("1 2:3\n", "1 2:3\n"), HasSubstr("svmlight in a pair: its rows hold both"));
   settings_ = {};
   settings_.label = "0";
-  EXPECT_THAT(error("1 2\n", "0\n"), HasSubstr("--label 0 (the labels of a pair are its second file) leave it out"));
+  EXPECT_THAT(error("1 2\n", "0\n"), HasSubstr("--label 0: the labels of a pair are its second file. Leave it out"));
   for (const std::string source : {"a,b,c", ",b", "a,"}) {
     EXPECT_EQ(
         message_of<UsageError>([&] { read_all(source); }),
-        "'" + source + "' is not a pair of files (a pair is FEATURES,LABELS) give two names with one comma between");
+        "'" + source + "' is not a pair of files: a pair is FEATURES,LABELS. Give two names with one comma between.");
   }
   EXPECT_ERROR(UsageError, "cannot open 'no-such.csv'", read_all(folder_.write("x.csv", "1\n") + ",no-such.csv"));
 }
@@ -79,7 +79,7 @@ TEST_F(Pair, TextOptionsNeedText) {
   const std::string binary = folder_.write("x.idx", idx_bytes(2, 2));
   EXPECT_EQ(read_all(binary + "," + folder_.write("y.csv", "1\n2\n"), settings_).size(), 2U);
   const std::string labels = folder_.write("y.idx", idx_file(8, {2}, "ab"));
-  EXPECT_ERROR(UsageError, "--header (the file is not delimited text)", read_all(binary + "," + labels, settings_));
+  EXPECT_ERROR(UsageError, "--header: the file is not delimited text.", read_all(binary + "," + labels, settings_));
 }
 
 TEST_F(Pair, ACommaInTheNameOfAFileIsItsOwn) {

@@ -59,12 +59,12 @@ TEST(Source, UnknownFormatsListTheKnown) {
       ".dat .txt .data";
   const std::string path = folder.write("x.h6", std::string("PNG\0\1\2", 6));
   EXPECT_EQ(message_of<DataError>([&] { return open_reader(path, {}); }),
-            path + ": neither its name nor its content tells the format (known: " + known +
-                "; text also gzipped) give --format");
+            path + ": neither its name nor its content tells the format: known are " + known +
+                "; text also gzipped. Give --format.");
   DataSettings settings;
   settings.format = "parquet";
   EXPECT_EQ(message_of<UsageError>([&] { return open_reader("x.csv", settings); }),
-            "unknown format 'parquet' (known: auto; " + known + ") give --format one of them");
+            "unknown format 'parquet': known are auto; " + known + ". Give --format one of them.");
 }
 
 TEST(Source, TablesOfOtherProgramsAreRefusedWithAWayToConvertThem) {
@@ -91,12 +91,12 @@ TEST(Source, OptionsThatAFormatCannotHeedAreRefused) {
     return message_of<UsageError>([&] { return open_reader(path, settings); });
   };
   EXPECT_EQ(error([](ReadSettings& s) { s.label = "y"; }),
-            path + ": --label (svmlight has no columns: the label stands first) leave it out");
-  EXPECT_THAT(error([](ReadSettings& s) { s.id = "y"; }), HasSubstr("--id (svmlight"));
-  EXPECT_THAT(error([](ReadSettings& s) { s.drop = {"y"}; }), HasSubstr("--drop (svmlight"));
-  EXPECT_THAT(error([](ReadSettings& s) { s.key = "y"; }), HasSubstr("--partition column: (svmlight"));
-  EXPECT_THAT(error([](ReadSettings& s) { s.delimiter = "tab"; }), HasSubstr("--delimiter (the file is not"));
-  EXPECT_THAT(error([](ReadSettings& s) { s.header = ReadSettings::Header::no; }), HasSubstr("--header (the file is"));
+            path + ": --label: svmlight has no columns: the label stands first. Leave it out.");
+  EXPECT_THAT(error([](ReadSettings& s) { s.id = "y"; }), HasSubstr("--id: svmlight"));
+  EXPECT_THAT(error([](ReadSettings& s) { s.drop = {"y"}; }), HasSubstr("--drop: svmlight"));
+  EXPECT_THAT(error([](ReadSettings& s) { s.key = "y"; }), HasSubstr("--partition column:: svmlight"));
+  EXPECT_THAT(error([](ReadSettings& s) { s.delimiter = "tab"; }), HasSubstr("--delimiter: the file is not"));
+  EXPECT_THAT(error([](ReadSettings& s) { s.header = ReadSettings::Header::no; }), HasSubstr("--header: the file is"));
 }
 
 class Prepared : public testing::Test {
@@ -140,7 +140,7 @@ TEST_F(Prepared, ScalesFeaturesAlone) {
 
 TEST_F(Prepared, ScalesThatCannotBeAreRefused) {
   settings_.scale = 0;
-  EXPECT_THAT(error(), HasSubstr("scale=0 (must be finite and not 0"));
+  EXPECT_THAT(error(), HasSubstr("scale=0: must be finite and not 0"));
   settings_.scale = 1e300;
   const std::string path = folder_.write("y.csv", "1,1\n1e10,1\n");
   EXPECT_ERROR(DataError, "y.csv: row 2: a feature times --scale 1e+300 is beyond the range",
@@ -149,7 +149,7 @@ TEST_F(Prepared, ScalesThatCannotBeAreRefused) {
 
 TEST(Source, AMissingFileIsAnErrorOfUsage) {
   EXPECT_EQ(message_of<UsageError>([&] { return open_reader("no/such.csv", {}); }),
-            "cannot open 'no/such.csv' (No such file or directory) check the path and its permissions");
+            "cannot open 'no/such.csv': No such file or directory. Check the path and its permissions.");
 }
 
 TEST(Source, AFolderIsNotAFile) {

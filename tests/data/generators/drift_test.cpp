@@ -99,10 +99,10 @@ TEST(Drift, RefusesWhatItCannotDraw) {
   const auto error = [](const std::string& spec) {
     return message_of<UsageError>([&spec] { return generator_table().make(spec, {}); });
   };
-  EXPECT_THAT(error("drift:d=3,informative=1"), HasSubstr("d=3 (informative=1 has directions in four coordinates)"));
-  EXPECT_THAT(error("drift:d=0"), HasSubstr("d=0 (it must lie between 1 and"));
-  EXPECT_THAT(error("drift:n=-1"), HasSubstr("n=-1 (it must lie between 0 and"));
-  EXPECT_THAT(error("drift:informative=2"), HasSubstr("informative=2 (it must lie between 0 and 1)"));
+  EXPECT_THAT(error("drift:d=3,informative=1"), HasSubstr("d=3: informative=1 has directions in four coordinates."));
+  EXPECT_THAT(error("drift:d=0"), HasSubstr("d=0: it must lie between 1 and"));
+  EXPECT_THAT(error("drift:n=-1"), HasSubstr("n=-1: it must lie between 0 and"));
+  EXPECT_THAT(error("drift:informative=2"), HasSubstr("informative=2: it must lie between 0 and 1."));
   EXPECT_THAT(error("drift:sigma=2"), HasSubstr("unknown key 'sigma'"));
 }
 

@@ -116,10 +116,10 @@ TEST(Tracking, RefusesWhatItCannotDraw) {
   const auto error = [](const std::string& parameters) {
     return message_of<UsageError>([&] { return tracking(parameters, 3); });
   };
-  EXPECT_THAT(error("d=1"), HasSubstr("d=1 (it must lie between 2 and"));
-  EXPECT_THAT(error("path=2.5"), HasSubstr("path=2.5 (it must lie between 0 and 2)"));
-  EXPECT_THAT(error("spread=-1"), HasSubstr("spread=-1 (it must lie between 0 and"));
-  EXPECT_THAT(error("period=-3"), HasSubstr("period=-3 (it must lie between 0 and"));
+  EXPECT_THAT(error("d=1"), HasSubstr("d=1: it must lie between 2 and"));
+  EXPECT_THAT(error("path=2.5"), HasSubstr("path=2.5: it must lie between 0 and 2."));
+  EXPECT_THAT(error("spread=-1"), HasSubstr("spread=-1: it must lie between 0 and"));
+  EXPECT_THAT(error("period=-3"), HasSubstr("period=-3: it must lie between 0 and"));
   EXPECT_THAT(error("speed=2"), HasSubstr("unknown key 'speed'"));
 }
 

@@ -116,7 +116,7 @@ TEST_F(MadeFeatures, AMissingTextHasNoCategory) {
   settings = one_hot(colours_);
   settings.missing = Missing::constant;
   settings.missing_constants = folder_.write("m.csv", "feature,value\na,1\n");
-  expect_all_in(message_of<DataError>([&] { read("a,c,y\n1,,1\n", settings); }), {"column 'c'", "add it there"});
+  expect_all_in(message_of<DataError>([&] { read("a,c,y\n1,,1\n", settings); }), {"column 'c'", "Add it there"});
   EXPECT_EQ(read("a,c,y\n,red,1\n", settings), (Plains{Plain{{1, 0, 1}, {}, 1}}));
 }
 

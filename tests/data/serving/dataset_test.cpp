@@ -328,7 +328,7 @@ TEST_F(Datasets, FaultsInOthersRowsAreFoundToo) {
 }
 
 TEST_F(Datasets, NothingToLearnFromIsAnError) {
-  EXPECT_THAT(error(file("x.csv", "")), HasSubstr("x.csv: no records (nothing can be learned from it)"));
+  EXPECT_THAT(error(file("x.csv", "")), HasSubstr("x.csv: no records: nothing can be learned from it."));
   EXPECT_THAT(error(file("y.csv", "a,y\n")), HasSubstr("y.csv: no records"));
   EXPECT_THAT(error(file("x.svm", "# nothing\n")), HasSubstr("x.svm: no records"));
   EXPECT_THAT(error(file("y.svm", "1\n-1\n")), HasSubstr("y.svm: no record has a feature"));
@@ -351,19 +351,19 @@ TEST_F(Datasets, TheDimensionRulesSparseFiles) {
   settings.dimension = 9;
   EXPECT_EQ(open_dataset(settings, 1, 0, 1).shape.features, 9U);
   settings.dimension = 2;
-  EXPECT_THAT(error(settings), HasSubstr("row 1: index 3 (--dimension is 2)"));
+  EXPECT_THAT(error(settings), HasSubstr("row 1: index 3: --dimension is 2."));
 }
 
 TEST_F(Datasets, OnlyWhatCanBeReadTwiceIsASource) {
   std::filesystem::create_symlink("/dev/null", folder_ / "null.csv");
   DataSettings settings;
   settings.source = folder_ / "null.csv";
-  EXPECT_THAT(error(settings), HasSubstr("is not a regular file (a source is read more than once)"));
+  EXPECT_THAT(error(settings), HasSubstr("is not a regular file: a source is read more than once."));
   std::filesystem::create_directory(folder_ / "folder.csv");
   settings.source = folder_ / "folder.csv";
   EXPECT_THAT(usage(settings), HasSubstr("folder.csv' is a folder. Name a file of records in it"));
   settings.source = "no-such.csv";
-  EXPECT_THAT(usage(settings), HasSubstr("cannot open 'no-such.csv' (No such file or directory)"));
+  EXPECT_THAT(usage(settings), HasSubstr("cannot open 'no-such.csv': No such file or directory."));
 }
 
 TEST_F(Datasets, SyntheticSourcesArePublicAndHaveADigest) {
@@ -420,12 +420,12 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   settings.epochs = 0;
   EXPECT_THAT(usage(settings), HasSubstr("epochs=0"));
   settings.epochs = 2;
-  EXPECT_THAT(usage(settings), HasSubstr("epochs=2 ('synthetic:drift' has no end)"));
+  EXPECT_THAT(usage(settings), HasSubstr("epochs=2: 'synthetic:drift' has no end."));
   settings.epochs = 1;
   settings.source = "synthetic:drip";
   EXPECT_EQ(usage(settings),
-            "unknown generator 'drip' (known: drift, tracking, two-gaussians, linear, logistic, "
-            "expectile, insurance). Choose one of them.");
+            "unknown generator 'drip': known are drift, tracking, two-gaussians, linear, logistic, "
+            "expectile, insurance. Choose one of them.");
   settings = file("x.csv", "1,2\n");
   settings.partition = "half";
   EXPECT_THAT(usage(settings), HasSubstr("unknown partition 'half'"));

@@ -193,7 +193,7 @@ TEST(Dirichlet, RefusesWhatItCannotUse) {
   }
   Vector continuous(20'000);
   for (std::size_t i = 0; i < continuous.size(); ++i) continuous[i] = static_cast<double>(i);
-  EXPECT_ERROR(UsageError, "distinct labels (it is meant for classes)",
+  EXPECT_ERROR(UsageError, "distinct labels: it is meant for classes.",
                partition_table().make("dirichlet:1")->assign(found_of(continuous), 2, 1));
 }
 
@@ -250,8 +250,8 @@ TEST_F(PartitionFile, GivesBackWhatItSays) {
 TEST_F(PartitionFile, FaultsAreNamed) {
   EXPECT_THAT(error(""), HasSubstr("the first line is not 'record,client'"));
   EXPECT_THAT(error("0,1\n"), HasSubstr("the first line is not 'record,client'"));
-  EXPECT_THAT(error("record,client\n0,1\n1,0\n"), HasSubstr("deals out 2 records (the source has 3)"));
-  EXPECT_THAT(error("record,client\n0,1\n1,2\n2,0\n"), HasSubstr("row 3: client 2 (there are 2 clients"));
+  EXPECT_THAT(error("record,client\n0,1\n1,0\n"), HasSubstr("deals out 2 records: the source has 3."));
+  EXPECT_THAT(error("record,client\n0,1\n1,2\n2,0\n"), HasSubstr("row 3: client 2: there are 2 clients"));
   EXPECT_THAT(error("record,client\n0,1\n1,-1\n2,0\n"), HasSubstr("client -1"));
   EXPECT_THAT(error("record,client\n1,1\n0,0\n2,0\n"), HasSubstr("row 2: record 1 where 0 is due"));
   for (const std::string line : {"0", "0,", "0;1", "0,1,2", "zero,1", "0,1e3", "99999999999999999999,0"}) {
@@ -260,9 +260,10 @@ TEST_F(PartitionFile, FaultsAreNamed) {
 }
 
 TEST(PartitionTable, UnknownNamesListTheKnown) {
-  EXPECT_EQ(message_of<UsageError>([] { return partition_table().make("sorted"); }),
-            "unknown partition 'sorted' (known: contiguous, round-robin, iid, shards, dirichlet, column, file). Choose "
-            "one of them.");
+  EXPECT_EQ(
+      message_of<UsageError>([] { return partition_table().make("sorted"); }),
+      "unknown partition 'sorted': known are contiguous, round-robin, iid, shards, dirichlet, column, file. Choose "
+      "one of them.");
 }
 
 }  // namespace starling::partition_test

@@ -27,15 +27,15 @@ TEST_F(TestSet, ReadsAllRecordsWithMappedLabels) {
 }
 
 TEST_F(TestSet, DenseFeaturesMustMatch) {
-  EXPECT_THAT(error("x.csv", "1,2,3\n", 3), HasSubstr("x.csv: row 1: 2 features (the training data has 3)"));
-  EXPECT_THAT(error("x.csv", "a,b,y\n1,2,3\n", 1), HasSubstr("x.csv: row 2: 2 features (the training data has 1)"));
+  EXPECT_THAT(error("x.csv", "1,2,3\n", 3), HasSubstr("x.csv: row 1: 2 features: the training data has 3."));
+  EXPECT_THAT(error("x.csv", "a,b,y\n1,2,3\n", 1), HasSubstr("x.csv: row 2: 2 features: the training data has 1."));
 }
 
 TEST_F(TestSet, SparseFeaturesMayBeFewerNotMore) {
   settings_.dimension = 3;  // of the training data
   EXPECT_EQ(read("x.svm", "1 2:5\n", 3).size(), 1U);
   EXPECT_THAT(error("x.svm", "1 3:1\n1 4:1\n", 3),
-              HasSubstr("x.svm: row 2: index 4 (the training data has 3 features)"));
+              HasSubstr("x.svm: row 2: index 4: the training data has 3 features."));
 }
 
 TEST_F(TestSet, FaultsNameTheirRow) {
@@ -66,9 +66,9 @@ TEST_F(TestSet, GeneratorsNeedAnEndAndDrawApartFromTheStreams) {
   settings_.source = source;
   Dataset data = open_dataset(settings_, 1, 0, 1);
   EXPECT_NE(peek(data.streams[0]->next(0))[0], test[0]);
-  EXPECT_ERROR(UsageError, "'synthetic:drift' as a test set needs an end",
+  EXPECT_ERROR(UsageError, "'synthetic:drift' as a test set has no end",
                read_test_set("synthetic:drift", settings_, {.features = 5}));
-  EXPECT_ERROR(DataError, "5 features (the training data has 6)", read_test_set(source, settings_, {.features = 6}));
+  EXPECT_ERROR(DataError, "5 features: the training data has 6.", read_test_set(source, settings_, {.features = 6}));
 }
 
 // With σ = 0 a record is y μ 1, so that its μ can be seen.

@@ -54,7 +54,7 @@ TEST(ColumnGroups, ThatAreWrongAreRefused) {
   EXPECT_THAT(refused("0/", 2), HasSubstr("group 2 (from 1) is empty"));
   EXPECT_THAT(refused("", 1), HasSubstr("group 1 (from 1) is empty"));
   EXPECT_THAT(refused("0,/1", 2), HasSubstr("nothing stands between two commas"));
-  EXPECT_THAT(refused("0/3", 2), HasSubstr("no column '3' among the features (there is no header, and the columns are 0"
+  EXPECT_THAT(refused("0/3", 2), HasSubstr("no column '3' among the features: there is no header, and the columns are 0"
                                            " to 2)"));
   EXPECT_THAT(refused("0-3/1", 2), HasSubstr("no column '0-3'"));
   EXPECT_THAT(refused("0/2-1", 2), HasSubstr("the range 2-1 runs backwards"));
@@ -63,7 +63,7 @@ TEST(ColumnGroups, ThatAreWrongAreRefused) {
   EXPECT_THAT(refused("0-1/1,2", 2), HasSubstr("column 1 (from 0) is given to party 1 and to party 2, from 1"));
   EXPECT_THAT(refused("2,2/1", 2), HasSubstr("column 2 (from 0) is given to party 1 and to party 1"));
   EXPECT_THAT(refused("age/0", 2, true), HasSubstr("column 'age' is given to party 1 and to party 2"));
-  EXPECT_THAT(refused("age/weight", 2, true), HasSubstr("no column 'weight' among the features (the columns are age"));
+  EXPECT_THAT(refused("age/weight", 2, true), HasSubstr("no column 'weight' among the features: the columns are age"));
   EXPECT_THAT(refused("age/bmi", 2, true), HasSubstr("two columns are called 'bmi'"));
   EXPECT_THAT(refused("0-18446744073709551615/1", 2), HasSubstr("no column '0-18446744073709551615'"));
 }
@@ -229,7 +229,7 @@ TEST_F(OneTable, MayBeGenerated) {
   settings_.columns = "0,2/1";
   EXPECT_NE(open_vertical(settings_, 2, 0, 2, true).digest, data.digest);
   settings_.source = "synthetic:linear";
-  EXPECT_THAT(refusal(settings_, 2), HasSubstr("has no end (a table does) give it n="));
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("has no end: a table does. Give it n="));
 }
 
 TEST_F(OneTable, OfOnePartyNeedsNoGroups) {
@@ -461,25 +461,25 @@ TEST_F(PartyFiles, SayHowEachHasConstantsOfItsOwn) {
 TEST_F(PartyFiles, OfDifferentLengthsAreAnError) {
   folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n");
   EXPECT_THAT(fault(settings_, 2),
-              testing::MatchesRegex(".*guest.csv: 3 records and .*host.csv: 2 \\(each record needs "
-                                    "both\\) give files of the same records"));
+              testing::MatchesRegex(".*guest.csv: 3 records and .*host.csv: 2: each record needs "
+                                    "both\\. Give files of the same records."));
   const auto centre = open_vertical(settings_, 2, 0, 0, true);
   const auto host = open_vertical(settings_, 2, 1, 1, false);
-  EXPECT_ERROR(DataError, "host.csv: 2 (each record needs both)", centre.shape.joined(host.shape));
+  EXPECT_ERROR(DataError, "host.csv: 2: each record needs both.", centre.shape.joined(host.shape));
   EXPECT_ERROR(DataError, "host.csv: 2 records and 3 labels", host.stream->align(centre.ids));
 }
 
 TEST_F(PartyFiles, WithoutIdsOfDifferentLengthsAreAnErrorToo) {
   settings_.id.clear();
   folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n");
-  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: 2 (each record needs both)"));
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: 2: each record needs both."));
 }
 
 TEST_F(PartyFiles, WithIdsThatDoNotMatchAreAnError) {
   folder_.write("host.csv", "id,b,c\n9,91,92\n10,71,72\n11,81,82\n");
   EXPECT_THAT(fault(settings_, 2),
               HasSubstr("host.csv: the id of record 2 (from 1) is not among the labels', nor are 1 "
-                        "more (each record needs its columns and a label)"));
+                        "more: each record needs its columns and a label."));
 }
 
 TEST_F(PartyFiles, WithAnIdTwiceAreAnError) {

@@ -115,12 +115,12 @@ TEST(Analysis, TellsWhichGraphsNeverAgree) {
     for (int u = 0; u < clients; ++u) text += fmt::format("edge {} {} 1\n", u, (u + 1) % clients);
     return parse_graph(text, "f.topo");
   };
-  EXPECT_THAT(why_no_agreement(*cycle(4)), HasSubstr("give clients self loops"));
+  EXPECT_THAT(why_no_agreement(*cycle(4)), HasSubstr("Give clients self loops"));
   EXPECT_EQ(why_no_agreement(*cycle(most_clients_analysed + 1)), "");
   EXPECT_THAT(why_no_agreement(analysis_of("clients 3\nedge 0 1\nedge 1 2\n")),
-              HasSubstr("every edge goes one way, and none back) add edges in the other direction"));
+              HasSubstr("every edge goes one way, and none back. Add edges in the other direction"));
   EXPECT_THAT(why_no_agreement(analysis_of("clients 4\nedge 0 1\nedge 1 0\nedge 2 3\nedge 3 2\n")),
-              HasSubstr("(clients would never agree) add edges"));
+              HasSubstr("clients would never agree. Add edges"));
   EXPECT_THAT(why_no_agreement(analysis_of("clients 4\nedge 1 2\nedge 2 1\n")),
               HasSubstr("client 0 and 1 more have no edge to another"));
   EXPECT_EQ(why_no_agreement(*parse_graph("clients 1\nweights explicit\nedge 0 0 1\n", "f.topo")), "");

@@ -269,7 +269,7 @@ TEST(Families, RefuseWhatTheyCannotMake) {
       {"grid:rows=3,columns=5", 12, "3 rows and 5 columns"},
       {"grid:rows=0", 12, "rows=0"},
       {"hypercube", 12, "12 clients"},
-      {"barbell", 100'000, "use fewer clients"},
+      {"barbell", 100'000, "Use fewer clients"},
       {"random-regular:degree=3", 5, "even"},
       {"random-regular:degree=5", 5, "degree=5"},
       {"random-regular:degree=-1", 5, "degree=-1"},

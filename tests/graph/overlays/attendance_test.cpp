@@ -145,14 +145,14 @@ TEST(Attendance, NobodyIsAbsentWithAShareOfZero) {
 TEST(Attendance, RefusesWhatNoChainCanDo) {
   const std::vector<std::tuple<std::string, double, std::string>> table = {
       {"markov:length=0.5", 0.2, "length=0.5"},
-      {"markov:length=2", 0.9, "raise length to 9"},
+      {"markov:length=2", 0.9, "Raise length to 9"},
       {"markov:length=1", 0.5, "look back"},
       {"markov:length=1e8", 0.5, "look back"},
       {"gilbert-elliott:bad=0.5", 0.6, "a share of 0.6"},
       {"gilbert-elliott:good=0.3", 0.2, "a share of 0.2"},
       {"gilbert-elliott:bad=1.5", 0.2, "bad=1.5"},
       {"uniform:length=3", 0.2, "length"},
-      {"erlang", 0.2, "known: uniform, gilbert-elliott, markov"},
+      {"erlang", 0.2, "known are uniform, gilbert-elliott, markov"},
   };
   for (const auto& [spec, share, part] : table) {
     EXPECT_THAT(message_of<UsageError>([&, &text = spec, p = share] { return model(text, std::vector<double>{p}); }),
@@ -185,7 +185,7 @@ TEST(AttendanceFiles, AreRefusedWithFileAndLine) {
   const auto absences = [&](const std::string& text) {
     return refusal([&] { static_cast<void>(read_absences(folder.write("a.csv", text), 3)); });
   };
-  EXPECT_THAT(absences("0,1\n2,3\n"), HasSubstr("a.csv:2: client 3 (there are 3, from 0)"));
+  EXPECT_THAT(absences("0,1\n2,3\n"), HasSubstr("a.csv:2: client 3: there are 3, from 0."));
   EXPECT_THAT(absences("0,0.5\n"), HasSubstr("a.csv:1: client 0.5"));
   EXPECT_THAT(absences("0,nan\n"), HasSubstr("a.csv:1"));
   EXPECT_THAT(absences("-1,0\n"), HasSubstr("a.csv:1"));

@@ -108,7 +108,7 @@ TEST(VerticalConfig, RefusesWhatContradicts) {
   EXPECT_THAT(refusal({"--baseline", "central", "--quantiser", "scalar:4"}), HasSubstr("Leave --quantiser out"));
   EXPECT_THAT(refusal({"--baseline", "central", "--mechanism", "gaussian", "--mu", "1"}),
               HasSubstr("un-noised columns"));
-  EXPECT_THAT(refusal({"--baseline", "sometimes"}), HasSubstr("known: none, central, lazy"));
+  EXPECT_THAT(refusal({"--baseline", "sometimes"}), HasSubstr("known are none, central, lazy"));
   EXPECT_THAT(refusal({"--mechanism", "laplace", "--epsilon", "1"}), HasSubstr("use gaussian"));
   EXPECT_THAT(refusal({"--mechanism", "none", "--embedding-clip", "1"}), HasSubstr("--embedding-clip without noise"));
   EXPECT_THAT(refusal({"--parties", "a,b", "--columns", "0/1"}), HasSubstr("Leave one of them out"));
@@ -123,7 +123,7 @@ TEST(VerticalConfig, RefusesWhatContradicts) {
 TEST(VerticalConfig, RefusesALossThatKnowsNoLabels) {
   const std::string linear = refusal({"--mechanism", "none", "--loss", "linear"});
   const std::string nothing = refusal({"--mechanism", "none", "--loss", "nothing"});
-  EXPECT_THAT(linear, testing::MatchesRegex("unknown loss 'linear' \\(known: mse, .*logistic.*softmax.*\\).*"));
+  EXPECT_THAT(linear, testing::MatchesRegex("unknown loss 'linear' \\(known are mse, .*logistic.*softmax.*\\).*"));
   EXPECT_EQ(linear.substr(linear.find(" (")), nothing.substr(nothing.find(" ("))) << "the same list";
   const std::vector<Option> options = declarations_from<VerticalConfig, vertical_options>();
   const auto loss = std::ranges::find(options, "loss", &Option::name);

@@ -1,5 +1,5 @@
 /// How many CPUs a job has: what control groups grant, in both versions of their files.
-#include "net/host/usable_cpus.hpp"
+#include "net/host/host_limits.hpp"
 
 #include <algorithm>
 #include <cmath>

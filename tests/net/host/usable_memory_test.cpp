@@ -1,9 +1,8 @@
 /// How much memory a job may still take: what the host has available and what control groups leave, in both versions
 /// of their files.
-#include "net/host/usable_memory.hpp"
-
 #include <cmath>
 
+#include "net/host/host_limits.hpp"
 #include "support/testing.hpp"
 
 namespace starling::usable_memory_test {

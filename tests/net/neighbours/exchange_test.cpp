@@ -106,12 +106,12 @@ TEST(Plan, RefusesNeighboursOutOfOrderAndClientsWithoutLinks) {
     for (const std::vector<Arc>& arcs : {std::vector<Arc>{{1, 0.5}, {0, 0.5}}, std::vector<Arc>{{1, 0.5}, {1, 0.5}}}) {
       std::vector<Links> links(4);
       (out ? links[2].out : links[2].in) = arcs;
-      EXPECT_EQ(refusal(links), fmt::format("the neighbours of client {} do not ascend (each comes once, in the order "
-                                            "of their numbers)",
+      EXPECT_EQ(refusal(links), fmt::format("the neighbours of client {} do not ascend: each comes once, in the order "
+                                            "of their numbers.",
                                             me));
     }
   }
-  EXPECT_EQ(refusal(std::vector<Links>(3)), "the links of 3 clients of 4 (each of a rank's needs its own)");
+  EXPECT_EQ(refusal(std::vector<Links>(3)), "the links of 3 clients of 4: each of a rank's needs its own.");
 }
 
 TEST(RootDoor, GathersInClientOrderAndBroadcasts) {

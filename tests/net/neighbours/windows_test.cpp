@@ -393,7 +393,7 @@ TEST_P(LimitedWindows, GiveWayToMessagesOnAllRanksTogether) {
 
 INSTANTIATE_TEST_SUITE_P(Limits, LimitedWindows,
                          testing::Values(Limit{"files", RLIMIT_NOFILE, 3, "(Too many open files)"},
-                                         Limit{"sizes", RLIMIT_FSIZE, 50'000, "(ulimit -f allows 50000)"}),
+                                         Limit{"sizes", RLIMIT_FSIZE, 50'000, "ulimit -f allows 50000."}),
                          [](const auto& row) { return row.param.name; });
 
 }  // namespace starling::windows_test

@@ -326,7 +326,7 @@ TEST(RootMessagesDoor, AContributionOfAnotherLengthIsAFault) {
     root.collect(
         {2}, [&](std::size_t) -> const Released<Vector>& { return own; }, plain_codec(), messages);
   };
-  const std::string expected = root.aggregates() ? "3 numbers from or for client 0 (all ranks expect 2)" : "";
+  const std::string expected = root.aggregates() ? "3 numbers from or for client 0: all ranks expect 2." : "";
   EXPECT_THAT(message_of<FailureError>(collect), HasSubstr(expected));
 }
 

@@ -38,7 +38,7 @@ TEST_F(ClientFile, GivesEachClientItsPrice) {
 TEST_F(ClientFile, MustNameEachClientOnce) {
   EXPECT_THAT(refusal("0,1\n1,1\n"), HasSubstr("does not name client 2"));
   EXPECT_THAT(refusal("0,1\n1,1\n1,2\n2,1\n"), HasSubstr(":3: client 1 is named twice"));
-  EXPECT_THAT(refusal("0,1\n3,1\n"), HasSubstr(":2: client 3 (there are 3"));
+  EXPECT_THAT(refusal("0,1\n3,1\n"), HasSubstr(":2: client 3: there are 3"));
   EXPECT_THAT(refusal("0,1\n1,0\n2,1\n"), HasSubstr(":2: 0 is out of range"));
 }
 

@@ -13,11 +13,6 @@
 #include "privacy/statement/statement.hpp"
 #include "support/testing.hpp"
 
-/// Thousands of rows are written, and none is to outlive the machine.
-extern "C" int fsync(int /*file*/) {
-  return 0;
-}
-
 namespace starling::ledger_ranges_test {
 
 using ledger_samples::block_of;
@@ -237,7 +232,7 @@ class LedgerRanges : public ::testing::Test {
     EXPECT_LE(together.hashes.size(), singly.hashes.size());
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{folder_in_memory()};
   std::string together_ = folder_ / "together";
   std::string singly_ = folder_ / "singly";
 };
@@ -345,7 +340,7 @@ class RandomRows {
 
 TEST_F(LedgerRanges, SayWhatRowsOfSingleClientsWould) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const TemporaryFolder folder;
+    const TemporaryFolder folder(folder_in_memory());
     together_ = folder / "together";
     singly_ = folder / "singly";
     const Client clients = seed % 2 == 0 ? 5 : 23;
@@ -467,7 +462,7 @@ std::vector<double> play(const std::string& path, const Lives& lives, const std:
 
 TEST_F(LedgerRanges, OfRandomRunsSayWhatRowsOfSingleClientsWould) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const TemporaryFolder folder;
+    const TemporaryFolder folder(folder_in_memory());
     together_ = folder / "together";
     constexpr std::size_t clients = 17;
     const Lives lives = lives_of(seed, clients, folder);

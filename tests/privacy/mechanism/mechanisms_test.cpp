@@ -195,7 +195,7 @@ TEST(MechanismTable, AnswersByCapabilities) {
   EXPECT_EQ(known.first(ChargeKind::unbounded).name, "none");
   EXPECT_THROW(static_cast<void>(known.first(ChargeKind::pure)), FailureError);
   EXPECT_EQ(message_of<UsageError>([&] { return known.row("hope"); }),
-            "unknown mechanism 'hope' (known: none, laplace, gaussian, dissertation). Choose one of them.");
+            "unknown mechanism 'hope': known are none, laplace, gaussian, dissertation. Choose one of them.");
 }
 
 TEST(CorrelatedGaussian, AllocatesNothingOnceWarm) {

@@ -105,7 +105,7 @@ TEST(Constraints, AreJoinedByPlus) {
   EXPECT_EQ(set.fixed.size(), 1U);
   EXPECT_EQ(set.energy->budget, 100);
   EXPECT_ERROR(UsageError, "two energy constraints", make_constraints("energy:budget=1+energy:budget=2", facts()));
-  EXPECT_ERROR(UsageError, "unknown constraint 'speed' (known: linear, box, data, energy)",
+  EXPECT_ERROR(UsageError, "unknown constraint 'speed': known are linear, box, data, energy.",
                make_constraints("speed:1", facts()));
 }
 
@@ -129,7 +129,7 @@ TEST(Constraints, AFamilyIsARow) {
   EXPECT_EQ(set.on_models(), 7U);
   EXPECT_EQ(set.fixed[6].value(Vector{1, 2, 3}), 5);
   EXPECT_THAT(table.help(), HasSubstr("cap:most=…"));
-  EXPECT_ERROR(UsageError, "(known: linear, box, data, energy, cap)", make_constraints("speed:1", facts(), table));
+  EXPECT_ERROR(UsageError, "known are linear, box, data, energy, cap.", make_constraints("speed:1", facts(), table));
 }
 
 TEST(Constraints, RowsAddUpToTheValues) {

@@ -1,12 +1,11 @@
 // A plug-in in a library of its own (logistic_plugin.cpp): audits of it, and what it may do to memory.
-#include "protocol/own_model/plugin.hpp"
-
 #include <algorithm>
 #include <cfenv>
 #include <filesystem>
 
 #include "privacy/mechanism.hpp"
 #include "protocol/canary.hpp"
+#include "protocol/own_model/own_model.hpp"
 #include "protocol/own_model/row_model.hpp"
 #include "support/sanitized.hpp"
 #include "support/testing.hpp"

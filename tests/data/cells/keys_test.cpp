@@ -110,7 +110,7 @@ TEST_F(Keys, OfTextAreItsTexts) {
 TEST_F(Keys, ThatAProgramHasRoundedAreRefused) {
   for (const std::string field : {"1.23457E+15", "1e+16", "9007199254740992.0", "10000000000000000.00"}) {
     EXPECT_THAT(fault(folder_.write("x.csv", "a,k\n1,7\n1," + field + "\n"), "k"),
-                HasSubstr("row 3: column 'k' is '" + field + "' (a rounded number"));
+                HasSubstr("row 3: column 'k' is '" + field + "': a rounded number"));
   }
 }
 

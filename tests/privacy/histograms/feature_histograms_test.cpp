@@ -10,7 +10,7 @@
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/audit/audit.hpp"
 #include "privacy/audit/audit_subjects.hpp"
-#include "releases.hpp"
+#include "privacy/mechanism/releases.hpp"
 #include "support/testing.hpp"
 
 namespace starling::feature_histograms_test {

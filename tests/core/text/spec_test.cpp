@@ -97,14 +97,14 @@ TEST(Spec, RefusesEmptyParts) {
 }
 
 TEST(Spec, RefusesUnknownKeysAndNamesTheKnown) {
-  EXPECT_EQ(refusal("box:lo=1"), "unknown key 'lo' in 'box:lo=1' (box takes: low, high). Did you mean low?");
+  EXPECT_EQ(refusal("box:lo=1"), "unknown key 'lo' in 'box:lo=1': box takes: low, high. Did you mean low?");
   EXPECT_EQ(refusal("free:lo=1", {}),
-            "unknown key 'lo' in 'free:lo=1' (free takes: none). Correct it, or leave it out.");
+            "unknown key 'lo' in 'free:lo=1': free takes: none. Correct it, or leave it out.");
 }
 
 TEST(Spec, RefusesMoreValuesThanKeys) {
-  EXPECT_EQ(refusal("box:1,2,3"), "'box:1,2,3' has more values than 'box' takes (it takes: low, high)");
-  EXPECT_EQ(refusal("free:1", {}), "'free:1' has more values than 'free' takes (it takes: none)");
+  EXPECT_EQ(refusal("box:1,2,3"), "'box:1,2,3' has more values than 'box' takes: it takes: low, high.");
+  EXPECT_EQ(refusal("free:1", {}), "'free:1' has more values than 'free' takes: it takes: none.");
 }
 
 TEST(Spec, RefusesAKeyGivenTwice) {
@@ -120,9 +120,9 @@ TEST(Spec, MissingValuesAreErrorsUnlessThereIsADefault) {
   EXPECT_EQ(spec.number("low", 7.5), 2);
   EXPECT_EQ(spec.integer("low", 7), 2);
   const auto missing = [&](auto read) { return message_of<UsageError>([&] { return read(); }); };
-  EXPECT_EQ(missing([&] { return spec.number("high"); }), "'box:low=2' lacks 'high' (write box:high=…)");
-  EXPECT_EQ(missing([&] { return spec.integer("high"); }), "'box:low=2' lacks 'high' (write box:high=…)");
-  EXPECT_EQ(missing([&] { return spec.require("high"); }), "'box:low=2' lacks 'high' (write box:high=…)");
+  EXPECT_EQ(missing([&] { return spec.number("high"); }), "'box:low=2' lacks 'high': write box:high=…");
+  EXPECT_EQ(missing([&] { return spec.integer("high"); }), "'box:low=2' lacks 'high': write box:high=…");
+  EXPECT_EQ(missing([&] { return spec.require("high"); }), "'box:low=2' lacks 'high': write box:high=…");
 }
 
 TEST(Spec, ErrorsInNumbersNameTheSpecAndTheKey) {

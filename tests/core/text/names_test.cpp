@@ -29,9 +29,9 @@ TEST(Names, AmongSeveralTheNearestThenTheFirst) {
 
 TEST(Names, MessagesSayWhatIsKnownAndWhatToDo) {
   EXPECT_EQ(unknown_name("loss", "hubr", {"hinge", "huber"}),
-            "unknown loss 'hubr' (known: hinge, huber). Did you mean huber?");
+            "unknown loss 'hubr': known are hinge, huber. Did you mean huber?");
   EXPECT_EQ(unknown_name("loss", "x", {"hinge", "huber"}),
-            "unknown loss 'x' (known: hinge, huber). Choose one of them.");
+            "unknown loss 'x': known are hinge, huber. Choose one of them.");
   EXPECT_EQ(did_you_mean("epsilo", {"epsilon"}, "--", "No."), "Did you mean --epsilon?");
   EXPECT_EQ(did_you_mean("q", {"epsilon"}, "--", "No."), "No.");
 }

@@ -37,8 +37,8 @@ TEST(Table, MakesTheMemberThatIsNamed) {
 }
 
 TEST(Table, UnknownNamesListTheKnown) {
-  EXPECT_EQ(refusal("Circle"), "unknown shape 'Circle' (known: circle, point). Did you mean circle?");
-  EXPECT_EQ(refusal("circ:1"), "unknown shape 'circ' (known: circle, point). Did you mean circle?");
+  EXPECT_EQ(refusal("Circle"), "unknown shape 'Circle': known are circle, point. Did you mean circle?");
+  EXPECT_EQ(refusal("circ:1"), "unknown shape 'circ': known are circle, point. Did you mean circle?");
 }
 
 TEST(Table, ChecksTheKeysOfTheMember) {

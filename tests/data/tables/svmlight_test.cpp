@@ -48,7 +48,7 @@ TEST_F(Svmlight, FeaturesAreTheLargestIndexOrTheDimension) {
 TEST_F(Svmlight, AnIndexBeyondTheDimensionIsRefused) {
   settings_.dimension = 3;
   EXPECT_EQ(read("1 3:1\n").size(), 1U);
-  EXPECT_ERROR(DataError, "x.svm: row 2: index 4 (--dimension is 3)", read("1 3:1\n1 2:1 4:1\n"));
+  EXPECT_ERROR(DataError, "x.svm: row 2: index 4: --dimension is 3.", read("1 3:1\n1 2:1 4:1\n"));
 }
 
 TEST_F(Svmlight, MarksLeadBack) {
@@ -84,23 +84,23 @@ TEST_P(SvmlightFault, IsToldToOthersWithoutItsText) {
 INSTANTIATE_TEST_SUITE_P(
     Data, SvmlightFault,
     testing::Values(
-        Fault{"index_zero", "1 1:1\n1 0:1\n", {": row 2: index 0 (indices count from 1)"}},
-        Fault{"negative_index", "1 -3:1\n", {": row 1: index -3 (indices count from 1)"}},
-        Fault{"descending", "# c\n1 4:1 3:1\n", {": row 2: index 3 comes after 4 (indices must ascend)"}},
-        Fault{"twice", "1 4:1 4:1\n", {": row 1: index 4 stands twice (a feature has one value)"}},
+        Fault{"index_zero", "1 1:1\n1 0:1\n", {": row 2: index 0: indices count from 1."}},
+        Fault{"negative_index", "1 -3:1\n", {": row 1: index -3: indices count from 1."}},
+        Fault{"descending", "# c\n1 4:1 3:1\n", {": row 2: index 3 comes after 4: indices must ascend."}},
+        Fault{"twice", "1 4:1 4:1\n", {": row 1: index 4 stands twice: a feature has one value."}},
         Fault{"no_colon", "1 1:1 4\n", {": row 1: '4' is not index:value"}},
         Fault{"no_index", "1 :4\n", {": row 1: ':4' is not index:value"}},
         Fault{"index_not_whole", "1 1.5:4\n", {": row 1: '1.5:4' is not index:value"}},
         Fault{"index_too_large", "1 4294967297:4\n", {": row 1: '4294967297:4' has an index beyond 2147483647"}},
-        Fault{"no_value", "1 4:\n", {": row 1: the value at index 4 is empty (a missing value"}},
-        Fault{"text_value", "1 4:four\n", {": row 1: the value at index 4 is 'four' (not a number)"}},
-        Fault{"two_colons", "1 4:5:6\n", {": row 1: the value at index 4 is '5:6' (not a number)"}},
-        Fault{"nan", "1 2:1\n1 4:nan\n", {": row 2: the value at index 4 is 'nan' (not finite"}},
-        Fault{"infinity", "1 4:-Inf\n", {": row 1: the value at index 4 is '-Inf' (not finite"}},
-        Fault{"overflow", "1 4:1e400\n", {": row 1: the value at index 4 is '1e400' (beyond the range"}},
-        Fault{"nan_label", "nan 4:1\n", {": row 1: the label is 'nan' (not finite"}},
-        Fault{"text_label", "yes 4:1\n", {": row 1: the label is 'yes' (not a number)"}},
-        Fault{"no_label", "1:1 4:1\n", {": row 1: the label is '1:1' (not a number)"}}),
+        Fault{"no_value", "1 4:\n", {": row 1: the value at index 4 is empty: a missing value"}},
+        Fault{"text_value", "1 4:four\n", {": row 1: the value at index 4 is 'four': not a number."}},
+        Fault{"two_colons", "1 4:5:6\n", {": row 1: the value at index 4 is '5:6': not a number."}},
+        Fault{"nan", "1 2:1\n1 4:nan\n", {": row 2: the value at index 4 is 'nan': not finite"}},
+        Fault{"infinity", "1 4:-Inf\n", {": row 1: the value at index 4 is '-Inf': not finite"}},
+        Fault{"overflow", "1 4:1e400\n", {": row 1: the value at index 4 is '1e400': beyond the range"}},
+        Fault{"nan_label", "nan 4:1\n", {": row 1: the label is 'nan': not finite"}},
+        Fault{"text_label", "yes 4:1\n", {": row 1: the label is 'yes': not a number."}},
+        Fault{"no_label", "1:1 4:1\n", {": row 1: the label is '1:1': not a number."}}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace starling::svmlight_test

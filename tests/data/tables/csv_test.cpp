@@ -143,8 +143,8 @@ TEST_F(Csv, ValuesAreShownToTheirOwnerAlone) {
     read_all(x);
     ADD_FAILURE();
   } catch (const RecordError& error) {
-    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text (not a number) --encode or --drop it");
-    EXPECT_EQ(error.shown(), x + ": row 3: column 'b' is 'John-Smith' (not a number) --encode or --drop it");
+    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text: not a number. --encode or --drop it.");
+    EXPECT_EQ(error.shown(), x + ": row 3: column 'b' is 'John-Smith': not a number. --encode or --drop it.");
   }
 }
 
@@ -161,48 +161,48 @@ const std::string long_text(1000, 'x');
 INSTANTIATE_TEST_SUITE_P(
     Data, CsvFault,
     testing::Values(
-        Fault{"nan", "a,b,y\n1,2,3\n1,nan,3\n", {": row 3: column 'b' is 'nan' (not finite; every value must be"}},
-        Fault{"nan_in_the_first_line", "1,nan,3\n", {": row 1: column 1 (from 0) is 'nan' (not finite"}},
-        Fault{"infinity", "a,b,y\n-inf,2,3\n", {": row 2: column 'a' is '-inf' (not finite"}},
-        Fault{"capital_infinity", "1,2,3\n1,2,Infinity\n", {": row 2: column 2 (from 0) is 'Infinity' (not finite"}},
-        Fault{"overflow", "a,b,y\n1e999,2,3\n", {": row 2: column 'a' is '1e999' (beyond the range"}},
-        Fault{"empty_field", "a,b,y\n1,,3\n", {": row 2: column 'b' is empty (a missing value"}},
-        Fault{"only_tabs", "a\tb\ty\n\t\t\n", {": row 2: column 'a' is empty (a missing value"}},
-        Fault{"question_mark", "1,2,3\n1,?,3\n", {": row 2: column 1 (from 0) is '?' (a missing value"}},
-        Fault{"missing_mark_is_no_header", "1,NA,3\n1,2,3\n", {": row 1: column 1 (from 0) is 'NA' (a missing value"}},
-        Fault{"text", "a,b,y\n1,two,3\n", {": row 2: column 'b' is 'two' (not a number) --encode or --drop it"}},
+        Fault{"nan", "a,b,y\n1,2,3\n1,nan,3\n", {": row 3: column 'b' is 'nan': not finite; every value must be"}},
+        Fault{"nan_in_the_first_line", "1,nan,3\n", {": row 1: column 1 (from 0) is 'nan': not finite"}},
+        Fault{"infinity", "a,b,y\n-inf,2,3\n", {": row 2: column 'a' is '-inf': not finite"}},
+        Fault{"capital_infinity", "1,2,3\n1,2,Infinity\n", {": row 2: column 2 (from 0) is 'Infinity': not finite"}},
+        Fault{"overflow", "a,b,y\n1e999,2,3\n", {": row 2: column 'a' is '1e999': beyond the range"}},
+        Fault{"empty_field", "a,b,y\n1,,3\n", {": row 2: column 'b' is empty: a missing value"}},
+        Fault{"only_tabs", "a\tb\ty\n\t\t\n", {": row 2: column 'a' is empty: a missing value"}},
+        Fault{"question_mark", "1,2,3\n1,?,3\n", {": row 2: column 1 (from 0) is '?': a missing value"}},
+        Fault{"missing_mark_is_no_header", "1,NA,3\n1,2,3\n", {": row 1: column 1 (from 0) is 'NA': a missing value"}},
+        Fault{"text", "a,b,y\n1,two,3\n", {": row 2: column 'b' is 'two': not a number. --encode or --drop it."}},
         Fault{"text_in_the_label",
               "a,b,y\n1,2,cat\n",
-              {"'cat' (not a number) --encode it, or name another column by --label"}},
-        Fault{"trailing_text", "a,b,y\n1,2x,3\n", {": row 2: column 'b' is '2x' (not a number)"}},
-        Fault{"two_signs", "a,b,y\n+-1,2,3\n", {": row 2: column 'a' is '+-1' (not a number)"}},
+              {"'cat': not a number. --encode it, or name another column by --label"}},
+        Fault{"trailing_text", "a,b,y\n1,2x,3\n", {": row 2: column 'b' is '2x': not a number."}},
+        Fault{"two_signs", "a,b,y\n+-1,2,3\n", {": row 2: column 'a' is '+-1': not a number."}},
         Fault{"decimal_comma",
               "a;b;y\n1,5;2;3\n",
-              {": row 2: column 'a' is '1,5' (a decimal comma; numbers have a point) give --decimal comma"}},
+              {": row 2: column 'a' is '1,5': a decimal comma; numbers have a point. Give --decimal comma"}},
         Fault{"decimal_comma_beside_commas",
               "a,b,y\n\"1,5\",2,3\n",
-              {": row 2: column 'a' is '1,5' (a decimal comma; numbers have a point) write a point"}},
+              {": row 2: column 'a' is '1,5': a decimal comma; numbers have a point. Write a point"}},
         Fault{"thousands_or_decimals",
               "a;b;y\n1,234;2;3\n",
-              {"'1,234' (a comma before thousands or before decimals: either could be meant) write thousands without a "
+              {"'1,234': a comma before thousands or before decimals: either could be meant. Write thousands without a "
                "comma; of decimals, give --decimal comma"}},
-        Fault{"thousands", "a;b;y\n-1,234,567.8;2;3\n", {"(commas between thousands; numbers have none) write it"}},
-        Fault{"underflow_of_an_integer_part", "a,b,y\n1000e999,2,3\n", {"'1000e999' (beyond the range"}},
-        Fault{"long_text", "a,b,y\n1," + long_text + ",3\n", {"is '" + std::string(40, 'x') + "…' (not"}},
+        Fault{"thousands", "a;b;y\n-1,234,567.8;2;3\n", {"commas between thousands; numbers have none. Write it"}},
+        Fault{"underflow_of_an_integer_part", "a,b,y\n1000e999,2,3\n", {"'1000e999': beyond the range"}},
+        Fault{"long_text", "a,b,y\n1," + long_text + ",3\n", {"is '" + std::string(40, 'x') + "…': not"}},
         Fault{"binary_text",
               std::string("a,b,y\n1,\x01\x02,3\n"),
               {"column 'b' is '?"
-               "?' (not a number)"}},
-        Fault{"short_row", "a,b,y\n1,2,3\n1,2\n", {": row 3: 2 fields (3 expected, as in the first row)"}},
-        Fault{"long_row", "1,2,3\n\n1,2,3,4\n", {": row 3: 4 fields (3 expected, as in the first row)"}},
-        Fault{"one_column", "1\n2\n", {": one column (a record needs a label and at least one feature)"}}),
+               "?': not a number."}},
+        Fault{"short_row", "a,b,y\n1,2,3\n1,2\n", {": row 3: 2 fields: 3 expected, as in the first row."}},
+        Fault{"long_row", "1,2,3\n\n1,2,3,4\n", {": row 3: 4 fields: 3 expected, as in the first row."}},
+        Fault{"one_column", "1\n2\n", {": one column: a record needs a label and at least one feature."}}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST_F(Csv, AMissingLabelColumnListsTheColumns) {
   const std::string named = message_of<UsageError>([&] { read("a,b,c\n1,2,3\n", "age"); });
-  EXPECT_THAT(named, HasSubstr("x.csv: no column 'age' (the columns are a, b, c; they may also be numbered, 0 to 2)"));
+  EXPECT_THAT(named, HasSubstr("x.csv: no column 'age': the columns are a, b, c; they may also be numbered, 0 to 2."));
   const std::string numbered = message_of<UsageError>([&] { read("1,2,3\n", "3"); });
-  EXPECT_THAT(numbered, HasSubstr("x.csv: no column '3' (there is no header, and the columns are 0 to 2)"));
+  EXPECT_THAT(numbered, HasSubstr("x.csv: no column '3': there is no header, and the columns are 0 to 2."));
   const std::string twice = message_of<UsageError>([&] { read("a,a,b\n1,2,3\n", "a"); });
   EXPECT_THAT(twice, HasSubstr("two columns are called 'a'"));
 }
@@ -268,7 +268,7 @@ TEST_F(CsvColumns, TheKeyMayHaveAnotherUse) {
 
 TEST_F(CsvColumns, AKeyThatIsTheLastColumnMustBeExplained) {
   settings_.key = "2";
-  EXPECT_THAT(error("1,2,3\n"), HasSubstr("column 2 (from 0) is the last and named by --partition column:"));
+  EXPECT_THAT(error("1,2,3\n"), HasSubstr("column 2 (from 0) is the last, and --partition column: names it"));
   settings_.label = "2";
   EXPECT_THAT(keys("1,2,3\n"), ElementsAre("3"));
   settings_.label = "0";
@@ -295,14 +295,14 @@ TEST_F(CsvColumns, MissingColumnsAreToldWithTheirOption) {
   const std::string text = "a,b,y\n1,2,3\n";
   settings_.id = "x";
   EXPECT_THAT(error(text),
-              HasSubstr("x.csv: no column 'x' (the columns are a, b, y; they may also be numbered, 0 to 2) "
-                        "give --id one of them"));
+              HasSubstr("x.csv: no column 'x': the columns are a, b, y; they may also be numbered, 0 to 2. "
+                        "Give --id one of them"));
   settings_.id.clear();
   settings_.drop = {"3"};
-  EXPECT_THAT(error(text), HasSubstr("give --drop one of them"));
+  EXPECT_THAT(error(text), HasSubstr("Give --drop one of them"));
   settings_.drop.clear();
   settings_.key = "-1";
-  EXPECT_THAT(error(text), HasSubstr("give --partition column: one of them"));
+  EXPECT_THAT(error(text), HasSubstr("Give --partition column: one of them"));
 }
 
 TEST_F(CsvColumns, AHeaderIsToldFromTheColumnsOfNumbers) {
@@ -314,9 +314,9 @@ TEST_F(CsvColumns, AHeaderIsToldFromTheColumnsOfNumbers) {
   settings_.header = Header::yes;
   EXPECT_EQ(read_columns("name,10,11,12\nx,1,2,0.5\ny,-3,4e2,1\n"), two_rows);
   settings_.header = Header::no;
-  EXPECT_ERROR(DataError, "row 1: column 1 (from 0) is 'a' (not a number)", read_columns("name,a,b,y\nx,1,2,0.5\n"));
+  EXPECT_ERROR(DataError, "row 1: column 1 (from 0) is 'a': not a number.", read_columns("name,a,b,y\nx,1,2,0.5\n"));
   settings_.id = "name";
-  EXPECT_THAT(error("name,a,b,y\nx,1,2,0.5\n"), HasSubstr("no column 'name' (there is no header"));
+  EXPECT_THAT(error("name,a,b,y\nx,1,2,0.5\n"), HasSubstr("no column 'name': there is no header"));
 }
 
 TEST_F(CsvColumns, TheDelimiterMayBeGiven) {
@@ -335,7 +335,7 @@ TEST_F(CsvColumns, TheDelimiterMayBeGiven) {
 TEST_F(CsvColumns, ADelimiterThatNumbersHoldIsRefused) {
   for (const std::string delimiter : {"e", "1", ".", "-", "+", "\"", "", "||", "\n", "colon"}) {
     settings_.delimiter = delimiter;
-    EXPECT_THAT(error("1,2,3\n"), HasSubstr("(must be auto, comma, semicolon, tab, space, or one character"))
+    EXPECT_THAT(error("1,2,3\n"), HasSubstr("must be auto, comma, semicolon, tab, space, or one character"))
         << delimiter;
   }
 }
@@ -396,7 +396,7 @@ TEST_F(Csv, ADimensionMustBeTheFiles) {
   DataSettings settings;
   settings.dimension = 3;
   const std::string path = folder_.write("x.csv", "1,2,3\n");
-  EXPECT_ERROR(UsageError, "2 features (--dimension says 3", read_all(path, settings));
+  EXPECT_ERROR(UsageError, "2 features: --dimension says 3", read_all(path, settings));
   settings.dimension = 2;
   EXPECT_EQ(read_all(path, settings).size(), 1U);
 }
