@@ -391,7 +391,7 @@ class Usage(LedgerCase):
         for words in ([], ["frobnicate"]):
             result = self.run_alone(["privacy", *words])
             self.assertEqual((result.code, len(result.messages())), (UNREADABLE, 1))
-            self.assertRegex(result.err, "known: .*ledger")
+            self.assertRegex(result.err, "known are .*ledger")
 
 
 if __name__ == "__main__":

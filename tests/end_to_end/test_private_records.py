@@ -183,7 +183,7 @@ class HeldOut(TestCase):
         for words, source, test, ranks in cases:
             with self.subTest(words[0], source=source, test=test):
                 result = self.run_command(ranks, [*words, "--source", source, "--test", test, "--output", "run"])
-                self.complains(result, 2, rf"--test '[^']*{test}': these are records to learn from", "Leave it out")
+                self.complains(result, 2, rf"--test '[^']*{test}': these are records to learn from", "leave it out")
                 self.assertFalse((self.folder / "run").exists())
 
     def test_it_is_refused_for_each_party(self):

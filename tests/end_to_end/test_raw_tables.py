@@ -89,7 +89,7 @@ class Faults(TestCase):
             self.write("t.csv", ",".join(f"f{j}" for j in range(count)) + ",y\n" + "1," * count + "0\n")
             self.write("c.csv", LOW + "\n")
             message = self.run_alone(["data", "describe", "t.csv", *RANGES]).messages()[0]
-            self.assertRegex(message, f"for feature 'f0', .*{last} \\(every feature needs a line")
+            self.assertRegex(message, f"for feature 'f0', .*{last}: every feature needs a line")
 
     def test_commands_refuse_what_they_cannot_apply(self):
         self.write("t.csv", "a,b,y\n" + "".join(f"{i},{i * i},{i % 2}\n" for i in range(9)))

@@ -119,7 +119,7 @@ BY_HAND = [
     ("two-names.csv", "# town,sex,y\nUlm,m,yes\nBonn,f,no\n", ["rows 1 and 2 may each name the columns", "Take the # away"]),
     ("pointer.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", ["a pointer of Git LFS", "git lfs pull"]),
     ("page.csv", "<!DOCTYPE html>\n<html><body>not found</body></html>\n", ["a page of the web"]),
-    ("comment-below.csv", PLAIN + "# the end\n", ["row 5: 1 fields (3 expected", "comments after # stand above the first record alone"]),
+    ("comment-below.csv", PLAIN + "# the end\n", ["row 5: 1 fields: 3 expected", "comments after # stand above the first record alone"]),
 ]
 
 
@@ -251,7 +251,7 @@ class ListsOfNames(TestCase):
         self.assertEqual(result.code, USAGE, result)
         message = result.messages()[0]
         self.assertIn("a name with a comma stands in quotes", message)
-        words = shlex.split(re.search("give (--drop .*)", message)[1].rstrip("."))
+        words = shlex.split(re.search("Give (--drop .*)", message)[1].rstrip("."))
         self.succeeded(self.run_alone(["data", "describe", "t.csv", *words]))
         for text in ('"town, state', '"town, state",'):
             self.assertEqual(self.run_alone(["data", "describe", "t.csv", "--drop", text]).code, USAGE)

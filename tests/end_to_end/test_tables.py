@@ -33,8 +33,8 @@ FAULTS = [
     ("1;1.234.567;1", (), ["'1.234.567': not a number", ENCODE]),
     ("1;2-3;1", (), ["'2-3': not a number", ENCODE]),
     ("1;3,1,4;1", (), ["'3,1,4': not a number", ENCODE]),
-    ("1;2", (), ["row 3: 2 fields (3 expected", "Complete the row or remove it"]),
-    ("1;2;3;4", (), ["row 3: 4 fields (3 expected", "Complete the row or remove it"]),
+    ("1;2", (), ["row 3: 2 fields: 3 expected", "Complete the row or remove it"]),
+    ("1;2;3;4", (), ["row 3: 4 fields: 3 expected", "Complete the row or remove it"]),
     ("1.234;2;1", COMMA, ["column 'a' is '1.234': a number with a point", POINT]),
     ("1.234,5;2;1", COMMA, ["'1.234,5': not a number", ENCODE]),
     ("1;2024-03-01;1", COMMA, ["'2024-03-01': a date", DATE]),
@@ -75,7 +75,7 @@ class Tables(TestCase):
             self.assertEqual(message.count("a missing value"), 1)
             self.assertIn(f"; also rows 4 to {min(faults, 20) + 2}", message)
             self.assertNotIn("(2)", message)
-            self.assertEqual(message.endswith("reading stopped here"), end)
+            self.assertEqual(message.endswith("reading stopped here."), end)
 
     def test_a_quoted_text_over_two_lines(self):
         self.write("t.csv", 'a,note,y\n1,"it rained,\nthen not",1\n2,"dry",0\n')
@@ -89,8 +89,8 @@ class Tables(TestCase):
     def test_rows_with_one_fault_are_listed_behind_it(self):
         self.table(";2;1", "1;red;1", ";2;1", ";3;1", "1;2;1", ";4;1", "1;blue;1")
         message = self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none")
-        self.assertRegex(message, r"6 faulty records: \(1\) t\.csv: row 2: column 'a' is missing .*; also rows 4 to 5, row 7; "
-                                  r"\(2\) t\.csv: row 3: column 'b' is a text .*; also row 8$")
+        self.assertRegex(message, r"6 faulty records: \(1\) t\.csv: row 2: column 'a' is missing.*; also rows 4 to 5, row 7; "
+                                  r"\(2\) t\.csv: row 3: column 'b' is a text.*; also row 8\.$")
 
     def test_all_columns_of_text_are_named_at_once(self):
         self.write("t.csv", "who,day,age,town,ill\nA,2024-03-01,30,Ulm,yes\nB,2024-03-02,41,Bonn,no\n")
@@ -103,12 +103,12 @@ class Tables(TestCase):
         self.assertEqual(message.count("no number either"), 1)
         self.write("wide.csv", ",".join(f"c{k}" for k in range(40)) + "\n" + ",".join(["red"] * 39) + ",1\n")
         message = self.refusal(DATA_FAULT, "data", "describe", "wide.csv")
-        self.assertTrue(message.endswith("column 'c20' and 18 more"), message)
+        self.assertTrue(message.endswith("column 'c20' and 18 more."), message)
 
     def test_reading_stops_at_a_long_message(self):
         self.table("1;2;1", *[f"{'x' * k};2;1" for k in range(1, 100)])
         message = self.refusal(DATA_FAULT, "data", "describe", "t.csv")
-        self.assertTrue(message.endswith("reading stopped here"), message)
+        self.assertTrue(message.endswith("reading stopped here."), message)
         self.assertLess(len(message), 2000)
         self.assertGreater(message.count("; ("), 5)
 

@@ -55,7 +55,7 @@ TEST(ColumnGroups, ThatAreWrongAreRefused) {
   EXPECT_THAT(refused("", 1), HasSubstr("group 1 (from 1) is empty"));
   EXPECT_THAT(refused("0,/1", 2), HasSubstr("nothing stands between two commas"));
   EXPECT_THAT(refused("0/3", 2), HasSubstr("no column '3' among the features: there is no header, and the columns are 0"
-                                           " to 2)"));
+                                           " to 2."));
   EXPECT_THAT(refused("0-3/1", 2), HasSubstr("no column '0-3'"));
   EXPECT_THAT(refused("0/2-1", 2), HasSubstr("the range 2-1 runs backwards"));
   EXPECT_THAT(refused("0/1-", 2), HasSubstr("no column '1-'"));
