@@ -43,9 +43,6 @@ OF_ERRORS = re.compile(r"(^|::)(check|require\w*|refuse\w*|fail\w*|\w*Error|thro
 # A reason in brackets at the end, or before words that go on as a request: "no records (the file is empty) check the path".
 OLD_MESSAGE = re.compile(r"\w\S* \((?!(?:see|with|from|by) )[^()]* [^()]*\)($|\.$|\. | (?:add|change|check|choose|complete|convert|copy|correct|fetch|give|"
                          r"keep|leave|lower|make|name|raise|remove|rename|restore|start|store|take|use|write)\b)")
-# Folders whose messages still have the old form.
-OLD_MESSAGES_IN = ("methods/", "run/", "privacy/mechanism", "privacy/noise/", "privacy/correlation", "privacy/clip_rows",
-                   "privacy/charge", "privacy/histograms/", "privacy/metrics", "privacy/pairs/", "privacy/rows", "protocol/decentralized/")
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
 
@@ -102,8 +99,6 @@ def old_messages():
     found = []
     for path in sources("src"):
         name, text = path.relative_to(TREES["src"]).as_posix(), path.read_text(encoding="utf-8")
-        if name.startswith(OLD_MESSAGES_IN):
-            continue
         calls, message, end = [], "", 0
         for token in [*TOKEN.finditer(text), None]:
             of_message = token is not None and token[0].startswith('"') and not text[end:token.start()].strip()

@@ -64,7 +64,7 @@ void clip_factors(View rows, std::size_t width, const Clip& clip, MutableView fa
 }
 
 std::size_t clip_rows(MutableView rows, std::size_t width, const Clip& clip) {
-  check<FailureError>(width > 0 && rows.size() % width == 0, "{} numbers in rows of {} (rows are whole)", rows.size(),
+  check<FailureError>(width > 0 && rows.size() % width == 0, "{} numbers in rows of {}: rows are whole.", rows.size(),
                       width);
   std::size_t out_of_range = 0;
   for (std::size_t i = 0; i * width < rows.size(); ++i) {

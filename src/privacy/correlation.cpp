@@ -394,7 +394,7 @@ double noise_factor(const NoiseCorrelation& correlation) {
 // Row t of C 1 is Σ_{i<=t} c_i, at most Σ c. Where what is missing of that is below 2^-50, and beyond the rounds of a
 // chain, all further rows count as so large.
 double norm_of_all_rounds(const NoiseCorrelation& correlation, Round rounds) {
-  check(rounds >= 1, "the norm of {} rounds of noise (must be at least 1)", rounds);
+  check(rounds >= 1, "the norm of {} rounds of noise: must be at least 1.", rounds);
   const CorrelationWeights integers = weights_of(correlation);
   const RealWeights weights = real_weights(correlation);
   const Precise negligible = weights.gap() * 0x1p-50L;
@@ -416,7 +416,7 @@ double norm_of_all_rounds(const NoiseCorrelation& correlation, Round rounds) {
 }
 
 double prefix_noise(const std::optional<NoiseCorrelation>& correlation, Round rounds) {
-  check(rounds >= 1, "the sum of {} rounds of noise (must be at least 1)", rounds);
+  check(rounds >= 1, "the sum of {} rounds of noise: must be at least 1.", rounds);
   if (!correlation) return std::sqrt((static_cast<double>(rounds) + 1) / 2);
   return noise_factor(*correlation) * std::sqrt(prefix_square(real_weights(*correlation), rounds));
 }

@@ -32,7 +32,7 @@ std::string size_range(double least, double most) {
 
 void Protection::check_price(double price) const {
   check<FailureError>(price >= settings_.price.least && price <= settings_.price.most,
-                      "a release at a price of {} (the mechanism was made for {} to {})", price, settings_.price.least,
+                      "a release at a price of {}: the mechanism was made for {} to {}.", price, settings_.price.least,
                       settings_.price.most);
 }
 

@@ -131,7 +131,7 @@ class Protection : protected Release {
   /// Throws DataError unless `sum` has d finite components.
   void check_sum(const ReleaseAddress& address, View sum) const {
     check<DataError>(sum.size() == settings_.dimension,
-                     "the gradient sum of client {} has {} components (the mechanism was made for {})", address.client,
+                     "the gradient sum of client {} has {} components: the mechanism was made for {}.", address.client,
                      sum.size(), settings_.dimension);
     const std::int64_t wild = sized(sum.size(), [from = sum.data()](auto n) {
       std::int64_t any = 0;

@@ -195,7 +195,7 @@ class Schedules(TestCase):
             (["--dropout", ".9", "--dropout-model", "markov:length=2"], ["too short", "length to 9"]),
             (["--dropout", ".95", "--dropout-model", "gilbert-elliott"], ["0.95", "between"]),
             (["--dropout-model", "bad.csv"], ["bad.csv:2", "client 9"]),
-            (["--dropout-model", "bad.csv", "--dropout", ".2"], ["--dropout .2", "leave one out"]),
+            (["--dropout-model", "bad.csv", "--dropout", ".2"], ["--dropout .2", "Leave one out"]),
             (["--leave", "nowhere.csv"], ["nowhere.csv"]),
             (["--leave", "leave.csv"], ["leave.csv:3", "twice"]),
             (["--link-loss", "1"], ["--link-loss", "out of range"]),

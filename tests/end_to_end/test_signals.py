@@ -220,7 +220,7 @@ class Endings(TestCase):
                         job = self.start(1, ["--resume", "run"])
                 result = job.finish(10)
                 self.assertEqual(result.codes, [STOPPED_SAFELY], result)
-                self.assertIn("stopped by a signal before the run went on (this start has released nothing; what the run released before", result.err)
+                self.assertIn("stopped by a signal before the run went on: this start has released nothing, and what the run released before", result.err)
 
     def test_a_run_that_never_began_can_begin_in_its_directory(self):
         self.write("data.csv", "\n".join(csv_rows(200)) + "\n")

@@ -531,7 +531,7 @@ class BadInput(Files):
 
     def test_protection(self):
         cases = [(["--baseline", "central", *GAUSSIAN], "--baseline central with --mechanism gaussian"),
-                 (["--mechanism", "laplace", "--epsilon", 1], "use gaussian"),
+                 (["--mechanism", "laplace", "--epsilon", 1], "Use gaussian"),
                  ([*GAUSSIAN, "--unit", "component"], "--unit component"),
                  ([*GAUSSIAN, "--audit"], "--audit"),
                  ([], "--mechanism")]

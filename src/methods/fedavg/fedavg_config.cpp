@@ -66,7 +66,7 @@ void complete_fedavg_config(FedAvgConfig& config, const Options& options) {
   check_model_choice(config.model, config.privacy, config.data);
   refuse_audit(config);
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
-        "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
+        "--rounds {} with --local-steps {}: so many local steps cannot be counted. Play fewer.",
         config.rounds.value_or(0), config.fedavg.local_steps);
   config.releases_of_round = config.fedavg.local_steps;
   config.why_not.more_rounds = config.linear_decay ? "steps fall to zero at the end"

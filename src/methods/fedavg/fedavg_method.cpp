@@ -42,8 +42,8 @@ void FedAvgMethod::weigh_clients() {
   for (const auto& stream : run_.inputs.dataset.streams) {
     const std::optional<std::int64_t> records = stream->records();
     check(config_.weights == ClientWeights::equal || records,
-          "--client-weights records on '{}' (nobody knows beforehand how many records a client will have) use "
-          "--client-weights equal",
+          "--client-weights records on '{}': nobody knows beforehand how many records a client will have. Use "
+          "--client-weights equal.",
           config_.data.source);
     parts_.weights.push_back(config_.weights == ClientWeights::equal ? 1 : static_cast<double>(*records));
   }

@@ -184,11 +184,11 @@ void read_intervals(InferConfig& config) {
     } else if (spec.name() == "batch-means") {
       spec.bind({{"batches", "M"}});
       const long long batches = spec.integer("batches", 20);
-      check(batches >= 2 && batches <= 1'000'000, "--intervals '{}' (2 batches or more are needed)", word);
+      check(batches >= 2 && batches <= 1'000'000, "--intervals '{}': 2 batches or more are needed.", word);
       config.batch_means = static_cast<int>(batches);
     } else {
       check(word == "none" && words.size() == 1,
-            "--intervals '{}' (random-scaling, plug-in and batch-means:M are known, or none alone)", word);
+            "--intervals '{}': random-scaling, plug-in and batch-means:M are known, or none alone.", word);
     }
   }
 }
@@ -196,14 +196,14 @@ void read_intervals(InferConfig& config) {
 void check_method(const InferConfig& config) {
   const std::string name = Spec::parse(config.loss).name();
   const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
-  check(loss->curved() != nullptr && loss->curved()->has_estimand(), "--loss {} (inference knows {}) choose one", name,
+  check(loss->curved() != nullptr && loss->curved()->has_estimand(), "--loss {}: inference knows {}. Choose one.", name,
         inference_losses().names());
   check(config.sgd.step_power > 0.5 && config.sgd.step_power < 1,
-        "--step-power {} (averages have a normal limit for powers between 1/2 and 1, both excluded) take 0.51",
+        "--step-power {}: averages have a normal limit for powers between 1/2 and 1, both excluded. Take 0.51.",
         config.sgd.step_power);
   for (std::size_t i = 0; i < config.levels.size(); ++i) {
     const double level = config.levels[i];
-    check(level > 0 && level < 1, "--levels {} (each lies between 0 and 1)", level);
+    check(level > 0 && level < 1, "--levels {}: each lies between 0 and 1.", level);
     check(std::find(config.levels.begin(), config.levels.begin() + static_cast<std::ptrdiff_t>(i), level) ==
               config.levels.begin() + static_cast<std::ptrdiff_t>(i),
           "--levels {} stands there twice; give it once", level);
@@ -211,30 +211,30 @@ void check_method(const InferConfig& config) {
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const MechanismRow& mechanism = config.privacy.mechanism_row();
   check(!mechanism.protects() || mechanism.gaussian(),
-        "--mechanism {} (inference is worked out for gaussian noise) choose gaussian, or none", mechanism.name);
+        "--mechanism {}: inference is worked out for gaussian noise. Choose gaussian, or none.", mechanism.name);
   check(std::isfinite(loss->curved()->most_slope()) || !mechanism.protects(),
-        "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
-        mechanism.name);
+        "--loss {} with --mechanism {}: its slope has no bound, so no record's influence has one. Choose huber:c.",
+        name, mechanism.name);
   refuse_audit(config);
-  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
+  check(is_whole(config.privacy.unit), "--unit component: a row as a whole is bounded. Leave it out.");
 }
 
 void check_shape(InferConfig& config, const Options& options) {
   check(!options.given("exchange") || config.decentralized(),
         "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
   check(config.bias == BiasChoice::keep || !config.plug_in || config.trust == PlugInTrust::local,
-        "--bias remove with --trust central (there is no curvature by step) leave one of them out");
+        "--bias remove with --trust central: there is no curvature by step. Leave one of them out.");
   config.one_price = !config.privacy.prices_differ() && !config.privacy.prices_change();
   check(config.trust == PlugInTrust::local || config.one_price,
-        "--trust central with prices that differ (one noise serves all records) give one price");
+        "--trust central with prices that differ: one noise serves all records. Give one price.");
   check(config.bias == BiasChoice::keep || config.one_price,
-        "--bias remove with prices that differ (its own noise would not be known) give one price");
+        "--bias remove with prices that differ: its own noise would not be known. Give one price.");
   check(config.replications == 0 || is_synthetic(config.data.source),
-        "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
-        "generator: synthetic:linear, logistic, expectile or insurance",
+        "--replications with '{}': each run needs records of its own, and true coefficients to compare with. Use a "
+        "generator: synthetic:linear, logistic, expectile or insurance.",
         config.data.source);
   check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
-        "--replications with --intervals none (there is nothing to cover) leave one of them out");
+        "--replications with --intervals none: there is nothing to cover. Leave one of them out.");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
   if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
   check(!config.data.makes_features(),
@@ -243,18 +243,18 @@ void check_shape(InferConfig& config, const Options& options) {
         "vary, so that coefficients would not be determined. Give --encode FILE, and --missing zero or constant:FILE.");
   const bool has_constant = config.data.features == ReadSettings::Features::hog;
   check(!config.asked_intercept.value_or(false) || !has_constant,
-        "--intercept with --features hog (its last feature is a constant already) leave it out");
+        "--intercept with --features hog: its last feature is a constant already. Leave it out.");
   config.intercept = config.asked_intercept.value_or(!has_constant);
   check(config.warmup_share == 0 || config.data.epochs == 1,
-        "--epochs {} with --warmup-share (records of the share would be used again) leave one of them out",
+        "--epochs {} with --warmup-share: records of the share would be used again. Leave one of them out.",
         config.data.epochs);
   check(config.warmup_share == 0 || !config.privacy.prices_change(),
         "--warmup-share with prices by a schedule: its records are released at once. Give one price.");
   check(config.correlation != CorrelationChoice::two_buffers || config.may_correlate(),
-        "--noise-correlation blt:2 with --intervals plug-in, --bias remove, --epochs or --person-rounds (what these "
-        "make of noise is known where it is independent) use --noise-correlation none");
+        "--noise-correlation blt:2 with --intervals plug-in, --bias remove, --epochs or --person-rounds: what these "
+        "make of noise is known where it is independent. Use --noise-correlation none.");
   check(config.data.epochs == 1 || config.intervals_text == "none",
-        "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
+        "--epochs {} with --intervals: a record that is read again tells nothing new. Leave one of them out.",
         config.data.epochs);
 }
 

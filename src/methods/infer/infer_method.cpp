@@ -106,8 +106,8 @@ void InferMethod::open_model() {
   choose_steps();
   constexpr std::size_t most_joint = 50;
   check(!config_.joint || run_.inputs.dataset.shape.features <= most_joint,
-        "--joint with {} coefficients (its quantile is simulated, which takes a minute for {} and grows with the third "
-        "power) drop columns, or look at single intervals",
+        "--joint with {} coefficients: its quantile is simulated, which takes a minute for {} and grows with the third "
+        "power. Drop columns, or look at single intervals.",
         run_.inputs.dataset.shape.features, most_joint);
   look_at_columns();
   if (config_.replications > 0) check_truth();
@@ -143,9 +143,9 @@ void InferMethod::refuse_constant_columns(const std::vector<std::size_t>& consta
   const std::string listed = quoted_names(constant, parts_.coefficient_names(run_.inputs.dataset.shape));
   const bool described = config_.data.features == ReadSettings::Features::hog;  // not by columns of the file
   check<DataError>(run_.world.size() > 1,
-                   "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
+                   "{}: column {} never varies{}: its coefficient cannot be told from that of another constant. {}.",
                    config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "",
-                   described ? "use --features raw" : "drop it (--drop), or --intercept no");
+                   described ? "Use --features raw" : "Drop it (--drop), or give --intercept no");
   run_.notes.push_back(
       fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
                   "another constant",
@@ -199,7 +199,7 @@ void InferMethod::choose_steps() {
   }
   const Round counted = config_.sgd.steps - config_.burn_in;
   check(counted >= 2 || config_.intervals_text == "none",
-        "--burn-in {} of {} steps (an average and its intervals need two steps or more) take fewer, or more records",
+        "--burn-in {} of {} steps: an average and its intervals need two steps or more. Take fewer, or more records.",
         config_.burn_in, config_.sgd.steps);
   check(config_.intervals_text == "none" || counted >= least_steps_each * static_cast<Round>(dimension_),
         "{} steps{} for {} coefficients{}: intervals from fewer than {} steps for each coefficient, {} in all, mean "
@@ -221,8 +221,8 @@ SecondPart InferMethod::plug_in_part() const {
     const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
                            static_cast<double>(run_.inputs.layout->clients());
     check(unprotected() || records <= most_records_of_sum,
-          "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
-          "--trust local, or fewer --rounds",
+          "--trust central with {} records in all: the sensitivity of sums over more than {} cannot be proved. Use "
+          "--trust local, or fewer --rounds.",
           records, most_records_of_sum);
     part.once_of = static_cast<std::size_t>(std::min(records, most_records_of_sum));
     part.clip *= room_of_sum;
@@ -236,7 +236,7 @@ std::unique_ptr<Protection> InferMethod::make_protection(ReleaseSettings setting
   if (parts_.warm_up) {
     auto pair = std::make_unique<PairedMechanism>(name, settings, parts_.warm_up->part());
     check(unprotected() || pair->second_clip().bound >= 1 + 1e-12,
-          "--warmup-share {} (the sensitivity of sums over so many records cannot be proved) take a smaller one",
+          "--warmup-share {}: the sensitivity of sums over so many records cannot be proved. Take a smaller one.",
           config_.warmup_share);
     return pair;
   }
@@ -245,8 +245,8 @@ std::unique_ptr<Protection> InferMethod::make_protection(ReleaseSettings setting
     // Nothing clips the second part: its bound must leave room for what rounding it to integers takes.
     const double norm = config_.plug_in ? std::numbers::sqrt2 : 1;
     check(unprotected() || pair->second_clip().bound >= norm * (1 + 1e-12),
-          "--batch {} with curvatures (the sensitivity of their sums over so many records cannot be proved) take a "
-          "smaller one",
+          "--batch {} with curvatures: the sensitivity of their sums over so many records cannot be proved. Take a "
+          "smaller one.",
           config_.data.batch);
     return pair;
   }

@@ -17,12 +17,12 @@ namespace {
 Vector truth_of(const std::string& source, std::size_t dimension) {
   const std::vector<double> coefficients = make_generator(source, {})->coefficients();
   check(coefficients.empty() || coefficients.size() == dimension,
-        "--replications with --intercept no (the generator '{}' has an intercept, so the other coefficients would "
-        "have no known values) leave --intercept out",
+        "--replications with --intercept no: the generator '{}' has an intercept, so the other coefficients would have "
+        "no known values. Leave --intercept out.",
         source);
   check(!coefficients.empty(),
-        "--replications with '{}' (it has no true coefficients to compare with) use synthetic:linear, logistic, "
-        "expectile or insurance",
+        "--replications with '{}': it has no true coefficients to compare with. Use synthetic:linear, logistic, "
+        "expectile or insurance.",
         source);
   return Vector(coefficients.begin(), coefficients.end());
 }

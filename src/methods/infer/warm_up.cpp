@@ -17,15 +17,15 @@ constexpr std::size_t most_features = 500;
 SecondPart WarmUp::part() const {
   const double records = static_cast<double>(rounds_) * static_cast<double>(config_.data.batch);
   check(records <= most_records_of_sum,
-        "--warmup-share {} of a client with {} records in it (the sensitivity of sums over more than {} cannot be "
-        "proved) take a smaller one",
+        "--warmup-share {} of a client with {} records in it: the sensitivity of sums over more than {} cannot be "
+        "proved. Take a smaller one.",
         config_.warmup_share, records, most_records_of_sum);
   check(dataset_.shape.features <= most_features && !dataset_.shape.sparse,
-        "--warmup-share with {}{} features (its matrices are dense, with {} rows at most) leave it out",
+        "--warmup-share with {}{} features: its matrices are dense, with {} rows at most. Leave it out.",
         dataset_.shape.features, dataset_.shape.sparse ? " sparse" : "", most_features);
   check(dataset_.replayable,
-        "--warmup-share with records that cannot be read again (a run that is resumed reads the share again) leave it "
-        "out");
+        "--warmup-share with records that cannot be read again: a run that is resumed reads the share again. Leave it "
+        "out.");
   SecondPart part;
   part.what = "second moments";
   part.clip = room_of_sum;

@@ -214,13 +214,12 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
   if (config.async) config.mixing.deadline = 0;
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;
-  check(
-      config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
-      "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
-      "leave out one of them");
+  check(config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
+        "--exchange windows with --link-loss-model unacknowledged: each edge has sums of its own, which go as "
+        "messages. Leave out one of them.");
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
-        "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
+        "--absent freeze without --dropout: nobody is ever absent. Say how often: --dropout 0.2.");
   check(!config.privacy.trusts_pairs || steps_are_linear(config),
         "--trust pairs with --mirror {}{}: noise between pairs cancels in sums of steps that are neither cut off nor "
         "bent. Use the map euclidean on the domain free, or --trust local.",

@@ -26,11 +26,10 @@ void OmdMethod::open_graph() {
 /// The family without --topology holds for any number of clients. A topology has as many as it has.
 void OmdMethod::choose_family() {
   if (!run_.inputs.members.any_joined() || !run_.inputs.rewired.empty()) return;
-  check(
-      !config_.topology,
-      "--join: --topology '{}' has {} clients, and {} are there now (it does not say with whom the new ones mix). Give "
-      "all of them a graph: --rewire exponential",
-      config_.topology.value_or(""), run_.inputs.clients_at_first(), run_.inputs.members.present().size());
+  check(!config_.topology,
+        "--join: --topology '{}' has {} clients, and {} are there now: it does not say with whom the new ones mix. "
+        "Give all of them a graph: --rewire exponential",
+        config_.topology.value_or(""), run_.inputs.clients_at_first(), run_.inputs.members.present().size());
   run_.inputs.rewired = usual_family;
 }
 

@@ -36,12 +36,12 @@ void OmdMethod::open_data() {
     check(!config_.privacy.mechanism && !config_.test && !config_.save_partition,
           "--loss none learns nothing: --mechanism, --test and --save-partition have no meaning with it");
     check(config_.start != "uniform" && config_.start != "zero",
-          "--loss none averages starts (there is no data to learn from) give them: --start FILE");
+          "--loss none averages starts: there is no data to learn from. Give them: --start FILE.");
     return;
   }
   parts_.loss = make_loss(config_.model, config_.loss);
   check(!config_.label_size || needs_label_size(config_, *parts_.loss),
-        "--label-size with a loss whose labels are classes (no rule asks how large they are) leave it out");
+        "--label-size with a loss whose labels are classes: no rule asks how large they are. Leave it out.");
   check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
                      config_.loss);
   config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
@@ -149,7 +149,7 @@ StartModels OmdMethod::read_start() {
 
 void OmdMethod::check_canaries(Round rounds) const {
   check(!config_.privacy.audit || rounds * run_.inputs.layout->clients() >= least_canaries,
-        "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds", rounds,
+        "--audit with {} rounds of {} clients: {} canaries are needed to say anything. Play more rounds.", rounds,
         run_.inputs.layout->clients(), least_canaries);
 }
 
@@ -193,35 +193,32 @@ void OmdMethod::check_constraints() const {
           "--dual-scope shared with ranks that host no client, where all ranks add up in each round. Start fewer.");
   }
   check(!config_.benchmark_window || set.on_models() > 0,
-        "--benchmark-window with an energy budget alone (no model keeps or breaks it) leave it out");
-  check(
-      !set.energy || config_.mixing.mixing == Mixing::push_sum,
-      "--constraint energy with --mixing plain (receivers' weights would not sum to one where a sender is silent) use "
-      "push-sum");
-  check(
-      set.data.empty() || !config_.model.is_network(),
-      "--constraint data with a network (it bounds a sum of features times their weights, and a network has no weight "
-      "for each) use --model linear");
+        "--benchmark-window with an energy budget alone: no model keeps or breaks it. Leave it out.");
+  check(!set.energy || config_.mixing.mixing == Mixing::push_sum,
+        "--constraint energy with --mixing plain: receivers' weights would not sum to one where a sender is silent. "
+        "Use push-sum.");
+  check(set.data.empty() || !config_.model.is_network(),
+        "--constraint data with a network: it bounds a sum of features times their weights, and a network has no "
+        "weight for each. Use --model linear.");
   check(set.data.empty() || config_.privacy.unit != PrivacyUnit::person,
-        "--constraint data with --unit person (it bounds what single records add) leave out one of them");
+        "--constraint data with --unit person: it bounds what single records add. Leave out one of them.");
   check(set.data.empty() || !config_.privacy.audit,
-        "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
+        "--audit with a constraint on data: canaries are in gradients alone. Audit a run without it.");
 }
 
 void OmdMethod::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
-  check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
-  check(
-      !config_.mixing.deadline,
-      "--regret with --{} (it compares what clients play in the same round, and these are in different ones) leave out "
-      "one of them",
-      config_.async ? "async" : "deadline");
+  check(config_.learns(), "--regret has no meaning with --loss none: there are no losses to regret.");
+  check(!config_.mixing.deadline,
+        "--regret with --{}: it compares what clients play in the same round, and these are in different ones. Leave "
+        "out one of them.",
+        config_.async ? "async" : "deadline");
   check(run_.inputs.dataset.replayable,
-        "--regret on '{}' (its records come once, and regret reads them again after the last round) use a file",
+        "--regret on '{}': its records come once, and regret reads them again after the last round. Use a file.",
         config_.data.source);
   check(run_.metrics_policy().shared(),
-        "--regret needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
-        "--metrics shared if the records may be known to others");
+        "--regret needs shared metrics: what it compares with is fitted to everybody's records without noise. Add "
+        "--metrics shared if the records may be known to others.");
   if (parts_.constraints && config_.regret != RegretChoice::dynamic) {
     check_constrained_regret(parts_.constraints->set(), config_.omd.rounds, dimension_);
   }

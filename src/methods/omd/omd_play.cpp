@@ -260,7 +260,7 @@ Regret OmdPlay::find_regret_of_run() {
   run_.agreement.together([&] {
     Dataset again = run_.inputs.opened_again(config_.data);
     check<DataError>(again.fingerprint == run_.inputs.dataset.fingerprint,
-                     "{}: it has changed since the run began (the regret would be that of other records)",
+                     "{}: it has changed since the run began: the regret would be that of other records.",
                      config_.data.source);
     data.streams = std::move(again.streams);
   });

@@ -19,8 +19,8 @@ RunConstraints::RunConstraints(const ConstraintOptions& options, const Constrain
       smoothing_(options.smoothing.value_or(static_cast<double>(rounds))),
       protects_(protects) {
   check(facts.features > 0 || set_.on_models() == 0,
-        "--constraint {} with --loss none (nothing is learned, so that models cannot follow it) only energy can be "
-        "constrained there",
+        "--constraint {} with --loss none: nothing is learned, so that models cannot follow it. Only energy can be "
+        "constrained there.",
         *options.constraint);
   refuse_what_has_no_meaning();
   duals_.method = options.dual.value_or(DualMethod::saddle);

@@ -64,7 +64,7 @@ std::unique_ptr<GraphOfSome> RunGraph::rewired() const {
   const WeightRule rule = config_.mixing.mixing == Mixing::push_sum ? WeightRule::sender : WeightRule::receiver;
   std::unique_ptr<Graph> graph = make_graph(clients_.rewired, static_cast<Client>(present.size()), rule);
   check(graph->ever_connects(),
-        "--rewire {}: it never connects the {} clients that are there (models could not agree) name another family",
+        "--rewire {}: it never connects the {} clients that are there: models could not agree. Name another family.",
         clients_.rewired, present.size());
   return std::make_unique<GraphOfSome>(std::move(graph), std::move(present), clients_.now);
 }

@@ -49,11 +49,10 @@ double chosen_step_cap(const StepCapTerms& terms) {
   const double asked = cap_for(terms, terms.settings.rounds);
   const double at_first = terms.first_rounds == terms.settings.rounds ? asked : cap_for(terms, terms.first_rounds);
   terms.agreement.together([&] {
-    check(
-        asked == at_first,
-        "--rounds {} with --resume: the step cap would be {:g} (it is chosen for the number of rounds, and the rounds "
-        "played so far have {:g}) leave --rounds out, or start a run of its own with --step-cap {:g}",
-        terms.settings.rounds, asked, at_first, at_first);
+    check(asked == at_first,
+          "--rounds {} with --resume: the step cap would be {:g}: it is chosen for the number of rounds, and the "
+          "rounds played so far have {:g}. Leave --rounds out, or start a run of its own with --step-cap {:g}.",
+          terms.settings.rounds, asked, at_first, at_first);
     cap = asked;
   });
   return cap;

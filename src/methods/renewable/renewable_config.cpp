@@ -120,10 +120,10 @@ void add_trust_options(Options& options, RenewableConfig& config) {
 void read_classes(RenewableConfig& config) {
   if (config.classes_text == "binary") return;
   Spec spec = Spec::parse(config.classes_text);
-  check(spec.name() == "one-vs-rest", "--classes '{}' (binary and one-vs-rest:K are known)", config.classes_text);
+  check(spec.name() == "one-vs-rest", "--classes '{}': binary and one-vs-rest:K are known.", config.classes_text);
   spec.bind({{"classes", "K, at least 2"}});
   const long long classes = spec.integer("classes");
-  check(classes >= 2 && classes <= 10'000, "--classes '{}' (2 to 10000 classes are possible)", config.classes_text);
+  check(classes >= 2 && classes <= 10'000, "--classes '{}': 2 to 10000 classes are possible.", config.classes_text);
   config.classes = static_cast<std::size_t>(classes);
 }
 
@@ -135,39 +135,38 @@ void read_curvature_model(RenewableConfig& config) {
     config.curvature_file = spec.require("file");
     return;
   }
-  check(spec.name() == "released", "--curvature-model '{}' (average, file:FILE and released:SHARE are known)",
+  check(spec.name() == "released", "--curvature-model '{}': average, file:FILE and released:SHARE are known.",
         config.curvature_model);
   spec.bind({{"share", "of the price, between 0 and 1"}});
   const double share = spec.number("share", 0.5);
-  check(share > 0 && share < 1, "--curvature-model '{}' (the share must lie between 0 and 1)", config.curvature_model);
+  check(share > 0 && share < 1, "--curvature-model '{}': the share must lie between 0 and 1.", config.curvature_model);
   config.curvature_share = share;
 }
 
 void check_loss(RenewableConfig& config) {
   const std::string name = Spec::parse(config.loss).name();
   const bool has_bend = has_parameter(config.loss, "smoothing");
-  check(has_bend || config.smoothing == "auto", "--smoothing with --loss {} (it has no bend to smooth) leave it out",
+  check(has_bend || config.smoothing == "auto", "--smoothing with --loss {}: it has no bend to smooth. Leave it out.",
         name);
   if (has_bend) {
     const std::string how = config.smoothing == "auto" && config.offline()                           ? "0"
                             : config.smoothing == "auto" && config.variant == Variant::private_paper ? "paper"
                                                                                                      : config.smoothing;
     const bool in_loss = config.loss.find("smoothing=") != std::string::npos;
-    check(!in_loss || config.smoothing == "auto", "--smoothing {} and --loss {} both say how (give one)",
+    check(!in_loss || config.smoothing == "auto", "--smoothing {} and --loss {} both say how: give one.",
           config.smoothing, config.loss);
-    check(
-        config.variant != Variant::offline ||
-            (how != "paper" && config.loss.find("smoothing=paper") == std::string::npos),
-        "--smoothing paper with --variant offline (its derivative jumps, so that it is none of an objective) leave it "
-        "out");
+    check(config.variant != Variant::offline ||
+              (how != "paper" && config.loss.find("smoothing=paper") == std::string::npos),
+          "--smoothing paper with --variant offline: its derivative jumps, so that it is none of an objective. Leave "
+          "it out.");
     if (!in_loss) config.loss += (config.loss.find(':') == std::string::npos ? ":" : ",") + ("smoothing=" + how);
   }
   const std::unique_ptr<CurvedLoss> loss = make_curved_loss(config.loss);
-  check(config.classes == 1 || loss->classifies(), "--classes one-vs-rest with --loss {} (it knows no classes)", name);
+  check(config.classes == 1 || loss->classifies(), "--classes one-vs-rest with --loss {}: it knows no classes.", name);
   check(config.variant != Variant::private_paper || loss->most_slope() <= 1,
-        "--variant private-paper with --loss {} (its theorem takes slopes of at most 1) choose dwd or logistic", name);
+        "--variant private-paper with --loss {}: its theorem takes slopes of at most 1. Choose dwd or logistic.", name);
   check(config.variant != Variant::private_sums || loss->most_slope() < std::numeric_limits<double>::infinity(),
-        "--variant private with --loss {} (its slope has no bound, so no record's influence has one) choose huber:c",
+        "--variant private with --loss {}: its slope has no bound, so no record's influence has one. Choose huber:c.",
         name);
 }
 
@@ -182,7 +181,7 @@ void check_variant(const RenewableConfig& config, const Options& options) {
     only(option, !config.open() || config.privacy.protects(),  // with another mechanism, that is what is wrong
          "--variant private or private-paper (nothing is protected)");
   }
-  check(config.start != "safe" || online, "--start safe with this variant ({}) use zero or a file",
+  check(config.start != "safe" || online, "--start safe with this variant: {}. Use zero or a file.",
         config.offline() ? "it minimises over all data anyway" : "that minimisation would have to be paid for");
 }
 
@@ -190,42 +189,42 @@ void check_protection(const RenewableConfig& config) {
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const MechanismRow& mechanism = config.privacy.mechanism_row();
   refuse_audit(config);
-  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
+  check(is_whole(config.privacy.unit), "--unit component: a row as a whole is bounded. Leave it out.");
   check(config.privacy.unit != PrivacyUnit::person || config.variant == Variant::private_sums,
         "--unit person with this variant: its sums are over records, and nothing bounds a person's part in them. Use "
         "--variant private.");
   if (config.open()) {
     check(!mechanism.protects(),
-          "--mechanism {} with a variant that sends sums as they are (it adds no noise) choose --variant private, or "
-          "--mechanism none",
+          "--mechanism {} with a variant that sends sums as they are: it adds no noise. Choose --variant private, or "
+          "--mechanism none.",
           mechanism.name);
   } else if (config.variant == Variant::private_sums) {
-    check(mechanism.gaussian(), "--variant private with --mechanism {} (its noise is gaussian) choose that",
+    check(mechanism.gaussian(), "--variant private with --mechanism {}: its noise is gaussian. Choose that.",
           mechanism.name);
   } else {
     check(mechanism.gaussian() || mechanism.charge == ChargeKind::laplace,
-          "--variant private-paper with --mechanism {} (the paper's noise is gaussian or laplace) choose one",
+          "--variant private-paper with --mechanism {}: the paper's noise is gaussian or laplace. Choose one.",
           mechanism.name);
     check(!config.privacy.mu && !config.privacy.total_epsilon && !config.privacy.clip && !config.privacy.budget &&
               config.privacy.budget_of_client,
-          "--mu, --total-epsilon, --clip, --budget and --budget-unit have no meaning with private-paper (it charges "
-          "nothing that could be certified) leave them out");
-    check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
+          "--mu, --total-epsilon, --clip, --budget and --budget-unit have no meaning with private-paper: it charges "
+          "nothing that could be certified. Leave them out.");
+    check(config.classes == 1, "--classes one-vs-rest with private-paper: its bounds are those of two classes.");
   }
   check(config.trust == TrustChoice::local || !config.privacy.prices_differ(),
-        "a price by clients: with --trust central or masked (one noise serves all clients) give one price");
+        "a price by clients with --trust central or masked: one noise serves all clients. Give one price.");
   check(!config.curvature_share || config.settings.l2 > 0,
-        "--curvature-model released with --l2 0 (noise makes the curvature indefinite, and only a penalty keeps it off "
-        "zero) add --l2");
+        "--curvature-model released with --l2 0: noise makes the curvature indefinite, and only a penalty keeps it off "
+        "zero. Add --l2.");
   check(config.trust != TrustChoice::central || config.curvature == "packed",
-        "--curvature {} with --trust central (numbers must not be rounded before noise is added) leave it out",
+        "--curvature {} with --trust central: numbers must not be rounded before noise is added. Leave it out.",
         config.curvature);
   check(config.trust != TrustChoice::masked || !config.curvature_share,
-        "--curvature-model released with --trust masked (masks are for gradients) use average, or another trust");
+        "--curvature-model released with --trust masked: masks are for gradients. Use average, or another trust.");
   check(config.correlation != CorrelationChoice::two_buffers || config.why_no_correlation().empty(),
         "--noise-correlation blt:2 with {}. Use --noise-correlation none.", config.why_no_correlation());
   check(config.trust != TrustChoice::masked || !config.privacy.budget,
-        "--budget with --trust masked (a client that stops would take its masks along) leave one of them out");
+        "--budget with --trust masked: a client that stops would take its masks along. Leave one of them out.");
 }
 
 }  // namespace
@@ -274,13 +273,12 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
   check_protection(config);
   const std::unique_ptr<Codec> codec = make_curvature_codec(config.curvature, 1, 1);  // for its errors
   check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
-        "--curvature {} with --curvature-model {} (no curvature travels) leave it out", config.curvature,
+        "--curvature {} with --curvature-model {}: no curvature travels. Leave it out.", config.curvature,
         config.curvature_model);
-  check(
-      config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
-      "--curvature {} with released curvature (noise may have made it indefinite, and what is quantised is relative to "
-      "its diagonal) use float32 or packed",
-      config.curvature);
+  check(config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
+        "--curvature {} with released curvature: noise may have made it indefinite, and what is quantised is relative "
+        "to its diagonal. Use float32 or packed.",
+        config.curvature);
   if (config.standard_errors == StandardErrors::automatic) {
     const bool likelihood = make_curved_loss(config.loss)->likelihood() != Likelihood::none;
     config.standard_errors =
@@ -289,13 +287,13 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
             : StandardErrors::none;
   }
   check(config.standard_errors == StandardErrors::none || config.settings.forget == 1,
-        "--standard-errors with --forget {} (they are those of all records alike) leave one of them out",
+        "--standard-errors with --forget {}: they are those of all records alike. Leave one of them out.",
         config.settings.forget);
   check(config.standard_errors == StandardErrors::none || config.data.epochs == 1,
-        "--standard-errors with --epochs {} (a record that is read again tells nothing new) leave one of them out",
+        "--standard-errors with --epochs {}: a record that is read again tells nothing new. Leave one of them out.",
         config.data.epochs);
   check(config.standard_errors != StandardErrors::none || !options.given("level"),
-        "--level without --standard-errors (there are no intervals) add --standard-errors sandwich");
+        "--level without --standard-errors: there are no intervals. Add --standard-errors sandwich.");
   if (config.variant == Variant::offline || config.variant == Variant::offline_one_step) {
     config.why_not.goes_on = "its passes are one search over all data, which begins anew";
   }

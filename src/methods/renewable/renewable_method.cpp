@@ -32,7 +32,7 @@ constexpr std::size_t records_of_classes = 50;
 /// Labels 0, …, K − 1.
 double class_label(double raw, std::size_t classes) {
   if (!is_class(raw, classes)) {
-    throw_label_fault(raw, fmt::format("is outside the set of one-vs-rest:{} (0 to {})", classes, classes - 1));
+    throw_label_fault(raw, fmt::format("is outside the set of one-vs-rest:{}: 0 to {}.", classes, classes - 1));
   }
   return raw;
 }
@@ -110,8 +110,8 @@ void RenewableMethod::choose_rounds() {
     return;
   }
   check(run_.inputs.dataset.shape.rounds.has_value() && run_.inputs.dataset.replayable,
-        "--variant offline on '{}' (it reads all records in every pass, and these have no end or come once) give a "
-        "generator n=, or a file",
+        "--variant offline on '{}': it reads all records in every pass, and these have no end or come once. Give a "
+        "generator n=, or a file.",
         config_.data.source);
   config_.settings.rounds =
       config_.variant == RenewableVariant::offline ? config_.rounds.value_or(passes_of_offline) : 1;

@@ -78,11 +78,10 @@ ExitCode RenewablePlay::exit_code(const Summary& summary, const RoundsEnd& end) 
       "there is no minimum: a class has no records, and under --penalty slopes its intercept grows without end. Take "
       "records of all classes, or --penalty full; what was reached is in {}",
       begun_.directory.path());
-  check<DataError>(
-      offline == nullptr || offline->converged() || end.stopped || config_.rounds,
-      "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model) add a penalty; what "
-      "was reached is in {}",
-      config_.settings.rounds, begun_.directory.path());
+  check<DataError>(offline == nullptr || offline->converged() || end.stopped || config_.rounds,
+                   "no minimum was found in {} passes: the objective still falls: --l2 hardly bounds the model. Add a "
+                   "penalty; what was reached is in {}.",
+                   config_.settings.rounds, begun_.directory.path());
   return PlayAtRoot::exit_code(summary, end);
 }
 
@@ -246,8 +245,8 @@ void RenewablePlay::show_mask_keys() {
   run_.agreement.together([&] {
     for (std::size_t r = 1; r < of_ranks.size(); ++r) {
       check<DataError>(of_ranks[r] == of_ranks[0],
-                       "rank {} received other public keys for the masks than rank 0 (whoever relays them exchanged "
-                       "some) do not go on; compare private/<rank>/mask-keys",
+                       "rank {} received other public keys for the masks than rank 0: whoever relays them exchanged "
+                       "some. Do not go on; compare private/<rank>/mask-keys.",
                        r);
     }
   });

@@ -17,7 +17,7 @@ long long BitSchedule::first_bits(long long most) const {
   Spec spec = Spec::parse(text);
   spec.bind({{"bits", "of round 1"}});
   const long long first = parse_integer(spec.require("bits"), text);
-  check(first >= 1 && first <= most, "--bits {}: {} bits (1 to {})", text, first, most);
+  check(first >= 1 && first <= most, "--bits {}: {} bits: 1 to {}.", text, first, most);
   return first;
 }
 

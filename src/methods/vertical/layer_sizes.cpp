@@ -14,17 +14,17 @@ LayerSizes LayerSizes::parse(const std::string& text) {
     const std::string part = text.substr(from, dash - from);
     const bool number = !part.empty() && part.size() <= 8 && part.find_first_not_of("0123456789") == std::string::npos;
     check(number || part == "d",
-          "'{}': '{}' is no size of a layer (sizes are whole numbers with dashes between them, and d stands for what "
-          "the data have) as in d-128-16",
+          "'{}': '{}' is no size of a layer: sizes are whole numbers with dashes between them, and d stands for what "
+          "the data have. Write them as in d-128-16.",
           text, part);
     sizes.push_back(number ? std::optional(static_cast<std::size_t>(parse_integer(part, text))) : std::nullopt);
-    check(sizes.back() != 0, "'{}': a layer of size 0 (it would let nothing through) leave it out", text);
+    check(sizes.back() != 0, "'{}': a layer of size 0: it would let nothing through. Leave it out.", text);
     from = dash + 1;
   }
-  check(sizes.size() >= 2, "'{}': one size (a network has inputs and outputs) give at least two", text);
+  check(sizes.size() >= 2, "'{}': one size: a network has inputs and outputs. Give at least two.", text);
   LayerSizes result{sizes.front(), {}, sizes.back()};
   for (std::size_t i = 1; i + 1 < sizes.size(); ++i) {
-    check(sizes[i].has_value(), "'{}': d in the middle (the data say nothing of hidden layers) give a number", text);
+    check(sizes[i].has_value(), "'{}': d in the middle: the data say nothing of hidden layers. Give a number.", text);
     result.hidden.push_back(*sizes[i]);
   }
   return result;
@@ -33,7 +33,7 @@ LayerSizes LayerSizes::parse(const std::string& text) {
 Architecture LayerSizes::architecture(std::size_t inputs_there, std::size_t outputs_there,
                                       const std::string& what) const {
   check(inputs.value_or(inputs_there) == inputs_there,
-        "{} begins with {} and there are {} inputs (they must agree) begin with {}, or with d", what,
+        "{} begins with {} and there are {} inputs: they must agree. Begin with {}, or with d.", what,
         inputs.value_or(0), inputs_there, inputs_there);
   std::vector<std::size_t> widths{inputs_there};
   widths.insert(widths.end(), hidden.begin(), hidden.end());

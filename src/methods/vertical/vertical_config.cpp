@@ -40,7 +40,7 @@ void parse_baseline(const std::string& text, VerticalPlan& plan) {
   if (spec.name() == "lazy") {
     spec.bind({{"round", "after which nobody learns"}});
     const long long round = parse_integer(spec.require("round"), text);
-    check(round >= 0 && round <= most_whole, "'{}' (the round after which nobody learns is a whole number, 0 or more)",
+    check(round >= 0 && round <= most_whole, "'{}': the round after which nobody learns is a whole number, 0 or more.",
           text);
     plan.lazy_after = round;
     return;
@@ -201,14 +201,13 @@ void add_wire_options(Options& options, VerticalConfig& config) {
 
 void check_baselines(const VerticalConfig& config) {
   const VerticalPlan& plan = config.plan;
-  check(
-      plan.labels == LabelHolders::all || plan.local_steps == 1,
-      "--labels head with --local-steps {} (a second step would need new derivatives from rank 0) use --local-steps 1, "
-      "or --labels all",
-      plan.local_steps);
+  check(plan.labels == LabelHolders::all || plan.local_steps == 1,
+        "--labels head with --local-steps {}: a second step would need new derivatives from rank 0. Use --local-steps "
+        "1, or --labels all.",
+        plan.local_steps);
   check(!plan.central || !config.privacy.protects(),
-        "--baseline central with --mechanism {} (un-noised columns go to rank 0, which is what it shows) use "
-        "--mechanism none",
+        "--baseline central with --mechanism {}: un-noised columns go to rank 0, which is what it shows. Use "
+        "--mechanism none.",
         config.privacy.mechanism.value_or(""));
 }
 
@@ -217,7 +216,7 @@ std::optional<Client> receivers_of(const std::string& source) {
   const Spec spec = Spec::parse(source.substr(source.find(':') + 1));
   if (!spec.find("receivers")) return std::nullopt;
   const long long receivers = spec.integer("receivers", 1);
-  check(receivers >= 1 && receivers < most_clients, "'{}': {} receivers (at least one)", source, receivers);
+  check(receivers >= 1 && receivers < most_clients, "'{}': {} receivers: at least one.", source, receivers);
   return static_cast<Client>(receivers);
 }
 
@@ -225,10 +224,10 @@ std::optional<Client> receivers_of(const std::string& source) {
 void check_mechanism(const VerticalConfig& config) {
   if (!config.privacy.protects()) return;
   check(config.privacy.mechanism_row().gaussian(),
-        "--mechanism {} (several releases a round of the same records are composed for Gaussian noise) use gaussian",
+        "--mechanism {}: several releases a round of the same records are composed for Gaussian noise. Use gaussian.",
         config.privacy.mechanism_row().name);
   check(is_whole(config.privacy.unit),
-        "--unit component (a record enters embeddings and gradients whole) leave it out");
+        "--unit component: a record enters embeddings and gradients whole. Leave it out.");
 }
 
 void check_persons(const VerticalConfig& config) {
@@ -246,16 +245,16 @@ void check_persons(const VerticalConfig& config) {
 /// What would have no effect.
 void check_needless_options(const VerticalConfig& config) {
   check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
-        "--batch with a spectrum (its rounds have train= records) say synthetic:spectrum:train={}",
+        "--batch with a spectrum: its rounds have train= records. Say synthetic:spectrum:train={}.",
         config.batch.value_or(0));
-  check(!config.embedding_clip || config.privacy.protects(),
-        "--embedding-clip without noise (embeddings are sent as they are) leave it out, or choose --mechanism "
-        "gaussian");
+  check(
+      !config.embedding_clip || config.privacy.protects(),
+      "--embedding-clip without noise: embeddings are sent as they are. Leave it out, or choose --mechanism gaussian.");
   check(!config.privacy.clip || config.privacy.protects(),
-        "--clip without noise (it is what noise is measured by) leave it out, or choose --mechanism gaussian");
+        "--clip without noise: it is what noise is measured by. Leave it out, or choose --mechanism gaussian.");
   check(config.data.positive.empty() || !counts_classes(config.loss),
-        "--positive with --loss {} (it makes labels -1 and 1, and the loss counts classes from 0) leave it out, or use "
-        "--loss logistic",
+        "--positive with --loss {}: it makes labels -1 and 1, and the loss counts classes from 0. Leave it out, or use "
+        "--loss logistic.",
         Spec::parse(config.loss).name());
   check(
       config.held_out.empty() || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),

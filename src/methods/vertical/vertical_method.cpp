@@ -74,18 +74,17 @@ VerticalMethod::VerticalMethod(RunContext& run, RunHome& home, Configured<Vertic
 Client VerticalMethod::number_of_parties() const {
   const std::optional<Client> there = config_.parties_of_data();
   check(!there || !config_.clients || *there == *config_.clients,
-        "--clients {} and columns of {} parties (they must agree) leave --clients out or correct it",
+        "--clients {} and columns of {} parties: they must agree. Leave --clients out or correct it.",
         config_.clients.value_or(0), there.value_or(0));
   const Client others = run_.world.size() - 1;
   const Client parties = there.value_or(config_.clients.value_or(others));
   check(parties >= 1,
-        "one rank and no parties (rank 0 has no columns) start at least 2 ranks, as with mpirun -n 5, or "
-        "add --clients for parties that share this one");
-  check(
-      config_.clients || parties <= others,
-      "{} parties on {} rank(s) beside rank 0 (a rank would host several, which must be asked for) start {} ranks, or "
-      "add --clients {}",
-      parties, others, parties + 1, parties);
+        "one rank and no parties: rank 0 has no columns. Start at least 2 ranks, as with mpirun -n 5, or add --clients "
+        "for parties that share this one.");
+  check(config_.clients || parties <= others,
+        "{} parties on {} rank(s) beside rank 0: a rank would host several, which must be asked for. Start {} ranks, "
+        "or add --clients {}.",
+        parties, others, parties + 1, parties);
   return parties;
 }
 
@@ -245,8 +244,8 @@ void VerticalMethod::agree_on_labels() {
   run_.agreement.together([&] {
     for (std::size_t r = 1; r < all.size(); ++r) {
       check<DataError>(all[r].empty() || all[r] == all[0],
-                       "rank {} has read other labels than rank 0 (or in another order: all must learn from the same) "
-                       "give all ranks the same label source",
+                       "rank {} has read other labels than rank 0, or in another order: all must learn from the same. "
+                       "Give all ranks the same label source.",
                        r);
     }
   });
@@ -256,7 +255,7 @@ void VerticalMethod::agree_on_labels() {
 void VerticalMethod::check_drops() const {
   for (std::size_t i = 0; i < setting_.data.shape.dropped.size(); ++i) {
     check(setting_.data.shape.dropped[i],
-          "--drop: no party's file has a column '{}' (nothing would be left out) correct it", config_.data.drop[i]);
+          "--drop: no party's file has a column '{}': nothing would be left out. Correct it.", config_.data.drop[i]);
   }
 }
 
@@ -267,8 +266,8 @@ void VerticalMethod::check_ids() {
   for (std::size_t k = 0; k < setting_.data.shape.names.size(); ++k) {
     for (const std::string& name : setting_.data.shape.names[k]) {
       check(name != "id" && name != "ID" && name != "Id",
-            "party {} has a column '{}' and there is no --id (it would be a feature, and records would go together by "
-            "their place) add --id {}, or --drop {}",
+            "party {} has a column '{}' and there is no --id: it would be a feature, and records would go together by "
+            "their place. Add --id {}, or --drop {}.",
             k + 1, name, name, name);
     }
   }
@@ -276,8 +275,8 @@ void VerticalMethod::check_ids() {
 
 void VerticalMethod::open_model() {
   check(!config_.static_regret || may_pool_records(),
-        "--regret where records or metrics are private (networks would be fitted to everybody's records without noise) "
-        "leave it out");
+        "--regret where records or metrics are private: networks would be fitted to everybody's records without noise. "
+        "Leave it out.");
   make_architecture();
   dimension_ = Network<float>(setting_.architecture.head).dimension();
   choose_rounds();
@@ -292,7 +291,7 @@ void VerticalMethod::make_architecture() {
         make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, targets)), targets);
   }
   check(config_.features.outputs.has_value(),
-        "--feature-net that ends with d (the data say nothing of embeddings) give their size, as in d-64-16");
+        "--feature-net that ends with d: the data say nothing of embeddings. Give their size, as in d-64-16.");
   for (std::size_t k = 0; k < columns.size(); ++k) {
     setting_.architecture.features.push_back(
         config_.features.architecture(columns[k], 1, fmt::format("--feature-net of party {}", k + 1)));
@@ -314,14 +313,14 @@ void VerticalMethod::choose_rounds() {
   VerticalPlan& plan = config_.plan;
   const std::int64_t records = setting_.data.shape.records.value_or(std::numeric_limits<std::int64_t>::max());
   check(static_cast<std::int64_t>(setting_.data.batch) <= records,
-        "--batch {} of {} records (no round would be full) give at most {}", setting_.data.batch, records, records);
+        "--batch {} of {} records: no round would be full. Give at most {}.", setting_.data.batch, records, records);
   config_.data.batch = setting_.data.batch;
   plan.batch = setting_.data.batch;
   plan.keeps_predictions = setting_.loss->classifies() && setting_.loss->outputs() <= 2;
   plan.rounds =
       config_.is_spectrum() && !config_.rounds ? rounds_of_spectrum : run_.inputs.rounds_of(setting_.data.shape.rounds);
   check(!plan.lazy_after || *plan.lazy_after < plan.rounds,
-        "--baseline lazy:{} of {} rounds (nobody would stop learning) name an earlier round",
+        "--baseline lazy:{} of {} rounds: nobody would stop learning. Name an earlier round.",
         plan.lazy_after.value_or(0), plan.rounds);
 }
 

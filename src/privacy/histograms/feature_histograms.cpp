@@ -98,7 +98,7 @@ bool have_one_scale(std::span<const FeatureMoments> features) {
 }
 
 std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records) {
-  check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins (it has {})", summed.size(),
+  check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins: it has {}.", summed.size(),
                       FeatureHistograms::bins);
   const Vector kept = kept_bins(summed, least);
   double others = 0;

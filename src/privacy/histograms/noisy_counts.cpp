@@ -47,7 +47,7 @@ double gaussian_sigma_of(const NoisyCounts::Form& form, double mu) {
 
 NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records)
     : form_(std::move(form)), price_(price), records_(records), unit_(gaussian_unit) {
-  check(records >= 0 && records <= most_records, "a {} of {} records (2^40 at most)", form_.name, records);
+  check(records >= 0 && records <= most_records, "a {} of {} records: 2^40 at most.", form_.name, records);
   check(noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "a {} under noise that is neither Gaussian nor Laplace. Give {} 0.", form_.name, form_.option);
   if (noise == ChargeKind::gaussian) {
@@ -73,7 +73,7 @@ double NoisyCounts::deviation() const {
 void NoisyCounts::release(const ReleaseAddress& address, const std::string& run_id, const NoiseKey& key,
                           const Secret<Counts>& counts, Released<Vector>& noisy) {
   std::vector<std::int64_t> integers = open(counts);
-  check<FailureError>(integers.size() == length(), "a {} with {} counts (it has {})", form_.name, integers.size(),
+  check<FailureError>(integers.size() == length(), "a {} with {} counts: it has {}.", form_.name, integers.size(),
                       length());
   for (std::int64_t& each : integers) {
     check<FailureError>(each >= 0 && each <= records_, "a {} counts more records than there are", form_.name);

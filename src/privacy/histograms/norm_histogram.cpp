@@ -48,7 +48,7 @@ double least_count(ChargeKind noise, View variances) {
 }
 
 std::optional<double> typical_norm(View summed, double least, std::int64_t records) {
-  check<FailureError>(summed.size() == NormHistogram::bins, "a histogram of {} bins (it has {})", summed.size(),
+  check<FailureError>(summed.size() == NormHistogram::bins, "a histogram of {} bins: it has {}.", summed.size(),
                       NormHistogram::bins);
   if (static_cast<double>(records) < least) return std::nullopt;  // what stands out is noise
   const auto kept = [&](double count) { return count < least ? 0 : count; };

@@ -280,7 +280,7 @@ void CorrelatedGaussian::keep(const ReleaseAddress& address, Buffers& buffers,
     bits |= (first[i] ^ (first[i] >> 63)) | (second[i] ^ (second[i] >> 63));
   }
   check<FailureError>(bits >> bits_of_buffer == 0,
-                      "the noise generator is broken (client {}, round {}: a sum of noise beyond 2^61)", address.client,
+                      "the noise generator is broken: client {}, round {}: a sum of noise beyond 2^61.", address.client,
                       address.round);
 }
 

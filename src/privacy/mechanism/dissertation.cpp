@@ -29,13 +29,13 @@ class Dissertation final : public Mechanism, public Unscaled {
  public:
   explicit Dissertation(const ReleaseSettings& settings)
       : Mechanism(settings), epsilon_(settings.price.least), bits_(settings.dimension) {
-    check(epsilon_ > 0 && std::isfinite(epsilon_), "epsilon={} (must be positive and finite)", epsilon_);
+    check(epsilon_ > 0 && std::isfinite(epsilon_), "epsilon={}: must be positive and finite.", epsilon_);
     check(settings.price.least == settings.price.most,
           "epsilon from {} to {}: the dissertation's mechanism knows one epsilon for all rounds and clients. Give one "
           "number, or choose laplace.",
           settings.price.least, settings.price.most);
-    check(settings.clip > 0 && std::isfinite(settings.clip), "clip={} (must be positive and finite)", settings.clip);
-    check(settings.batch >= 1 && settings.dimension >= 1, "batch={} and dimension={} (must be at least 1)",
+    check(settings.clip > 0 && std::isfinite(settings.clip), "clip={}: must be positive and finite.", settings.clip);
+    check(settings.batch >= 1 && settings.dimension >= 1, "batch={} and dimension={}: must be at least 1.",
           settings.batch, settings.dimension);
     check(settings.rounds >= 2,
           "rounds={}: the dissertation's mechanism truncates its noise at (ln T)^2 / epsilon, which is 0 at T = 1. Run "

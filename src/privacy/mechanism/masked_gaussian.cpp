@@ -56,8 +56,8 @@ struct MaskedGaussian::State {
 };
 
 MaskedGaussian::MaskedGaussian(const ReleaseSettings& settings, std::int64_t clients) : Protection(settings) {
-  check(clients >= 1, "{} clients (there must be one at least)", clients);
-  check(settings.replacement == 2, "a replaced record that moves the sum by {} clips (2 is proved for masked sums)",
+  check(clients >= 1, "{} clients: there must be one at least.", clients);
+  check(settings.replacement == 2, "a replaced record that moves the sum by {} clips: 2 is proved for masked sums.",
         settings.replacement);
   check(!settings.correlation,
         "correlated noise with masked sums: their shares are independent. Use --noise-correlation none.");
@@ -128,7 +128,7 @@ Masked MaskedGaussian::contribute(const ReleaseAddress& address, double price, c
 
 Released<Vector> MaskedGaussian::open(double price, const std::vector<std::uint64_t>& total) const {
   check_price(price);
-  check<FailureError>(total.size() == settings_.dimension, "a masked sum of {} words (there should be {})",
+  check<FailureError>(total.size() == settings_.dimension, "a masked sum of {} words: there should be {}.",
                       total.size(), settings_.dimension);
   const double size = step(price);
   Vector sum(total.size());

@@ -24,7 +24,7 @@ struct Free {
 using Key = std::unique_ptr<EVP_PKEY, Free>;
 
 void check_done(bool done) {
-  check<FailureError>(done, "X25519 or ChaCha20 failed in the cryptographic library (masks are made with them)");
+  check<FailureError>(done, "X25519 or ChaCha20 failed in the cryptographic library: masks are made with them.");
 }
 
 Key private_key(const MaskKey::Bytes& bytes) {
@@ -118,7 +118,7 @@ MaskKey& MaskKey::operator=(MaskKey&& other) noexcept {
 MaskKey MaskKey::random() {
   SecretBytes<32> secret;
   check<FailureError>(RAND_priv_bytes(secret.bytes.data(), static_cast<int>(secret.bytes.size())) == 1,
-                      "no random bytes from the operating system (the key of the masks is made of them)");
+                      "no random bytes from the operating system: the key of the masks is made of them.");
   return MaskKey(secret.bytes);
 }
 
@@ -186,7 +186,7 @@ Masker::Masker(const MaskKey& key, Client client, const std::vector<MaskKey::Byt
                const std::string& run_id)
     : state_(std::make_unique<State>()) {
   const auto clients = static_cast<Client>(public_keys.size());
-  check(client >= 0 && client < clients, "client {} of {} (masks need everybody's public key)", client, clients);
+  check(client >= 0 && client < clients, "client {} of {}: masks need everybody's public key.", client, clients);
   check(public_keys[static_cast<std::size_t>(client)] == key.public_key(),
         "the public key of client {} came back changed: whoever relays the keys may have exchanged it. Do not go on.",
         client);
@@ -212,7 +212,7 @@ Masker::Masker(Masker&&) noexcept = default;
 Masker& Masker::operator=(Masker&&) noexcept = default;
 
 void Masker::mask(Round round, std::uint32_t index, std::span<std::uint64_t> words) {
-  check<FailureError>(words.size() <= std::size_t{1} << 34, "{} words to be masked at once (2^34 at most)",
+  check<FailureError>(words.size() <= std::size_t{1} << 34, "{} words to be masked at once: 2^34 at most.",
                       words.size());
   std::array<unsigned char, 16> address{};  // block counter 0, then the nonce: index and round, little-endian
   for (std::size_t i = 0; i < 4; ++i) address[4 + i] = static_cast<unsigned char>(index >> (8 * i));

@@ -16,11 +16,11 @@ MultipartMechanism::MultipartMechanism(const std::string& name, const ReleaseSet
   check(is_whole(settings.unit),
         "unit component with several releases a round: a component of a gradient is no part of the others. Use --unit "
         "record.");
-  check(settings.replacement == 2, "a replaced record that moves a release by {} clips (rows of a matrix move by 2)",
+  check(settings.replacement == 2, "a replaced record that moves a release by {} clips: rows of a matrix move by 2.",
         settings.replacement);
   check(!settings.correlation,
         "correlated noise with several releases a round: it is made for one. Use --noise-correlation none.");
-  check(releases >= 1 && releases <= most_releases, "{} releases a round (must be 1 to {})", releases, most_releases);
+  check(releases >= 1 && releases <= most_releases, "{} releases a round: must be 1 to {}.", releases, most_releases);
   gradients_ = make_part(settings.clip, settings.dimension);
 }
 
@@ -38,13 +38,13 @@ std::size_t MultipartMechanism::add(const std::string& what, double clip, std::s
     return part.what == what && settings.clip == clip && settings.dimension == dimension;
   });
   if (same != parts_.end()) return static_cast<std::size_t>(same - parts_.begin());
-  check(parts_.size() < most_parts, "{} kinds of releases (must be fewer than 2^16)", parts_.size() + 1);
+  check(parts_.size() < most_parts, "{} kinds of releases: must be fewer than 2^16.", parts_.size() + 1);
   parts_.push_back({what, make_part(clip, dimension), scale});
   return parts_.size() - 1;
 }
 
 const MultipartMechanism::Part& MultipartMechanism::part(std::size_t number) const {
-  check<FailureError>(number < parts_.size(), "part {} of a release (it has {})", number, parts_.size());
+  check<FailureError>(number < parts_.size(), "part {} of a release: it has {}.", number, parts_.size());
   return parts_[number];
 }
 
@@ -125,7 +125,7 @@ std::string MultipartMechanism::parameters() const {
 void MultipartMechanism::release(std::size_t number, const ReleaseAddress& address, double round_price,
                                  const NoiseKey& key, const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
   check_price(round_price);
-  check<FailureError>(address.index < releases_, "release {} of a round that is charged for {} (counted from 0)",
+  check<FailureError>(address.index < releases_, "release {} of a round that is charged for {}: counted from 0.",
                       address.index, releases_);
   // No two parts meet the same noise, even where an index is given twice.
   const auto index = static_cast<std::uint32_t>(number * releases_ + address.index);

@@ -11,7 +11,7 @@ class None final : public Mechanism {
  public:
   explicit None(const ReleaseSettings& settings) : Mechanism(settings) {
     check(settings.clip > 0, "clip={}: must be positive. Leave it out for no clipping.", settings.clip);
-    check(settings.batch >= 1, "batch={} (must be at least 1)", settings.batch);
+    check(settings.batch >= 1, "batch={}: must be at least 1.", settings.batch);
   }
 
   [[nodiscard]] Clip clip() const override {

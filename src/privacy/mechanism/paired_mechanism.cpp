@@ -16,7 +16,7 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
         "unit component with two releases a round: a component of a gradient is no part of the second. Use --unit "
         "record.");
   check(part_.of_first_rounds || (part_.share > 0 && part_.share < 1),
-        "a share of {} for the second release (it lies between 0 and 1)", part_.share);
+        "a share of {} for the second release: it lies between 0 and 1.", part_.share);
   ReleaseSettings of_part = settings;
   of_part.price = {first_price(settings.price.least), first_price(settings.price.most)};
   first_ = mechanism_table().make(name, of_part);

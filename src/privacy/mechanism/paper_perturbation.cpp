@@ -42,7 +42,7 @@ PaperPerturbation::PaperPerturbation(const ReleaseSettings& settings, const Pape
         "C1={} and C2={}: bounds on a row's norms, to which the noise is scaled. Give positive numbers.", terms.c1,
         terms.c2);
   for (const double value : {terms.cp, terms.curvature, terms.lambda, terms.rho}) {
-    check(finite_and_not_negative(value), "C_(p-1)={}, curvature={}, lambda={}, rho={} (none may be negative)",
+    check(finite_and_not_negative(value), "C_(p-1)={}, curvature={}, lambda={}, rho={}: none may be negative.",
           terms.cp, terms.curvature, terms.lambda, terms.rho);
   }
 }

@@ -84,7 +84,7 @@ std::int64_t find_gaussian_magnitude(double sigma, std::uint64_t word, const Mor
     for (std::int64_t step = 1;; step *= 2) {
       beyond = std::min(lowest + step, bound);
       if (!within(beyond)) break;
-      check<FailureError>(beyond < bound, "the noise generator is broken (a Gaussian draw of {} steps or more)", bound);
+      check<FailureError>(beyond < bound, "the noise generator is broken: a Gaussian draw of {} steps or more.", bound);
       lowest = beyond;
     }
   } else {

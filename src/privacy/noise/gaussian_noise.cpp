@@ -116,7 +116,7 @@ void GaussianNoise::add(Keystream& words, std::span<std::int64_t> integers) cons
   std::uint64_t high_bits = 0;
   for (const std::int64_t q : integers) high_bits |= static_cast<std::uint64_t>(q ^ (q >> 63));
   check(high_bits >> 62 == 0,
-        "an integer is outside [-2^62, 2^62) (noise added to it could overflow) use larger steps");
+        "an integer is outside [-2^62, 2^62), and noise added to it could overflow. Use larger steps.");
   WordsAhead stream(words);
   while (!integers.empty()) {
     // No more words are ahead than draws are left, and every draw takes one.

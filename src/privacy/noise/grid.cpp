@@ -52,10 +52,10 @@ void check_ranges(const ReleaseSettings& settings, Norm norm) {
   check(settings.clip >= least_clip && settings.clip <= most_clip,
         "clip={}: noise is scaled to it, so it must lie between {} and {}. Choose a bound on a record's gradient.",
         settings.clip, least_clip, most_clip);
-  check(settings.batch >= 1 && static_cast<double>(settings.batch) <= most_count, "batch={} (must be 1 to 2^50)",
+  check(settings.batch >= 1 && static_cast<double>(settings.batch) <= most_count, "batch={}: must be 1 to 2^50.",
         settings.batch);
   check(settings.dimension >= 1 && static_cast<double>(settings.dimension) <= most_count,
-        "dimension={} (must be 1 to 2^50)", settings.dimension);
+        "dimension={}: must be 1 to 2^50.", settings.dimension);
   check(!settings.correlation || norm == Norm::l2,
         "correlated noise is Gaussian. Use --mechanism gaussian, or --noise-correlation none.");
   check(!settings.pairs || norm == Norm::l2,

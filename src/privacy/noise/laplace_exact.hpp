@@ -56,7 +56,8 @@ bool below(Words& words, const Threshold& threshold, std::uint16_t first) {
     const auto piece = static_cast<std::uint16_t>(words());
     if (piece != threshold[i]) return piece < threshold[i];
   }
-  throw FailureError("the noise generator is broken (256 bits of it agree with a constant: probability 2^-256)");
+  throw FailureError(
+      "the noise generator is broken: 256 bits of it agree with a constant, which has a probability of 2^-256.");
 }
 
 /// Uniform on {0, …, n − 1}, 1 ≤ n ≤ 2^63. Words from the largest multiple of n upwards are drawn again, so each

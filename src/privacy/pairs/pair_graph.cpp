@@ -41,7 +41,7 @@ PairGraph PairGraph::all(Client clients) {
 }
 
 PairGraph PairGraph::of(Client clients, const std::vector<Pair>& pairs) {
-  check(clients >= 1, "{} clients (there must be one at least)", clients);
+  check(clients >= 1, "{} clients: there must be one at least.", clients);
   PairGraph graph(clients);
   for (const auto& [u, v] : pairs) {
     check(u >= 0 && v >= 0 && u < clients && v < clients,

@@ -28,7 +28,7 @@ void set_nonce(StreamStart& start, const ReleaseAddress& address) {
 PairNoise::PairNoise(const PairTerms& terms, Ends ends)
     : terms_(terms), noise_(GaussianNoise::smallest_sigma), words_(NoiseKey(NoiseKey::Bytes{})) {
   check(terms.exposure > 0 && terms.exposure <= 1 && terms.ratio > 0 && terms.rounding >= 0,
-        "noise between pairs with an exposure of {} and a ratio of {} (the first is at most 1, both are positive)",
+        "noise between pairs with an exposure of {} and a ratio of {}: the first is at most 1, both are positive.",
         terms.exposure, terms.ratio);
   std::size_t count = 0;
   for (auto& [client, pairs] : ends) {
@@ -108,9 +108,8 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
     integers[i] += sum_[i];
   }
   check<FailureError>(bits >> bits_of_sum == 0,
-                      "the noise generator is broken (client {}, round {}: a sum of noise "
-                      "beyond 2^60)",
-                      address.client, address.round);
+                      "the noise generator is broken: client {}, round {}: a sum of noise beyond 2^60.", address.client,
+                      address.round);
 }
 
 void check_pairs(const ReleaseSettings& settings, double sigma) {

@@ -160,8 +160,8 @@ double bound_of_trees(const PairGraph& graph, double ratio, Client colluding) {
 }  // namespace
 
 double exposure(const PairGraph& graph, double ratio, Client colluding) {
-  check(ratio > 0 && ratio <= largest_ratio, "noise of pairs {} times that of clients (0 to {})", ratio, largest_ratio);
-  check(colluding >= 0, "{} colluding clients (there cannot be fewer than none)", colluding);
+  check(ratio > 0 && ratio <= largest_ratio, "noise of pairs {} times that of clients: 0 to {}.", ratio, largest_ratio);
+  check(colluding >= 0, "{} colluding clients: there cannot be fewer than none.", colluding);
   if (static_cast<std::size_t>(colluding) >= graph.least_degree()) return 1;
   const double bound = graph.complete() ? exposure_of_complete(static_cast<double>(graph.clients() - colluding), ratio)
                        : small_enough(graph, colluding) ? exact_exposure(graph, ratio, colluding)

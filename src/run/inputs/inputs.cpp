@@ -186,7 +186,7 @@ void RunInputs::append_joined(const DataSettings& data) {
     dataset.append(open_dataset(joined, behind, first, end - first), each.round);
   }
   check(!members.any_joined() || dataset.replayable,
-        "--join: records come through a pipe (the run must find all records again whenever it goes on). Give files.");
+        "--join: records come through a pipe: the run must find all records again whenever it goes on. Give files.");
 }
 
 /// Records of clients that joined are the same on all ranks that read them, and fit the model. **Collective.**
@@ -204,11 +204,10 @@ void RunInputs::agree_on_joined() {
     dataset.of_joined = joined;
     if (joined.empty) return;
     DataShape& shape = dataset.shape;
-    check<DataError>(
-        !shape.sparse || joined.features <= shape.features,
-        "--join: records of new clients have feature {}, and the run's model has {} (it keeps its size). Leave such "
-        "features out.",
-        joined.features, shape.features);
+    check<DataError>(!shape.sparse || joined.features <= shape.features,
+                     "--join: records of new clients have feature {}, and the run's model has {}: it keeps its size. "
+                     "Leave such features out.",
+                     joined.features, shape.features);
     const std::optional<Round> rounds = shape.rounds;
     shape = shape.joined(joined);
     shape.rounds = rounds;  // a run has as many rounds as at first, unless it is asked for more

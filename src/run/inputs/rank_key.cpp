@@ -32,7 +32,7 @@ NoiseKey::Bytes under(const NoiseKey& key, std::span<const unsigned char, bytes_
 }
 
 MaskKey::Bytes public_key_of(const std::string& text) {
-  check<FailureError>(text.size() == bytes_of_key, "a public key of {} bytes came (it has {})", text.size(),
+  check<FailureError>(text.size() == bytes_of_key, "a public key of {} bytes came: it has {}.", text.size(),
                       bytes_of_key);
   MaskKey::Bytes bytes{};
   std::ranges::copy(text, bytes.begin());

@@ -40,8 +40,8 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
       if (where == "uniform" && own) {
         models.set(k, *own);
         check(domain.violation(models[k]) <= tolerance,
-              "the network's start values are outside the domain (they lie between -1 and 1, on both sides of 0) use "
-              "--domain free or a larger one, or give --start FILE");
+              "the network's start values are outside the domain: they lie between -1 and 1, on both sides of 0. Use "
+              "--domain free or a larger one, or give --start FILE.");
         continue;
       }
       if (where == "uniform") domain.centre(models[k]);
@@ -53,9 +53,9 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
       is_model_file(where)
           ? model_for_all(where, dimension, clients)
           : read_number_rows(where, fmt::format("--start '{}' (a file, as it is no word known)", where));
-  check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
+  check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows: one per client is needed: {}.",
         where, rows.size(), clients);
-  check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",
+  check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row: the model has {}.",
         where, rows.front().size(), dimension);
   Columns models(rows.front().size(), columns);
   for (Client u = 0; u < clients; ++u) {

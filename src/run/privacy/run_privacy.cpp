@@ -102,8 +102,8 @@ void RunPrivacy::take_up(Ledger& ledger) {
   const auto& entries = ledger.book().entries();
   const auto entry = std::ranges::find_if(entries, [this](const auto& each) { return each.run.id == run_id_; });
   check(entry != entries.end(),
-        "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
-        "--ledger is found from the folder where the run was started",
+        "privacy ledger '{}' does not know run {}: what it has spent stands in another. Put that one back; a relative "
+        "--ledger is found from the folder where the run was started.",
         ledger.path(), run_id_);
   if (determined_by_.empty()) return ledger.go_on(run_id_);
   if (!clients_changed()) return ledger.resume(run_id_, determined_by_);
@@ -113,11 +113,10 @@ void RunPrivacy::take_up(Ledger& ledger) {
       "releases had the {} and would have the {}: --total-epsilon goes by the client that uses a record most often. "
       "Bring the records of lost clients back, or let clients join with so many records that none is used more often.",
       parameters.substr(0, parameters.find(' ')), price_text());
-  check(
-      parameters.find(correlation_text() + " ") != std::string::npos,
-      "run-id does not say what the ledger '{}' knows of the correlation of noise, but{} (releases cost what was said "
-      "there) restore run-id",
-      ledger.path(), correlation_text().empty() ? " nothing" : correlation_text());
+  check(parameters.find(correlation_text() + " ") != std::string::npos,
+        "run-id does not say what the ledger '{}' knows of the correlation of noise, but{}: releases cost what was "
+        "said there. Restore run-id.",
+        ledger.path(), correlation_text().empty() ? " nothing" : correlation_text());
   // The digest at first was made with the keys of all clients, and some clients are gone or new.
   ledger.resume(run_id_, std::string(entry->run.determined_by));
 }
@@ -231,7 +230,7 @@ RunPrivacy::FirstRelease RunPrivacy::first_release() const {
 void RunPrivacy::choose_budgets() {
   if (!options_.budget) return;
   limits_ = Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
-  check(limits_->constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
+  check(limits_->constant(), "--budget {} changes over the rounds: it is what all releases together may come to.",
         *options_.budget);
   budgets_.reserve(static_cast<std::size_t>(count()));
   for (Client u = first(); u < first() + count(); ++u) {

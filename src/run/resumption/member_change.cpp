@@ -58,8 +58,8 @@ std::vector<Client> named_as_lost(const std::string& who, const RunIdentity& bef
   std::vector<Client> unnamed;
   std::set_difference(missing.begin(), missing.end(), named.begin(), named.end(), std::back_inserter(unnamed));
   check(unnamed.empty(),
-        "--lost {}: the private state of clients {} is not there either (they could not go on) bring it back, or name "
-        "them too: --lost missing",
+        "--lost {}: the private state of clients {} is not there either: they could not go on. Bring it back, or name "
+        "them too: --lost missing.",
         who, list_of_clients(unnamed));
   return named;
 }
@@ -72,12 +72,12 @@ MemberChange after_loss(const LearningConfig& config, const RunIdentity& before,
   Membership others = before.members;
   if (!named.empty()) others.lose(0, named);
   check(!others.present().empty(),
-        "--lost {}: no client is left of {} (a run needs one) bring a private folder back, or start a run of its own",
+        "--lost {}: no client is left of {}: a run needs one. Bring a private folder back, or start a run of its own.",
         who, before.clients);
   const std::vector<Round> rounds_of_all = common_rounds(checkpoints, ranks_with_clients(layout, others));
   check<DataError>(!rounds_of_all.empty(),
-                   "--lost {}: the clients that are left have no checkpoint in common (nothing is there to go on from) "
-                   "name more clients, or start a run of its own",
+                   "--lost {}: the clients that are left have no checkpoint in common: nothing is there to go on from. "
+                   "Name more clients, or start a run of its own.",
                    who);
   const Round from = rounds_of_all.back();
   MemberChange change{before.members, before.rewired};
@@ -98,7 +98,7 @@ MemberChange after_loss(const LearningConfig& config, const RunIdentity& before,
 void refuse_prices_of_clients(const PrivacyOptions& options) {
   for (const auto* each : {&options.epsilon, &options.mu, &options.total_epsilon, &options.budget}) {
     check(!*each || !(*each)->starts_with("clients:"),
-          "--join: '{}' names a number for each client that the run began with (and none for others). Start a run of "
+          "--join: '{}' names a number for each client that the run began with, and none for others. Start a run of "
           "its own with more --clients, from the last model: --start",
           each->value_or(""));
   }
@@ -123,15 +123,14 @@ MemberChange after_join(const LearningConfig& config, const RunIdentity& before,
   refuse_prices_of_clients(config.privacy);
   const std::vector<Client> missing = missing_clients(before, checkpoints);
   check(missing.empty(),
-        "--join {}: the private state of clients {} is not there (the others cannot wait for them) bring it back, or "
-        "go on without these clients first: --lost missing",
+        "--join {}: the private state of clients {} is not there: the others cannot wait for them. Bring it back, or "
+        "go on without these clients first: --lost missing.",
         count, list_of_clients(missing));
   const std::vector<Round> rounds = common_rounds(checkpoints, ranks_with_clients(before.layout(), before.members));
-  check<DataError>(
-      !rounds.empty(),
-      "--join {}: there is no checkpoint that all clients have (nothing is there to go on from) start a run "
-      "of its own with more --clients",
-      count);
+  check<DataError>(!rounds.empty(),
+                   "--join {}: there is no checkpoint that all clients have: nothing is there to go on from. Start a "
+                   "run of its own with more --clients.",
+                   count);
   MemberChange change{.members = before.members, .rewired = config.rewire.value_or(before.rewired), .moves = true};
   change.members.join(rounds.back(), count, source_of_joining(config));
   return change;

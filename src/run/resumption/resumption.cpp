@@ -40,7 +40,7 @@ void Resumption::require_rounds(const LearningConfig& config, const std::string&
   const bool total = config.privacy.total_epsilon.has_value();
   const std::string why_not = total ? "the price of a release was made of --total-epsilon" : why_no_more_rounds;
   check(why_not.empty() || stated_rounds(before_) == stated_rounds(config.text),
-        "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
+        "--rounds with --resume: {}, for the rounds that were planned. Leave --rounds out.", why_not);
 }
 
 bool Resumption::is_finished(const LearningConfig& config) {
@@ -48,18 +48,17 @@ bool Resumption::is_finished(const LearningConfig& config) {
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_.finished_rounds();
     if (rounds && config.rounds.value_or(*rounds) <= *rounds) finished = true;
-    check(
-        !finished || !config.join,
-        "--join: the run in '{}' has played all its {} rounds (nobody would learn from the new records) give it more: "
-        "--rounds",
-        directory_.path(), rounds.value_or(0));
+    check(!finished || !config.join,
+          "--join: the run in '{}' has played all its {} rounds: nobody would learn from the new records. Give it "
+          "more: --rounds.",
+          directory_.path(), rounds.value_or(0));
     check(!finished || config.lost.value_or("missing") == "missing",
-          "--lost: the run in '{}' has played all its {} rounds (nobody would learn without these clients) give it "
-          "more: --rounds",
+          "--lost: the run in '{}' has played all its {} rounds: nobody would learn without these clients. Give it "
+          "more: --rounds.",
           directory_.path(), rounds.value_or(0));
     check(!rounds || finished || agreement_.rank() != 0 || directory_.has_checkpoints(0),
-          "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
-          "--checkpoint-every) start a run of its own",
+          "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint: it ran without "
+          "--checkpoint-every. Start a run of its own.",
           directory_.path(), rounds.value_or(0));
   });
   return agreement_.broadcast(declare_public(finished));
@@ -96,8 +95,8 @@ void Resumption::choose_checkpoint(const Layout& layout, bool plays, const std::
   const RunIdentity identity = directory_.identity();
   agreement_.together([&] {
     check(why_as_many_ranks.empty() || identity.ranks == agreement_.ranks(),
-          "--resume '{}': the run had {} ranks, and these are {} ({}) start as many ranks as it had", directory_.path(),
-          identity.ranks, agreement_.ranks(), why_as_many_ranks);
+          "--resume '{}': the run had {} ranks, and these are {}: {}. Start as many ranks as it had.",
+          directory_.path(), identity.ranks, agreement_.ranks(), why_as_many_ranks);
   });
   const bool same_folders = identity.ranks == agreement_.ranks() && !change_.moves;
   if (!found_) found_ = look_at_checkpoints(agreement_, directory_, layout_before(layout));
@@ -111,16 +110,14 @@ void Resumption::choose_checkpoint(const Layout& layout, bool plays, const std::
     notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
   }
   agreement_.together([&] {
-    check<DataError>(
-        from_ || complaints.empty(),
-        "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
-        "away to play the run from its beginning",
-        directory_.path(), fmt::join(complaints, "; "));
-    check<DataError>(
-        from_ || !change_.members.has_changed(),
-        "--resume '{}': there is no checkpoint, and its clients are not those that it began with (the rounds before "
-        "cannot be played again) restore one, or start a run of its own",
-        directory_.path());
+    check<DataError>(from_ || complaints.empty(),
+                     "--resume '{}': no checkpoint is whole on all ranks: {}. Restore them, or take all files "
+                     "checkpoint-* away to play the run from its beginning.",
+                     directory_.path(), fmt::join(complaints, "; "));
+    check<DataError>(from_ || !change_.members.has_changed(),
+                     "--resume '{}': there is no checkpoint, and its clients are not those that it began with: the "
+                     "rounds before cannot be played again. Restore one, or start a run of its own.",
+                     directory_.path());
   });
   if (!same_folders) make_other_folders(layout, plays, rewired);
 }
@@ -159,8 +156,8 @@ void Resumption::make_other_folders(const Layout& layout, bool plays, const std:
   directory_.begin_move();
   agreement_.together([&] {
     check(!plays || layout.count(agreement_.rank()) > 0,
-          "--resume '{}': {} ranks for {} clients (a rank without clients would have nothing to go on from) start at "
-          "most {} ranks",
+          "--resume '{}': {} ranks for {} clients: a rank without clients would have nothing to go on from. Start at "
+          "most {} ranks.",
           directory_.path(), agreement_.ranks(), layout.clients(), layout.clients());
     if (!regrouping.begins_from_nothing()) regrouping.make_folder(from_);
   });
@@ -212,7 +209,7 @@ void Resumption::settle_determination(const std::string& now) {
     const std::string before = directory_.identity().determined_by;
     check(before.empty() || before == own,
           "--resume '{}': its data, configuration, keys or build are not those with which it went on when its clients "
-          "had changed (it would be another run) put them back",
+          "had changed: it would be another run. Put them back.",
           directory_.path());
     if (agreement_.rank() == 0 && before != own) directory_.settle_determination(own);
   });
@@ -220,7 +217,7 @@ void Resumption::settle_determination(const std::string& now) {
 
 void Resumption::begin(Round rounds, const Layout& layout, bool plays) {
   agreement_.together([&] {
-    check(from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)", rounds,
+    check(from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {}: rounds are not taken back.", rounds,
           from_.value_or(0));
     if (from_) {
       directory_.go_on();

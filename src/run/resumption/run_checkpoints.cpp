@@ -28,8 +28,7 @@ void RunCheckpoints::Feed::persist(Snapshot& snapshot) {
   snapshot(dimension, changes, left_out);
   check<DataError>(
       dimension == here,
-      "models have {} numbers, of {} when the run began (the records have other columns) bring records like "
-      "those",
+      "models have {} numbers, of {} when the run began: the records have other columns. Bring records like those.",
       here, dimension);
 }
 
@@ -68,11 +67,10 @@ void RunCheckpoints::leave_out(const std::string& why, RunPrivacy& privacy) {
   const Round releases = terms_.releases_of_round;
   const Round unreleased = privacy.first_unreleased();
   const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
-  check(
-      at == from || at < terms_.rounds,
-      "--rounds {}: rounds {} to {} may have been released with {} (they are left out, and none is left to play) give "
-      "more --rounds",
-      terms_.rounds, from + 1, at, why);
+  check(at == from || at < terms_.rounds,
+        "--rounds {}: rounds {} to {} may have been released with {}: they are left out, and none is left to play. "
+        "Give more --rounds.",
+        terms_.rounds, from + 1, at, why);
   const std::int64_t paid = privacy.leave_out(at * releases, !terms_.reads_pipes);
   agreement_.together([&] {
     if (plays_) checkpointer_->leave_out(at);

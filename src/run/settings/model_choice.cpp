@@ -28,8 +28,8 @@ std::vector<std::size_t> parse_widths(const std::string& text, const std::string
     const std::size_t dash = text.find('-', from);
     const std::string part = text.substr(from, dash == std::string::npos ? dash : dash - from);
     check(!part.empty() && part.find_first_not_of("0123456789") == std::string::npos && part.size() <= 9,
-          "'{}': '{}' is no size of a layer (sizes are whole numbers with dashes between them) as in {}", spec, part,
-          spec.starts_with("cnn") ? "cnn:32-64-512" : "mlp:784-128-10");
+          "'{}': '{}' is no size of a layer: sizes are whole numbers with dashes between them. Write them as in {}.",
+          spec, part, spec.starts_with("cnn") ? "cnn:32-64-512" : "mlp:784-128-10");
     widths.push_back(static_cast<std::size_t>(parse_integer(part, spec)));
     if (dash == std::string::npos) return widths;
     from = dash + 1;
@@ -65,12 +65,12 @@ void parse_model(const std::string& text, ModelChoice& choice) {
 Architecture architecture_of(const ModelChoice& choice, std::size_t features, const Loss& loss) {
   if (choice.kind == Kind::convolutional) return convolutional(features, choice.widths, loss.scores());
   check(choice.widths.front() == features,
-        "--model mlp takes {} inputs and the data have {} features (they must agree) begin its sizes with {}, or, for "
-        "sparse data, say --dimension {}",
+        "--model mlp takes {} inputs and the data have {} features: they must agree. Begin its sizes with {}, or, for "
+        "sparse data, say --dimension {}.",
         choice.widths.front(), features, features, choice.widths.front());
   check(choice.widths.back() == loss.scores(),
-        "--model mlp gives {} outputs and the loss takes {} score{} (they must agree) end its sizes with {}, or choose "
-        "another --loss",
+        "--model mlp gives {} outputs and the loss takes {} score{}: they must agree. End its sizes with {}, or choose "
+        "another --loss.",
         choice.widths.back(), loss.scores(), loss.scores() == 1 ? "" : "s", loss.scores());
   return perceptron(choice.widths);
 }
@@ -88,7 +88,7 @@ std::shared_ptr<OwnModel> open_own_model(const std::string& text) {
   }
   const double slope = own ? own->slope().value_or(1) : 1;
   check(slope > 0 && slope <= 1e12,
-        "--model {}: the slope of its loss is {} (it must be above 0). Correct it, or leave it out.", text, slope);
+        "--model {}: the slope of its loss is {}: it must be above 0. Correct it, or leave it out.", text, slope);
   return own;
 }
 
@@ -120,7 +120,7 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
   const double clip = privacy.clip.value_or(1);
   check(!choice.is_network() || choice.precision == Precision::full || privacy.unit == PrivacyUnit::component ||
             clip >= least_clip_of_floats,
-        "--clip {} with a network of floats (below {} they may lose too much to underflow) use --precision double",
+        "--clip {} with a network of floats: below {} they may lose too much to underflow. Use --precision double.",
         clip, least_clip_of_floats);
   // A label that became an ignored one would move later records to other chunks, which floats add up otherwise.
   constexpr std::size_t at_once = NetworkModel<float>::chunk_records;

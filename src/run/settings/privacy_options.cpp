@@ -248,8 +248,8 @@ void check_privacy_options(const PrivacyOptions& privacy) {
 
 void require_protection(const PrivacyOptions& privacy) {
   check(privacy.mechanism.has_value(),
-        "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
-        "choose one of: {}",
+        "no --mechanism is chosen: a run on data must say how they are protected: no default would be right for all. "
+        "Choose one of: {}.",
         mechanism_table().names());
   check(!privacy.protects() || privacy.epsilon || privacy.mu || privacy.total_epsilon,
         "--mechanism {} without a price: how much a {} may lose is yours to say. Give --total-epsilon (in the whole "

@@ -22,14 +22,14 @@ bool is_drawn(const std::string& model) {
 std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client clients, std::uint64_t seed) {
   const std::string& model = options.dropout_model;
   if (!is_drawn(model)) {
-    check(std::filesystem::exists(model), "--dropout-model {} (neither a file nor one of the models: {}) correct it",
+    check(std::filesystem::exists(model), "--dropout-model {}: neither a file nor one of the models: {}. Correct it.",
           model, absence_table().names());
-    check(!options.dropout, "--dropout {} beside the absences that {} lists (they are what they are) leave one out",
+    check(!options.dropout, "--dropout {} beside the absences that {} lists: they are what they are. Leave one out.",
           options.dropout.value_or(""), model);
     return read_absences(model, clients);
   }
   check(options.dropout.has_value() || model == "uniform",
-        "--dropout-model {} without --dropout (how often do clients sit out?) give a share: --dropout 0.2", model);
+        "--dropout-model {} without --dropout: how often do clients sit out?. Give a share: --dropout 0.2.", model);
   if (!options.dropout) return nullptr;
   const Dropout dropout{parse_dropout(*options.dropout, clients), seed};
   auto absences = absence_table().make(model, dropout);
@@ -104,8 +104,8 @@ OverlayTerms overlay_terms(const Graph& graph, const MixingSettings& mixing, std
 
 void require_connected(const Graph& graph, const std::string& file) {
   check(graph.ever_connects(),
-        "the topology never connects: some client cannot reach some other however long the run is (models could not "
-        "agree) see starling topology check {}",
+        "the topology never connects: some client cannot reach some other however long the run is: models could not "
+        "agree. See starling topology check {}.",
         file);
 }
 
@@ -122,8 +122,8 @@ void require_connected_without(const Graph& graph, const std::vector<Client>& lo
   }
   if (parts.size() > most) edges += ", and so on";
   throw UsageError(
-      fmt::format("--lost: without clients {} the graph falls into {} components (models of those that are left could "
-                  "not agree). Edges that would join them: {}. Take another graph for them: --rewire exponential",
+      fmt::format("--lost: without clients {} the graph falls into {} components: models of those that are left could "
+                  "not agree. Edges that would join them: {}. Take another graph for them: --rewire exponential",
                   list_of_clients(lost), parts.size(), edges));
 }
 
@@ -161,7 +161,7 @@ std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const Sch
   if (options.leave) {
     departures = read_departures(*options.leave, clients);
     check(std::ranges::any_of(departures, [](const auto& round) { return !round || *round > 0; }),
-          "--leave {}: all clients are gone before the first round (nobody would play) correct the rounds",
+          "--leave {}: all clients are gone before the first round: nobody would play. Correct the rounds.",
           *options.leave);
   }
   if (absences || options.leave) {

@@ -19,9 +19,9 @@ std::string SourceChoice::part(Client u) const {
 
 void SourceChoice::check_clients() const {
   check(!name().empty(),
-        "no source was named (a file, FEATURES,LABELS, part-{{client}}.csv or synthetic:NAME) name one");
+        "no source was named: a file, FEATURES,LABELS, part-{{client}}.csv or synthetic:NAME. Name one.");
   check(synthetic() || per_client() || !clients,
-        "--clients {} with the one source '{}' (only a name with {{client}} stands for several) leave --clients out",
+        "--clients {} with the one source '{}': only a name with {{client}} stands for several. Leave --clients out.",
         clients.value_or(0), name());
   check(synthetic() || !per_client() || clients, "'{}' names one file per client: say how many with --clients", name());
 }
@@ -52,7 +52,7 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
   refuse_reading_options(reading);
   std::shared_ptr<const Generator> generator = make_generator(name(), {clients.value_or(1), seed});
   const std::int64_t available = generator->records();
-  check(records || available > 0, "'{}' has no end: say how many records (n=… in its name, or --records)", name());
+  check(records || available > 0, "'{}' has no end: say how many records: n=… in its name, or --records.", name());
   check(!records || available == 0 || *records <= available, "--records {} is more than '{}' has", records.value_or(0),
         name());
   return open_generated(std::move(generator), name(), seed, u, batch, records.value_or(available));

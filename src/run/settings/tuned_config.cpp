@@ -104,7 +104,7 @@ void check_norm(const TunedConfig& config) {
   refuse(config.label_size.has_value(), "label-size");
   refuse(config.scale_share.value_or(0) > 0, "scale-share");
   refuse(config.privacy.feature_share.value_or(0) > 0, "feature-share");
-  check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
+  check(config.norm.size() <= 2, "--norm with {} numbers: a Euclidean norm, and one in L1. Give one or two.",
         config.norm.size());
 }
 

@@ -103,13 +103,13 @@ TEST(VerticalConfig, KnowsHowManyPartiesDataHave) {
 }
 
 TEST(VerticalConfig, RefusesWhatContradicts) {
-  EXPECT_THAT(refusal({"--labels", "head", "--local-steps", "2"}), HasSubstr("use --local-steps 1"));
+  EXPECT_THAT(refusal({"--labels", "head", "--local-steps", "2"}), HasSubstr("Use --local-steps 1"));
   EXPECT_THAT(refusal({"--labels", "head", "--quantise-head", "4"}), HasSubstr("the head stays"));
   EXPECT_THAT(refusal({"--baseline", "central", "--quantiser", "scalar:4"}), HasSubstr("Leave --quantiser out"));
   EXPECT_THAT(refusal({"--baseline", "central", "--mechanism", "gaussian", "--mu", "1"}),
               HasSubstr("un-noised columns"));
   EXPECT_THAT(refusal({"--baseline", "sometimes"}), HasSubstr("known are none, central, lazy"));
-  EXPECT_THAT(refusal({"--mechanism", "laplace", "--epsilon", "1"}), HasSubstr("use gaussian"));
+  EXPECT_THAT(refusal({"--mechanism", "laplace", "--epsilon", "1"}), HasSubstr("Use gaussian"));
   EXPECT_THAT(refusal({"--mechanism", "none", "--embedding-clip", "1"}), HasSubstr("--embedding-clip without noise"));
   EXPECT_THAT(refusal({"--parties", "a,b", "--columns", "0/1"}), HasSubstr("Leave one of them out"));
   EXPECT_THAT(refusal({"--parties", "a,b", "--source", "c"}), HasSubstr("Give one"));
