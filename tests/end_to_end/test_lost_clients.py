@@ -141,7 +141,7 @@ class LostClients(ChangingClients):
         run_id = self.folder / "run/run-id"
         run_id.write_text(run_id.read_text().replace("uses=20", "uses=1"))
         result = self.resume("--lost", "missing")
-        self.complains(result, 2, "run-id does not say what the ledger .* knows of the correlation of noise, but .* uses=1 .*restore run-id")
+        self.complains(result, 2, "run-id does not say what the ledger .* knows of the correlation of noise, but .* uses=1 .*Restore run-id")
         self.again("kept")
         self.good_resume("--lost", "missing")
         summary = self.summary_in("run")

@@ -498,7 +498,7 @@ class BadInput(Files):
 
     def test_options(self):
         cases = [
-            (["--labels", "head", "--local-steps", 2], "--labels head with --local-steps 2 .*use --local-steps 1"),
+            (["--labels", "head", "--local-steps", 2], "--labels head with --local-steps 2: .*Use --local-steps 1"),
             (["--labels", "head", "--quantise-head", 4], "--quantise-head with --labels head"),
             (["--baseline", "central", "--quantiser", "scalar:4"], "--baseline central with --quantiser"),
             (["--baseline", "central", "--labels", "head"], "--baseline central with --labels head"),

@@ -161,7 +161,7 @@ TEST(CheckpointFolder, FindsWholeOnlyWhatHasItsFiles) {
     EXPECT_THAT(checkpoints.look().complaints.back(), HasSubstr(fmt::format("table.csv' ends at byte {}, of 24", i)));
   }
   std::filesystem::remove(folder / "table.csv");
-  EXPECT_THAT(checkpoints.look().complaints, ::testing::Each(HasSubstr("table.csv': No such file")));
+  EXPECT_THAT(checkpoints.look().complaints, ::testing::Each(HasSubstr("table.csv' (No such file")));
 }
 
 TEST(Journal, GoesBackToWhereItWas) {
