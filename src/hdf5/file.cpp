@@ -55,6 +55,24 @@ void append_block(hid_t set, hid_t type, const Sizes& start, const Sizes& count,
   require(H5Dwrite(set, type, source, target, H5P_DEFAULT, values), what);
 }
 
+File File::in_memory(const std::string& what) {
+  constexpr std::size_t growth = std::size_t{1} << 16;
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what);
+  require(H5Pset_fapl_core(access, growth, 0), what);  // nothing goes to a disk
+  return {what, H5Fcreate(what.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)};
+}
+
+std::string File::bytes() const {
+  require(H5Fflush(id_, H5F_SCOPE_LOCAL), path_);
+  const ssize_t size = H5Fget_file_image(id_, nullptr, 0);
+  check<FailureError>(size > 0, "cannot hold '{}': HDF5 refused. See whether memory is full.", path_);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  check<FailureError>(H5Fget_file_image(id_, bytes.data(), bytes.size()) == size,
+                      "cannot hold '{}': HDF5 refused. See whether memory is full.", path_);
+  return bytes;
+}
+
 void File::join(const std::string& name, Sizes sizes, std::size_t axis, bool growing,
                 const std::vector<Part>& parts) const {
   if (growing) sizes[0] = 1;

@@ -67,6 +67,11 @@ class File {
   File(const std::string& path, Mode mode)
       : path_(path), id_(open(path, mode), H5Fclose, "cannot open '" + path + "'") {}
 
+  /// A file in memory alone. `what` names it in messages.
+  [[nodiscard]] static File in_memory(const std::string& what);
+  /// The bytes of the file so far.
+  [[nodiscard]] std::string bytes() const;
+
   [[nodiscard]] hid_t id() const { return id_; }
   [[nodiscard]] bool has(const std::string& name) const { return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0; }
 
@@ -163,6 +168,7 @@ class File {
   void join(const std::string& name, Sizes sizes, std::size_t axis, bool growing, const std::vector<Part>& parts) const;
 
  private:
+  File(std::string path, hid_t id) : path_(std::move(path)), id_(id, H5Fclose, "cannot make '" + path_ + "'") {}
   static hid_t open(const std::string& path, Mode mode) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access = file_access(path);

@@ -10,13 +10,15 @@ namespace starling {
 Recording PlayAtRoot::recording() {
   TestScore test;
   if (run_.inputs.test) test = [this](View theta) { return test_score(theta); };
-  return {planned_,
-          who_is_recorded(run_.inputs.layout->clients(), run_.common().record_clients.value_or(of_one_model),
-                          method_.dimension()),
-          scores_of(model_.classifies()),
-          test,
-          Models::one_for_all,
-          {{"aggregated", "yes"}}};
+  Recording recording{planned_,
+                      who_is_recorded(run_.inputs.layout->clients(),
+                                      run_.common().record_clients.value_or(of_one_model), method_.dimension()),
+                      scores_of(model_.classifies()),
+                      test,
+                      Models::one_for_all,
+                      {{"aggregated", "yes"}}};
+  recording.model = &model_;
+  return recording;
 }
 
 void PlayAtRoot::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {

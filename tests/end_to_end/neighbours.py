@@ -87,6 +87,7 @@ CASES = {
     "omd-norm": ["omd", *FILE, *GAUSSIAN, "--tuning", "auto"],
     "omd-feature": ["omd", *FILE, *GAUSSIAN, "--tuning", "auto", "--feature-share", 0.4],
     "omd-two-ranks": ["omd", *FILE, *GAUSSIAN],
+    "omd-personal": ["omd", *FILE, *GAUSSIAN, "--personal"],
     "omd-budget": ["omd", *FILE, *LAPLACE, "--epochs", 2, "--budget", 20, "--ledger", "private/ledger"],
     "omd-audit": ["omd", "--source", "data.csv", "--clients", CLIENTS, *GAUSSIAN, "--audit"],
     "fedavg": ["fedavg", *FILE, *GAUSSIAN, "--local-steps", 2],

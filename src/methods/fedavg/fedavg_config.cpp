@@ -58,6 +58,7 @@ Options fedavg_options(FedAvgConfig& config) {
   add_output_options(options, config, "fedavg");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);
+  add_personal_option(options, config);
   return options;
 }
 

@@ -203,6 +203,11 @@ Options omd_options(OmdConfig& config) {
   add_checkpoint_options(options, config);
   add_rewire_option(options, config);
   add_model_output_options(options, config);
+  add_personal_option(
+      options, config,
+      {excludes("loss=none", "nothing is learned"), excludes("domain", "personal models know no bounds"),
+       excludes("constraint", "personal models keep no constraints"),
+       excludes("mirror=entropic|pnorm", "models of this map have a bounded domain", "Leave --personal out.")});
   return options;
 }
 

@@ -127,6 +127,7 @@ Recording OmdPlay::recording() {
   if (config_.learns()) {
     recording.scores = scores_of(parts_.loss->classifies());
     recording.test = run_.test_score_of(*parts_.model);
+    recording.model = parts_.model.get();
   }
   recording.provenance = {{"topology_digest", parts_.graph->digest()}};
   recording.mixing = config_.mixing.mixing;

@@ -121,6 +121,12 @@ void write_model(const std::string& path, const SavedModel& model, ModelReaders 
                       "cannot write '{}': {}. See whether the disk is full.", path, std::strerror(errno));
 }
 
+std::string file_of_model(const SavedModel& model) {
+  const hdf5::File file = hdf5::File::in_memory(model_file_name);
+  write_content(file, model);
+  return file.bytes();
+}
+
 SavedModel read_model(const std::string& path) {
   const hdf5::Input file(path);
   try {

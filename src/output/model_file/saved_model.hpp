@@ -147,6 +147,9 @@ enum class ModelReaders { all, owner };
 /// Writes the file, whole or not at all. Throws FailureError.
 void write_model(const std::string& path, const SavedModel& model, ModelReaders readers = ModelReaders::all);
 
+/// The bytes of its file.
+[[nodiscard]] std::string file_of_model(const SavedModel& model);
+
 /// Reads the file of a model or of a part. Throws UsageError for a file that cannot be opened, DataError for a file
 /// that is damaged, of another program or of a later version.
 [[nodiscard]] SavedModel read_model(const std::string& path);

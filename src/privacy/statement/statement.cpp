@@ -236,6 +236,12 @@ std::string own_model(const PrivacyReport& report) {
          "public random records, which cannot prove that. ";
 }
 
+std::string personal(const PrivacyReport& report) {
+  if (!report.personal) return "";
+  return "Personal models are fitted to a client's records without noise, and no figure covers them: they stay in the "
+         "owners' folders. Whoever is given one may learn of these records. ";
+}
+
 std::string deal(const PrivacyReport& report) {
   if (report.dealt_by.empty()) return "";
   return fmt::format(
@@ -333,7 +339,7 @@ std::string statement(const PrivacyReport& report) {
            statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) +
-         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + own_model(report) +
+         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + own_model(report) + personal(report) +
          deal(report) + not_covered(report) + operators;
 }
 

@@ -82,6 +82,7 @@ struct PrivacyReport {
   std::string dealt_by;
   std::optional<ClientWeights> client_weights;  ///< where clients may be weighted
   bool own_model = false;                       ///< gradients come from code of the user
+  bool personal = false;                        ///< clients keep personal models, which have no noise
   std::optional<HistogramReport> norms;         ///< of norms, counted in `losses`
   std::optional<HistogramReport> features;      ///< of every feature, likewise
   LedgerReport ledger;

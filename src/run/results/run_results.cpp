@@ -9,6 +9,7 @@
 #include "files/tell_user.hpp"
 #include "files/terminal.hpp"
 #include "output/model_file/scorer.hpp"
+#include "personal_models.hpp"
 #include "privacy/statement/statement.hpp"
 #include "report/end_checks.hpp"
 #include "result_files.hpp"
@@ -145,6 +146,7 @@ void add_privacy(const BegunRun& begun, Summary& summary, bool stopped) {
   }
   report.client_weights = config.weights;
   report.own_model = run.own_model != nullptr;
+  report.personal = config.personal;
   report.dealt_by = dealt_by(run.inputs.dataset, config.data.partition);
   if (report.ledger.scope == LedgerReport::Scope::run && !config.private_place.empty()) {
     report.ledger.path = config.private_place + "/<rank>/ledger";
@@ -320,7 +322,9 @@ ExitCode finish_run(const BegunRun& begun, const Method& method, Play& play, Run
       if (run.is_resumable()) begun.directory.finish();
     });
   }
-  return play.exit_code(summary, end);
+  const ExitCode code = play.exit_code(summary, end);
+  if (run.common().personal) make_personal_models(begun, play, outcome.recording, summary, end.stopped);
+  return code;
 }
 
 }  // namespace starling

@@ -109,6 +109,16 @@ void add_model_output_options(Options& options, LearningConfig& config) {
               config.json_models);
 }
 
+void add_personal_option(Options& options, LearningConfig& config, std::vector<Relation> relations) {
+  options.add(
+      flag("personal",
+           "after the rounds each client fits a model to its own records, around the common one, if these records are "
+           "the better for it: private/<rank>/personal/<client>.h5, for the owner alone, with a table of how well the "
+           "client does alone, by the common model and by its own",
+           {.common = true, .effect = Option::Effect::books, .relations = std::move(relations)}),
+      config.personal);
+}
+
 void add_checkpoint_options(Options& options, LearningConfig& config) {
   options.group("Checkpoints");
   options.add(

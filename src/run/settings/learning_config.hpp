@@ -51,6 +51,7 @@ struct LearningConfig {
   bool json_models = false;
   bool verbose = false;
   double watchdog = 60;
+  bool personal = false;  ///< clients fit personal models after the rounds
   std::optional<std::string> tensorboard;
   std::optional<std::string> openmetrics;
   // checkpoints
@@ -88,6 +89,8 @@ void add_data_options(Options& options, LearningConfig& config, const std::strin
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
 /// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
 void add_model_output_options(Options& options, LearningConfig& config);
+/// --personal, for commands whose model can be fitted to records. `relations` are the method's own.
+void add_personal_option(Options& options, LearningConfig& config, std::vector<Relation> relations = {});
 /// --checkpoint-every, --resume, --lost and --join.
 void add_checkpoint_options(Options& options, LearningConfig& config);
 /// --rewire, for commands whose clients have a graph.

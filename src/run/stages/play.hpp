@@ -30,6 +30,7 @@ struct Recording {
   std::optional<Mixing> mixing = {};  ///< how clients mix with their neighbours; none where rank 0 aggregates
   /// Whether results go over the records again, which may take as long as the rounds.
   bool evaluates = false;
+  Model* model = nullptr;  ///< whose parameters the run learns; null where it learns none
   /// Adapts the state of a checkpoint to the present clients. The checkpoint lacks change number `first` of the members
   /// and all later ones. **Collective.**
   std::function<void(std::size_t first)> begin_after_changes = [](std::size_t) {};

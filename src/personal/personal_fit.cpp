@@ -1,0 +1,298 @@
+#include "personal/personal_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "core/numerics/kernels.hpp"
+#include "core/random.hpp"
+#include "mirror/mirror.hpp"
+#include "optimise/minimise.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t folds = 5;
+/// Records that choose; all records of a client with more make its model.
+constexpr std::size_t most_to_choose = 20'000;
+/// λ, from the strongest on: each search starts where the one before ended.
+constexpr std::array<double, 7> strengths{10, 1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5};
+/// Gradient steps after which a model along the way is a candidate.
+constexpr std::array<double, 7> stops{1, 2, 4, 8, 16, 32, 64};
+struct Candidate {
+  PersonalCentre centre = PersonalCentre::joint;
+  double strength = 0;
+  Vector parameters;
+};
+
+/// Units of a batch: persons, or records where it does not consist of persons.
+void add_unit(const Batch& from, std::size_t unit, Batch& to) {
+  Batch::Range range{unit, 1};
+  if (from.by_person()) {
+    range = from.person(unit);
+    to.begin_person();
+  }
+  for (std::size_t i = range.first; i < range.first + range.count; ++i) to.add(from.row(i), from.label(i));
+}
+
+Batch units_of(const Batch& from, const std::vector<std::size_t>& units) {
+  Batch some;
+  some.clear();
+  for (const std::size_t unit : units) add_unit(from, unit, some);
+  return some;
+}
+
+/// All units in an order of this use.
+std::vector<std::size_t> shuffled_units(const Batch& records, const PersonalTerms& terms, std::uint64_t use) {
+  std::vector<std::size_t> order(records.units());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  AddressedRandom bits(terms.seed, Purpose::experiment, terms.client, use);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[bits.below(i)]);
+  return order;
+}
+
+class Fitter {
+ public:
+  Fitter(Model& model, const PersonalTerms& terms) : model_(model), terms_(terms), everywhere_(free_domain()) {}
+
+  /// A candidate of each centre and strength, and the joint model first.
+  [[nodiscard]] std::vector<Candidate> candidates(const Batch& records) {
+    scale_ = scale_of(records);
+    std::vector<Candidate> all{{PersonalCentre::joint, 0, Vector(terms_.common.begin(), terms_.common.end())}};
+    for (const PersonalCentre centre : {PersonalCentre::around, PersonalCentre::alone}) {
+      const Vector start = centre_of(centre);
+      if (terms_.convex) {
+        add_minima(records, centre, start, all);
+      } else {
+        add_stops(records, centre, start, all);
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] Score score(View parameters, const Batch& records) { return model_.score(parameters, records); }
+  /// ‖x − x̄‖_D.
+  [[nodiscard]] double distance(View parameters) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < parameters.size(); ++j) {
+      const double apart = parameters[j] - terms_.common[j];
+      sum += scale_[j] * apart * apart;
+    }
+    return std::sqrt(sum);
+  }
+
+ private:
+  static std::unique_ptr<Domain> free_domain() { return domain_table().make("free"); }
+
+  [[nodiscard]] Vector centre_of(PersonalCentre centre) const {
+    if (centre == PersonalCentre::around) return {terms_.common.begin(), terms_.common.end()};
+    return terms_.ignorant.empty() ? Vector(terms_.common.size(), 0.0) : terms_.ignorant;
+  }
+
+  /// D. Intercepts have features of 1.
+  [[nodiscard]] Vector scale_of(const Batch& records) const {
+    Vector scale(terms_.common.size(), 1.0);
+    const std::size_t stride = terms_.linear ? scale.size() / terms_.scores : 0;
+    const std::size_t features = stride - (terms_.intercept ? 1 : 0);
+    if (!terms_.linear || records.empty()) return scale;
+    Vector squares(features, 0.0);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const Row row = records.row(i);
+      for (std::size_t k = 0; k < row.values.size(); ++k) squares[row.feature(k)] += row.values[k] * row.values[k];
+    }
+    starling::scale(1 / static_cast<double>(records.size()), squares);
+    for (std::size_t k = 0; k < terms_.scores; ++k) {
+      for (std::size_t j = 0; j < features; ++j) {
+        if (squares[j] > 0 && std::isfinite(squares[j])) scale[k * stride + j] = squares[j];
+      }
+    }
+    return scale;
+  }
+
+  /// Value of the mean loss, and its gradient.
+  [[nodiscard]] double mean_loss(View x, const Batch& records, MutableView gradient) {
+    const Score score = model_.evaluate(x, records, Clip(), sum_);
+    const auto n = static_cast<double>(records.size());
+    for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] = sum_[j] / n;
+    return score.out_of_range > 0 ? std::numeric_limits<double>::infinity() : score.loss / n;
+  }
+
+  /// Searches go over z = √D x, in which all features are of one size.
+  void add_minima(const Batch& records, PersonalCentre centre, const Vector& start, std::vector<Candidate>& all) {
+    Vector root(start.size());
+    for (std::size_t j = 0; j < root.size(); ++j) root[j] = std::sqrt(scale_[j]);
+    const auto model_at = [&](View z) {
+      Vector x(z.size());
+      for (std::size_t j = 0; j < z.size(); ++j) x[j] = z[j] / root[j];
+      return x;
+    };
+    Vector anchor(start.size());
+    for (std::size_t j = 0; j < anchor.size(); ++j) anchor[j] = start[j] * root[j];
+    MinimiseSettings settings;
+    settings.gradient_norm = 3e-4;  // of a mean loss, whose gradient is about 0.1 at first: records tell less
+    settings.evaluations = 100;
+    settings.kinks = MinimiseSettings::Kinks::none;
+    settings.start = anchor;
+    for (const double strength : strengths) {
+      const ConvexFunction objective = [&](View z, MutableView gradient) {
+        double value = mean_loss(model_at(z), records, gradient);
+        for (std::size_t j = 0; j < z.size(); ++j) {
+          const double pull = strength * (z[j] - anchor[j]);
+          gradient[j] = gradient[j] / root[j] + pull;
+          value += pull * (z[j] - anchor[j]) / 2;
+        }
+        return value;
+      };
+      settings.start = minimise(objective, *everywhere_, start.size(), settings).x;
+      all.push_back({centre, strength, model_at(settings.start)});
+    }
+  }
+
+  /// Gradient steps whose length doubles while the loss falls, and is halved until it does.
+  void add_stops(const Batch& records, PersonalCentre centre, const Vector& start, std::vector<Candidate>& all) {
+    Vector x = start;
+    Vector gradient(x.size());
+    double value = mean_loss(x, records, gradient);
+    double length = 1 / std::max(norm2(gradient), 1e-12);
+    std::size_t stop = 0;
+    for (int step = 1; stop < stops.size(); ++step) {
+      std::optional<Vector> next;
+      Vector slope = gradient;
+      for (int tries = 0; tries < 30 && !next; ++tries, length /= 2) {
+        Vector tried = x;
+        axpy(-length, slope, tried);
+        const double reached = mean_loss(tried, records, gradient);
+        if (!(reached < value)) continue;
+        value = reached;
+        next = std::move(tried);
+      }
+      if (next) {
+        x = std::move(*next);
+        length *= 4;
+      } else {
+        gradient = slope;
+      }
+      if (step < stops[stop]) continue;
+      all.push_back({centre, stops[stop], x});
+      ++stop;
+    }
+  }
+
+  Model& model_;
+  const PersonalTerms& terms_;
+  std::unique_ptr<Domain> everywhere_;
+  Vector scale_;
+  Vector sum_;
+};
+
+/// Losses of each candidate on each record in cross-validation: candidates × records.
+std::vector<Vector> validated_losses(Fitter& fitter, const Batch& records, const std::vector<std::size_t>& order) {
+  std::vector<Vector> losses;
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::vector<std::size_t> in;
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < order.size(); ++i) (i % folds == fold ? out : in).push_back(order[i]);
+    const Batch validation = units_of(records, out);
+    const std::vector<Candidate> candidates = fitter.candidates(units_of(records, in));
+    losses.resize(candidates.size());
+    Batch one;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      for (std::size_t i = 0; i < validation.size(); ++i) {
+        one.show(validation, i, 1);
+        losses[c].push_back(fitter.score(candidates[c].parameters, one).of_all().loss);
+      }
+    }
+  }
+  return losses;
+}
+
+double mean_of(const Vector& values) {
+  return sum(values) / static_cast<double>(values.size());
+}
+
+/// Whether `losses` are within a standard error of `best`, record by record.
+bool within_an_error(const Vector& losses, const Vector& best) {
+  const auto n = static_cast<double>(losses.size());
+  double mean = 0;
+  double square = 0;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const double apart = losses[i] - best[i];
+    mean += apart / n;
+    square += apart * apart / n;
+  }
+  return mean <= std::sqrt(std::max(square - mean * mean, 0.0) / n);
+}
+
+struct Choice {
+  Candidate personal;
+  Candidate alone;
+};
+
+/// The candidate of least mean loss among those from `first` on.
+std::size_t least(const std::vector<Vector>& losses, std::size_t first) {
+  std::size_t best = first;
+  for (std::size_t c = first + 1; c < losses.size(); ++c) {
+    if (mean_of(losses[c]) < mean_of(losses[best])) best = c;
+  }
+  return best;
+}
+
+/// What these records choose, fitted to all of them.
+Choice chosen(Model& model, const Batch& records, const PersonalTerms& terms) {
+  Fitter fitter(model, terms);
+  std::vector<std::size_t> order = shuffled_units(records, terms, 0);
+  order.resize(std::min(order.size(), most_to_choose));
+  const std::vector<Vector> losses = validated_losses(fitter, records, order);
+  const std::vector<Candidate> fitted = fitter.candidates(records);
+  std::size_t first_alone = 0;
+  while (fitted[first_alone].centre != PersonalCentre::alone) ++first_alone;
+  const std::size_t best = least(losses, 0);
+  std::size_t nearest = best;
+  for (std::size_t c = 0; c < fitted.size(); ++c) {
+    if (!within_an_error(losses[c], losses[best])) continue;
+    if (fitter.distance(fitted[c].parameters) < fitter.distance(fitted[nearest].parameters)) nearest = c;
+  }
+  return {fitted[nearest], fitted[least(losses, first_alone)]};
+}
+
+/// Scores on a fifth of the records of what the others choose.
+PersonalScores held_out_scores(Model& model, const Batch& records, const PersonalTerms& terms) {
+  const std::vector<std::size_t> order = shuffled_units(records, terms, 1);
+  const auto out = static_cast<std::ptrdiff_t>(std::max<std::size_t>(order.size() / folds, 1));
+  const Batch held_out = units_of(records, {order.begin(), order.begin() + out});
+  const Choice choice = chosen(model, units_of(records, {order.begin() + out, order.end()}), terms);
+  return {model.score(choice.alone.parameters, held_out), model.score(terms.common, held_out),
+          model.score(choice.personal.parameters, held_out)};
+}
+
+}  // namespace
+
+const char* name_of(PersonalCentre centre) {
+  switch (centre) {
+    case PersonalCentre::joint:
+      return "joint";
+    case PersonalCentre::around:
+      return "around the joint model";
+    case PersonalCentre::alone:
+      break;
+  }
+  return "alone";
+}
+
+PersonalModel fit_personal(Model& model, const Batch& records, const PersonalTerms& terms) {
+  PersonalModel personal;
+  personal.parameters.assign(terms.common.begin(), terms.common.end());
+  if (records.units() < least_personal_records) return personal;
+  personal.held_out = held_out_scores(model, records, terms);
+  Candidate choice = chosen(model, records, terms).personal;
+  personal.parameters = std::move(choice.parameters);
+  personal.centre = choice.centre;
+  personal.strength = choice.strength;
+  return personal;
+}
+
+}  // namespace starling

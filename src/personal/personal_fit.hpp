@@ -1,0 +1,72 @@
+/// Personal models: a model that one client fits to its own records around the common model
+/// (docs/methods/learning-rule.md, "Personal models").
+///
+/// With x̄ the common model and (1/N) Σ_i f(x; i) the client's mean loss, a personal model is
+///
+///   x = argmin (1/N) Σ_i f(x; i) + (λ/2) ‖x − c‖²_D
+///
+/// for a centre c, which is x̄ or the model that knows nothing (0, or the model's own start), and a λ of several
+/// decades; or it is x̄ itself. D is the mean square of each feature, so that units do not matter. The client's own
+/// records choose: of the candidates whose loss in cross-validation is within a standard error of the least, the one
+/// nearest to x̄. Around a common model that noise has spoiled no λ is as good as a model of the client's own: hence two
+/// centres.
+///
+/// For losses that are not convex in the model, as of networks, the candidates are the models along gradient steps from
+/// c: stopping early takes the place of λ.
+///
+/// All of it depends on the client's records without noise. It is never shared: callers keep it in a Secret.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/batch.hpp"
+#include "model/model.hpp"
+
+namespace starling {
+
+/// What candidates are made of.
+enum class PersonalCentre {
+  joint,   ///< the common model itself
+  around,  ///< the common model is the centre
+  alone,   ///< the centre knows nothing
+};
+
+/// "joint", "around the joint model", "alone".
+[[nodiscard]] const char* name_of(PersonalCentre centre);
+
+/// What a client asks for.
+struct PersonalTerms {
+  View common;             ///< x̄, d numbers
+  Vector ignorant = {};    ///< the centre that knows nothing; empty: 0
+  bool convex = true;      ///< whether the loss is convex in the model
+  std::size_t scores = 1;  ///< K of a linear model, whose parameters are K runs of weights and an intercept
+  bool linear = true;      ///< whether the model is linear: D follows from the features
+  bool intercept = false;  ///< of a linear model
+  std::uint64_t seed = 0;  ///< decides the folds, together with the client
+  std::uint64_t client = 0;
+};
+
+/// Scores of a client's models on records of its own that none of them was fitted to.
+struct PersonalScores {
+  Score alone;
+  Score joint;
+  Score personal;
+};
+
+struct PersonalModel {
+  Vector parameters;                              ///< d
+  PersonalCentre centre = PersonalCentre::joint;  ///< what the client's records chose
+  double strength = 0;                            ///< λ, or the number of gradient steps; 0 of the joint model
+  PersonalScores held_out;                        ///< of models that a part of the records had no part in
+};
+
+/// Fewer records choose nothing: the personal model is the common one.
+inline constexpr std::size_t least_personal_records = 10;
+
+/// The personal model of a client with these records; persons stay together in folds. `held_out` comes from a fifth of
+/// the records, kept apart from a fit of its own to the others; then all records make the model. Deterministic.
+[[nodiscard]] PersonalModel fit_personal(Model& model, const Batch& records, const PersonalTerms& terms);
+
+}  // namespace starling

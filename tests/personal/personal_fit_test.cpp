@@ -1,0 +1,177 @@
+// Personal models: what a client's own records choose, and that the model chosen solves its problem.
+#include "personal/personal_fit.hpp"
+
+#include <cmath>
+#include <memory>
+
+#include "core/random.hpp"
+#include "support/testing.hpp"
+
+namespace starling::personal_fit_test {
+
+constexpr std::size_t features = 4;
+
+/// Records of a logistic model, the last column 1 in place of an intercept.
+Batch records_of(const Vector& theta, std::size_t count, std::uint64_t seed, double unit = 1) {
+  AddressedRandom random(seed, Purpose::experiment, 0, 0);
+  Batch batch;
+  batch.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    Vector row(features);
+    double score = 0;
+    for (std::size_t j = 0; j < features; ++j) {
+      row[j] = random.normal();
+      score += theta[j] * row[j];
+    }
+    const double label = random.uniform() < 1 / (1 + std::exp(-score)) ? 1 : -1;
+    row[0] *= unit;
+    batch.add({row, {}}, label);
+  }
+  return batch;
+}
+
+class PersonalFit : public testing::Test {
+ protected:
+  PersonalModel fit(const Batch& records, const Vector& common) {
+    PersonalTerms terms;
+    terms.common = common;
+    return fit_personal(model_, records, terms);
+  }
+  double loss(const Vector& parameters, const Batch& records) {
+    const Score score = model_.score(parameters, records);
+    return score.loss / static_cast<double>(score.records);
+  }
+
+  std::unique_ptr<Loss> loss_ = loss_table().make("logistic");
+  LinearModel model_{*loss_, features, false};
+  const Vector truth_{1.5, -1, 0.5, 0};
+  const Batch fresh_ = records_of(truth_, 20000, 99);
+};
+
+TEST_F(PersonalFit, AGoodCommonModelStays) {
+  for (const std::size_t count : {20u, 100u, 500u}) {
+    const PersonalModel own = fit(records_of(truth_, count, count), truth_);
+    EXPECT_NE(own.centre, PersonalCentre::alone) << count;
+    EXPECT_NEAR(loss(own.parameters, fresh_), loss(truth_, fresh_), 0.01) << count;
+  }
+}
+
+TEST_F(PersonalFit, FewRecordsChooseNothing) {
+  const Vector common{9, 9, 9, 9};
+  const PersonalModel own = fit(records_of(truth_, least_personal_records - 1, 1), common);
+  EXPECT_EQ(own.centre, PersonalCentre::joint);
+  EXPECT_EQ(own.parameters, common);
+  EXPECT_EQ(own.held_out.joint.records, 0);
+}
+
+TEST_F(PersonalFit, ASpoiledCommonModelIsLeft) {
+  const Vector spoiled{-20, 30, 10, -25};
+  const Batch records = records_of(truth_, 500, 5);
+  const PersonalModel own = fit(records, spoiled);
+  EXPECT_EQ(own.centre, PersonalCentre::alone);
+  EXPECT_LT(loss(own.parameters, fresh_), loss(truth_, fresh_) + 0.02);
+  EXPECT_GT(loss(spoiled, fresh_), 1);
+}
+
+TEST_F(PersonalFit, ItIsTheMinimumOfItsProblem) {
+  const Batch records = records_of(truth_, 400, 8);
+  const PersonalModel own = fit(records, {-20, 30, 10, -25});
+  ASSERT_EQ(own.centre, PersonalCentre::alone);
+  // The gradient of the mean loss and the penalty, by formula.
+  Vector gradient(features);
+  Vector squares(features);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const View x = records.row(i).values;
+    double score = 0;
+    for (std::size_t j = 0; j < features; ++j) score += own.parameters[j] * x[j];
+    const double slope = -records.label(i) / (1 + std::exp(records.label(i) * score));
+    for (std::size_t j = 0; j < features; ++j) {
+      gradient[j] += slope * x[j] / 400;
+      squares[j] += x[j] * x[j] / 400;
+    }
+  }
+  for (std::size_t j = 0; j < features; ++j) {
+    EXPECT_NEAR(gradient[j] + own.strength * squares[j] * own.parameters[j], 0, 1e-3) << j;
+  }
+}
+
+/// The common model is right but for one feature, which counts the other way here: neither alone nor joint is best.
+TEST_F(PersonalFit, AClientThatDiffersALittleIsBetterOffThanAloneOrJoint) {
+  const Vector common{1.5, -1, 0.5, 2};
+  double personal = 0;
+  double joint = 0;
+  double alone = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Batch records = records_of(truth_, 60, seed);
+    personal += loss(fit(records, common).parameters, fresh_) / 20;
+    joint += loss(common, fresh_) / 20;
+    alone += loss(fit(records, {-20, 30, 10, -25}).parameters, fresh_) / 20;
+  }
+  EXPECT_LT(personal, joint - 0.1);
+  EXPECT_LT(personal, alone + 0.03);
+}
+
+TEST_F(PersonalFit, UnitsOfAFeatureDoNotMatter) {
+  constexpr double unit = 1e6;
+  const Vector common{1, 0, 0, 0};
+  const Vector in_units{1 / unit, 0, 0, 0};
+  const PersonalModel own = fit(records_of(truth_, 200, 3), common);
+  const PersonalModel scaled = fit(records_of(truth_, 200, 3, unit), in_units);
+  EXPECT_EQ(own.centre, scaled.centre);
+  EXPECT_EQ(own.strength, scaled.strength);
+  EXPECT_NEAR(own.parameters[0], scaled.parameters[0] * unit, 0.05 * std::abs(own.parameters[0]));
+}
+
+/// Each person has one record ten times, with features of its own and a label by chance: who has a person's other
+/// records predicts it, and nobody else can.
+TEST_F(PersonalFit, PersonsStayTogether) {
+  constexpr std::size_t persons = 40;
+  LinearModel model(*loss_, persons, false);
+  AddressedRandom random(4, Purpose::experiment, 0, 0);
+  Batch together;
+  together.clear();
+  Batch apart;
+  apart.clear();
+  for (std::size_t k = 0; k < persons; ++k) {
+    Vector row(persons);
+    row[k] = 1;
+    const double label = random.uniform() < 0.5 ? 1 : -1;
+    together.begin_person();
+    for (int i = 0; i < 10; ++i) {
+      together.add({row, {}}, label);
+      apart.add({row, {}}, label);
+    }
+  }
+  PersonalTerms terms;
+  const Vector common(persons);
+  terms.common = common;
+  EXPECT_EQ(fit_personal(model, together, terms).centre, PersonalCentre::joint);
+  EXPECT_NE(fit_personal(model, apart, terms).centre, PersonalCentre::joint);
+}
+
+TEST_F(PersonalFit, HeldOutScoresAreOfRecordsThatTheModelsDoNotHave) {
+  const PersonalModel own = fit(records_of(truth_, 1000, 6), {-20, 30, 10, -25});
+  for (const Score& score : {own.held_out.alone, own.held_out.joint, own.held_out.personal}) {
+    EXPECT_EQ(score.records, 200);
+  }
+  EXPECT_NEAR(own.held_out.personal.loss / 200, loss(own.parameters, fresh_), 0.06);
+  EXPECT_GT(own.held_out.joint.loss, 2 * own.held_out.alone.loss);
+}
+
+TEST_F(PersonalFit, StoppingEarlyTakesThePlaceOfAPenalty) {
+  const Vector spoiled{-20, 30, 10, -25};
+  PersonalTerms terms;
+  terms.common = spoiled;
+  terms.convex = false;
+  const PersonalModel own = fit_personal(model_, records_of(truth_, 500, 2), terms);
+  EXPECT_EQ(own.centre, PersonalCentre::alone);
+  EXPECT_LT(loss(own.parameters, fresh_), loss(truth_, fresh_) + 0.03);
+}
+
+TEST_F(PersonalFit, TheSameRecordsGiveTheSameBits) {
+  const Vector common{1, 1, 0, 0};
+  const Batch records = records_of(truth_, 150, 12);
+  EXPECT_EQ(fit(records, common).parameters, fit(records, common).parameters);
+}
+
+}  // namespace starling::personal_fit_test
