@@ -60,12 +60,16 @@ class Fitter {
  public:
   Fitter(Model& model, const PersonalTerms& terms) : model_(model), terms_(terms), everywhere_(free_domain()) {}
 
-  /// A candidate of each centre and strength, and the joint model first.
+  /// A candidate of each centre and strength: the joint model first, then those that come from it.
   [[nodiscard]] std::vector<Candidate> candidates(const Batch& records) {
     scale_ = scale_of(records);
-    std::vector<Candidate> all{{PersonalCentre::joint, 0, Vector(terms_.common.begin(), terms_.common.end())}};
-    for (const PersonalCentre centre : {PersonalCentre::around, PersonalCentre::alone}) {
-      const Vector start = centre_of(centre);
+    const Vector common(terms_.common.begin(), terms_.common.end());
+    std::vector<Candidate> all{{PersonalCentre::joint, 0, common}};
+    centre_ = common;
+    if (terms_.convex) all.push_back(scaled(records));
+    const Vector ignorant = terms_.ignorant.empty() ? Vector(common.size(), 0.0) : terms_.ignorant;
+    for (const auto& [centre, start] :
+         {std::pair{PersonalCentre::around, centre_}, std::pair{PersonalCentre::alone, ignorant}}) {
       if (terms_.convex) {
         add_minima(records, centre, start, all);
       } else {
@@ -75,11 +79,12 @@ class Fitter {
     return all;
   }
   [[nodiscard]] Score score(View parameters, const Batch& records) { return model_.score(parameters, records); }
-  /// ‖x − x̄‖_D.
-  [[nodiscard]] double distance(View parameters) const {
+  /// ‖x − a x̄‖_D; none of the joint model.
+  [[nodiscard]] double distance(const Candidate& candidate) const {
+    if (candidate.centre == PersonalCentre::joint) return -1;
     double sum = 0;
-    for (std::size_t j = 0; j < parameters.size(); ++j) {
-      const double apart = parameters[j] - terms_.common[j];
+    for (std::size_t j = 0; j < centre_.size(); ++j) {
+      const double apart = candidate.parameters[j] - centre_[j];
       sum += scale_[j] * apart * apart;
     }
     return std::sqrt(sum);
@@ -88,9 +93,28 @@ class Fitter {
  private:
   static std::unique_ptr<Domain> free_domain() { return domain_table().make("free"); }
 
-  [[nodiscard]] Vector centre_of(PersonalCentre centre) const {
-    if (centre == PersonalCentre::around) return {terms_.common.begin(), terms_.common.end()};
-    return terms_.ignorant.empty() ? Vector(terms_.common.size(), 0.0) : terms_.ignorant;
+  /// a x̄, which is the centre from then on.
+  [[nodiscard]] Candidate scaled(const Batch& records) {
+    const Vector common = centre_;
+    const auto times = [&](double factor) {
+      Vector x = common;
+      starling::scale(factor, x);
+      return x;
+    };
+    Vector gradient(common.size());
+    const ConvexFunction along = [&](View factor, MutableView slope) {
+      const double value = mean_loss(times(factor[0]), records, gradient);
+      slope[0] = dot(gradient, common);
+      return value;
+    };
+    MinimiseSettings settings;
+    settings.gradient_norm = 1e-4;
+    settings.evaluations = 60;
+    settings.kinks = MinimiseSettings::Kinks::none;
+    settings.start = {1};
+    const double factor = minimise(along, *everywhere_, 1, settings).x[0];
+    if (std::isfinite(factor)) centre_ = times(factor);
+    return {PersonalCentre::scaled, factor, centre_};
   }
 
   /// D. Intercepts have features of 1.
@@ -186,6 +210,7 @@ class Fitter {
   const PersonalTerms& terms_;
   std::unique_ptr<Domain> everywhere_;
   Vector scale_;
+  Vector centre_;  ///< a x̄
   Vector sum_;
 };
 
@@ -254,7 +279,7 @@ Choice chosen(Model& model, const Batch& records, const PersonalTerms& terms) {
   std::size_t nearest = best;
   for (std::size_t c = 0; c < fitted.size(); ++c) {
     if (!within_an_error(losses[c], losses[best])) continue;
-    if (fitter.distance(fitted[c].parameters) < fitter.distance(fitted[nearest].parameters)) nearest = c;
+    if (fitter.distance(fitted[c]) < fitter.distance(fitted[nearest])) nearest = c;
   }
   return {fitted[nearest], fitted[least(losses, first_alone)]};
 }
@@ -275,6 +300,8 @@ const char* name_of(PersonalCentre centre) {
   switch (centre) {
     case PersonalCentre::joint:
       return "joint";
+    case PersonalCentre::scaled:
+      return "joint, scaled";
     case PersonalCentre::around:
       return "around the joint model";
     case PersonalCentre::alone:

@@ -29,11 +29,12 @@ namespace starling {
 /// What candidates are made of.
 enum class PersonalCentre {
   joint,   ///< the common model itself
-  around,  ///< the common model is the centre
+  scaled,  ///< the common model times a number
+  around,  ///< that is the centre
   alone,   ///< the centre knows nothing
 };
 
-/// "joint", "around the joint model", "alone".
+/// "joint", "joint, scaled", "around the joint model", "alone".
 [[nodiscard]] const char* name_of(PersonalCentre centre);
 
 /// What a client asks for.
@@ -58,8 +59,8 @@ struct PersonalScores {
 struct PersonalModel {
   Vector parameters;                              ///< d
   PersonalCentre centre = PersonalCentre::joint;  ///< what the client's records chose
-  double strength = 0;                            ///< λ, or the number of gradient steps; 0 of the joint model
-  PersonalScores held_out;                        ///< of models that a part of the records had no part in
+  double strength = 0;      ///< λ, or the number of gradient steps; a of the scaled joint model; 0 of the joint one
+  PersonalScores held_out;  ///< of models that a part of the records had no part in
 };
 
 /// Fewer records choose nothing: the personal model is the common one.

@@ -294,9 +294,11 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
   chain.buffers.update([&](Buffers& buffers) {
     if (chain.last != Chain::none && address.round > chain.last + 1) skip(buffers, address.round - chain.last - 1);
     take_back(buffers, integers);
-    std::copy(integers.begin(), integers.end(), base_.begin());
-    if (settings_.pairs) settings_.pairs->add(address, noise_.sigma(), integers);
+    std::ranges::fill(base_, 0);
+    if (settings_.pairs) settings_.pairs->add(address, noise_.sigma(), base_);
+    for (std::size_t j = 0; j < integers.size(); ++j) integers[j] += base_[j];
     Keystream& words = noise_words("gaussian-blt", noise_.sigma(), address, price, key, integers);
+    for (std::size_t j = 0; j < integers.size(); ++j) base_[j] = integers[j] - base_[j];
     noise_.add(words, integers);
     keep(address, buffers, integers);
   });
