@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import glob
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -117,6 +118,16 @@ class Run:
         if what is None and self._own is None and not self.named_labels:
             tell_of_classes(self.path, found, read_dataset)
         return found
+
+    def personal_model(self, client: int) -> str:
+        """The path of a client's personal model, for `starling.predict` and `starling.score`: of a run with `personal=True`, and only
+        for the account that owns the client's records."""
+        name = os.path.join("personal", f"{client}.h5")
+        found = [path for path in glob.glob(os.path.join(glob.escape(self.file("private")), "*", name)) if os.access(path, os.R_OK)]
+        if not found:
+            raise DataError(f"'{self.path}' has no personal model of client {client} that this account may read: the run was made without "
+                            "--personal, or the client's private folder is elsewhere.")
+        return max(found, key=os.path.getmtime)
 
     def plot(self, name: str = "loss", ax: Any = None) -> Any:
         """Draws a figure of the history over the rounds, and with it the same on the test set. Returns the matplotlib axes.
