@@ -339,8 +339,8 @@ std::string statement(const PrivacyReport& report) {
            statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) +
-         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + own_model(report) + personal(report) +
-         deal(report) + not_covered(report) + operators;
+         key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + own_model(report) +
+         personal(report) + deal(report) + not_covered(report) + operators;
 }
 
 }  // namespace starling

@@ -46,8 +46,8 @@ std::string row_of(Client u, const Batch& records, const PersonalModel& model, b
   const auto accuracy = [&](const Score& score) {
     return classifies ? per_record(static_cast<double>(score.correct), score.records) : "";
   };
-  return fmt::format("{},{},\"{}\",{:g},{},{},{},{},{},{},{}\n", u, records.size(), name_of(model.centre), model.strength,
-                     scores.joint.records, per_record(scores.alone.loss, scores.alone.records),
+  return fmt::format("{},{},\"{}\",{:g},{},{},{},{},{},{},{}\n", u, records.size(), name_of(model.centre),
+                     model.strength, scores.joint.records, per_record(scores.alone.loss, scores.alone.records),
                      per_record(scores.joint.loss, scores.joint.records),
                      per_record(scores.personal.loss, scores.personal.records), accuracy(scores.alone),
                      accuracy(scores.joint), accuracy(scores.personal));

@@ -112,10 +112,9 @@ void add_model_output_options(Options& options, LearningConfig& config) {
 void add_personal_option(Options& options, LearningConfig& config, std::vector<Relation> relations) {
   options.add(
       flag("personal",
-           "after the rounds each client fits a model to its own records, around the common one, if these records are "
-           "the better for it: private/<rank>/personal/<client>.h5, for the owner alone, with a table of how well the "
-           "client does alone, by the common model and by its own",
-           {.common = true, .effect = Option::Effect::books, .relations = std::move(relations)}),
+           "after the rounds each client fits a model to its own records, around the common one, if these are the "
+           "better for it: private/<rank>/personal/, for the owner alone",
+           {.effect = Option::Effect::books, .relations = std::move(relations)}),
       config.personal);
 }
 

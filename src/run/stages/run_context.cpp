@@ -32,10 +32,11 @@ void RunContext::settle_configuration() {
 void RunContext::agree_on_records() {
   reads_pipes = agreement.any(declare_public(!inputs.dataset.replayable));
   agreement.together([&] {
-    check(!common().personal || !reads_pipes,
-          "--personal on '{}': its records come once, and personal models read them again after the rounds. Use a file, "
-          "or leave --personal out.",
-          common().data.source);
+    check(
+        !common().personal || !reads_pipes,
+        "--personal on '{}': its records come once, and personal models read them again after the rounds. Use a file, "
+        "or leave --personal out.",
+        common().data.source);
   });
   inputs.agree_on_data();
   const bool harmless = harms_nobody(common().privacy, inputs.dataset.is_public);
