@@ -28,6 +28,11 @@ void PlayAtRoot::add_observers(std::vector<Observer*>& observers, KeptParts& par
   parts.add("marks of the path", *path_);
 }
 
+AggregatedClients PlayAtRoot::clients_of_rank(const BegunRun& begun) {
+  return {learned(), begun.privacy->accounts(), begun.privacy->keys(), std::move(run_.inputs.dataset.streams),
+          run_.common().data.batch};
+}
+
 Score PlayAtRoot::test_score(View theta) {
   if (scored_.empty() || !std::equal(theta.begin(), theta.end(), scored_.begin(), scored_.end())) {
     scored_.assign(theta.begin(), theta.end());

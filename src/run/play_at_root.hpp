@@ -8,6 +8,8 @@
 #include "net/root/root.hpp"
 #include "output/figures/model_path.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
+#include "protocol/person_model.hpp"
+#include "run/settings/model_choice.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/play.hpp"
 
@@ -35,9 +37,17 @@ class PlayAtRoot : public Play {
         model_(model),
         root_(run_.world, *run_.inputs.layout),
         planned_(planned),
-        steps_(steps) {}
+        steps_(steps) {
+    static_cast<void>(learned_model(model_, run_.common().privacy, persons_));
+  }
 
   [[nodiscard]] Round planned() const { return planned_; }
+
+  /// The model whose gradients are clipped and released: where persons are the unit, it clips what a person adds as a
+  /// whole.
+  [[nodiscard]] Model& learned() { return persons_ ? *persons_ : model_; }
+  /// This rank's clients, with their streams: call it once.
+  [[nodiscard]] AggregatedClients clients_of_rank(const BegunRun& begun);
 
   RunContext& run_;
   const Method& method_;
@@ -51,7 +61,8 @@ class PlayAtRoot : public Play {
 
   Round planned_;
   std::optional<StepSchedule> steps_;
-  std::optional<ModelPath> path_;  ///< of runs with steps
+  std::optional<PersonModel> persons_;  ///< of runs of unit person
+  std::optional<ModelPath> path_;       ///< of runs with steps
   Vector scored_;
   Score score_;
 };

@@ -16,8 +16,7 @@ class FedAvgPlay final : public PlayAtRoot {
       : PlayAtRoot(begun, method, *parts.model, parts.config.fedavg.rounds, steps_of(parts.config.fedavg)),
         parts_(parts) {
     Vector factors = run_.inputs.factors_of_own_means(run_.inputs.dataset.streams);
-    clients_.emplace(learned_model(*parts.model, parts.config.privacy, persons_), begun.privacy->accounts(),
-                     begun.privacy->keys(), std::move(run_.inputs.dataset.streams), parts.config.data.batch);
+    clients_.emplace(clients_of_rank(begun));
     protocol_ = std::make_unique<FedAvg>(root_, *clients_, parts.config.fedavg, parts.start, begun.privacy->mechanism(),
                                          std::move(parts.weights), std::move(factors));
   }
@@ -52,7 +51,6 @@ class FedAvgPlay final : public PlayAtRoot {
   }
 
   FedAvgParts& parts_;
-  std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<AggregatedClients> clients_;
   KeptChoices kept_choices_{parts_.tuning};
   std::optional<ModelAverage> average_;

@@ -51,7 +51,6 @@ class RenewablePlay final : public PlayAtRoot {
   const BegunRun begun_;
   RenewableParts& parts_;
   const RenewableConfig& config_ = parts_.config;
-  std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;
   std::vector<MaskKey::Bytes> mask_keys_;  ///< of all clients, as this rank received them; empty without masks
@@ -293,8 +292,7 @@ RenewablePlay::RenewablePlay(const BegunRun& begun, const Method& method, Renewa
   const RenewableSettings& settings = config_.settings;
   const bool sums = config_.variant == RenewableVariant::private_sums;
   codec_ = make_curvature_codec(config_.curvature, parts_.model->dimension() + (sums ? 0 : 2), parts_.model->order());
-  Model& learned = learned_model(*parts_.model, config_.privacy, persons_);
-  clients_.emplace(*parts_.model, learned, begun_.privacy->accounts(), begun_.privacy->keys(),
+  clients_.emplace(*parts_.model, learned(), begun_.privacy->accounts(), begun_.privacy->keys(),
                    std::move(run_.inputs.dataset.streams), config_.data.batch);
   if (sums) {
     build_private_sums();

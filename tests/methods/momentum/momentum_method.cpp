@@ -79,10 +79,7 @@ class MomentumPlay final : public PlayAtRoot {
  public:
   MomentumPlay(const BegunRun& begun, const Method& method, const MomentumConfig& config, Model& model, Round rounds,
                const Released<Vector>& start)
-      : PlayAtRoot(begun, method, model, rounds, std::nullopt),
-        config_(config),
-        clients_(model, begun.privacy->accounts(), begun.privacy->keys(), std::move(run_.inputs.dataset.streams),
-                 config.data.batch) {
+      : PlayAtRoot(begun, method, model, rounds, std::nullopt), config_(config), clients_(clients_of_rank(begun)) {
     protocol_ = std::make_unique<MomentumSgd>(root_, clients_, config, rounds, start, begun.privacy->mechanism());
   }
   [[nodiscard]] std::optional<SavedModel> saved_model() const override {
@@ -133,10 +130,11 @@ Options momentum_options(MomentumConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   options.group("Learning");
-  options.add(declared("loss", "loss of the model", {}), config.loss);
+  options.add(declared("loss", "loss of the model", {.values = [] { return values_of("Losses", loss_table()); }}),
+              config.loss);
   options.add(declared("start", "zero, or a CSV file with one row (public)", {.initial = "zero"}), config.start);
   options.add(declared("step", "length C of all steps", {.initial = "0.1"}), config.step);
-  options.add(option("momentum", "BETA", "share of the last direction in the next", {.range = {0, 1}}),
+  options.add(option("momentum", "BETA", "share of the last direction in the next", {.range = {0, 1}, .common = true}),
               config.momentum);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "momentum");

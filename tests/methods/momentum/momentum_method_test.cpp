@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "files/durable_file.hpp"
@@ -60,17 +61,19 @@ void write_records(const std::string& folder) {
   }
 }
 
-TEST(MomentumMethod, ItsModelIsThatOfAPlainLoopOnAnyRanks) {
+/// The model that a run of these words ends with, on rank 0; empty elsewhere. `write` writes records to a folder, which
+/// the words name by {}.
+Vector model_of(const std::function<void(const std::string& folder)>& write, std::vector<std::string> words) {
   Agreement agreement(world());
   const TemporaryFolder own;
   const std::string folder = agreement.broadcast(declare_public(own / ""));
   agreement.together([&] {
-    if (world().rank() == 0) write_records(folder);
+    if (world().rank() == 0) write(folder);
   });
+  words[1] = folder + words[1];
+  words.insert(words.end(), {"--output", folder + "run", "--progress", "off"});
   Configured<MomentumConfig> configuration(momentum_options, complete_momentum_config);
-  configuration.read({"--source", folder + "site-{client}.csv", "--clients", std::to_string(clients), "--batch", "4",
-                      "--epochs", std::to_string(rounds), "--mechanism", "none", "--step", "0.3", "--momentum", "0.8",
-                      "--output", folder + "run", "--progress", "off"});
+  configuration.read(words);
   const auto settle = [&](RunContext& run, RunHome& home) {
     return std::make_unique<MomentumMethod>(run, home, configuration);
   };
@@ -78,14 +81,37 @@ TEST(MomentumMethod, ItsModelIsThatOfAPlainLoopOnAnyRanks) {
   const auto note = [&](const std::string& path) { noted = path; };
   EXPECT_EQ(run_method(world(), {"momentum", settle}, configuration, {"starling momentum", ""}, note), ExitCode::done);
   EXPECT_EQ(noted, folder + "run");
+  Vector model;
   agreement.together([&] {
-    if (world().rank() != 0) return;
-    const Vector model = read_model(folder + "run/model.h5").parameters;
-    const std::vector<double> expected = plain_loop(0.3, 0.8);
-    check(model.size() == 2, "a model of {} numbers", model.size());
-    EXPECT_NEAR(model[0], expected[0], 1e-12);
-    EXPECT_NEAR(model[1], expected[1], 1e-12);
+    if (world().rank() == 0) model = read_model(folder + "run/model.h5").parameters;
   });
+  return model;
+}
+
+TEST(MomentumMethod, ItsModelIsThatOfAPlainLoopOnAnyRanks) {
+  const Vector model = model_of(
+      write_records, {"--source", "site-{client}.csv", "--clients", std::to_string(clients), "--batch", "4", "--epochs",
+                      std::to_string(rounds), "--mechanism", "none", "--step", "0.3", "--momentum", "0.8"});
+  if (world().rank() != 0) return;
+  const std::vector<double> expected = plain_loop(0.3, 0.8);
+  ASSERT_EQ(model.size(), 2u);
+  EXPECT_NEAR(model[0], expected[0], 1e-12);
+  EXPECT_NEAR(model[1], expected[1], 1e-12);
+}
+
+/// Each record has the gradient −1 at 0. Three persons, one of them with three records, make a step of 1; as records
+/// they would make one of 5/3.
+TEST(MomentumMethod, APersonCountsOnceAndIsClippedAsAWhole) {
+  const auto write = [](const std::string& folder) {
+    std::ofstream(folder + "visits.csv") << "x,who,y\n1,a,1\n1,a,1\n1,a,1\n1,b,1\n1,c,1\n";
+  };
+  const Vector model =
+      model_of(write, {"--source", "visits.csv", "--clients",  "1",   "--batch",     "3",        "--loss", "squared",
+                       "--unit",   "person",     "--person",   "who", "--mechanism", "gaussian", "--mu",   "10000",
+                       "--step",   "1",          "--momentum", "0"});
+  if (world().rank() != 0) return;
+  ASSERT_EQ(model.size(), 1u);
+  EXPECT_NEAR(model[0], 1, 0.01);
 }
 
 /// The file that a diff of the page adds, from its first include on; empty if there is none.
