@@ -107,7 +107,7 @@ TEST(MomentumMethod, APersonCountsOnceAndIsClippedAsAWhole) {
   };
   const Vector model =
       model_of(write, {"--source", "visits.csv", "--clients",  "1",   "--batch",     "3",        "--loss", "squared",
-                       "--unit",   "person",     "--person",   "who", "--mechanism", "gaussian", "--mu",   "10000",
+                       "--unit",   "person",     "--person",   "who", "--mechanism", "gaussian", "--mu",   "1000",
                        "--step",   "1",          "--momentum", "0"});
   if (world().rank() != 0) return;
   ASSERT_EQ(model.size(), 1u);
