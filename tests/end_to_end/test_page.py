@@ -84,7 +84,7 @@ class OneRun(PageCase):
         done = subprocess.run([STARLING, "report", "run", "--html", "p.html"], cwd=self.folder, stdin=subprocess.DEVNULL,
                               env={**environment(), "PATH": "/nowhere"}, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, "^note: no pictures: gnuplot is not installed .*\n$")
+        self.assertRegex(done.stderr, "^note: no pictures: gnuplot is not installed: .*\n$")
         self.assertIn("gnuplot is not installed", self.check((self.folder / "p.html").read_text()).text)
 
     def test_an_unfinished_run(self):

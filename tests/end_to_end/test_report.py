@@ -136,7 +136,7 @@ class FinishedRun(ReportCase):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("150 of 150 rounds", done.stdout)
-        self.assertRegex(done.stderr, "^note: no pictures: gnuplot is not installed .*\n$")
+        self.assertRegex(done.stderr, "^note: no pictures: gnuplot is not installed: .*\n$")
 
     def test_under_mpirun_one_process_speaks(self):
         self.good(1, [*DRIFT, "--output", "run"])

@@ -33,10 +33,11 @@ Votes votes_of(double x, double y) {
 std::size_t side_of(std::size_t pixels) {
   auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(pixels)));
   while (side * side < pixels) ++side;  // the root is rounded
-  check(side * side == pixels && side >= cells,
-        "--features hog with {} features: it describes square pictures, row by row, of side {} or more. Leave it out, or "
-        "leave out columns that are no pixels (--drop, --id).",
-        pixels, cells);
+  check(
+      side * side == pixels && side >= cells,
+      "--features hog with {} features: it describes square pictures, row by row, of side {} or more. Leave it out, or "
+      "leave out columns that are no pixels (--drop, --id).",
+      pixels, cells);
   return side;
 }
 

@@ -199,6 +199,7 @@ Option::Effect effect_of(const std::string& option) {
     add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
     add_output_options(options, config, "run");
     add_model_output_options(options, config);
+    add_personal_option(options, config);
     add_checkpoint_options(options, config);
     add_exchange_option(options, way);
     return options.declarations();

@@ -204,14 +204,16 @@ void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vect
              {.initial = "1",
               .range = {0, 1e6},
               .unit = "clients",
-              .example = "2 --trust pairs",
+              .example = "2 --trust pairs --mechanism gaussian --total-epsilon 1",
               .relations = {in_pairs}}),
       privacy.collusion);
   options.add(
       option("pairs", "WHICH",
              "of --trust pairs: who shares noise: all, neighbours (of the topology and, to have 2K + 16 partners each, "
              "others by lot), or a topology file. Default: all of up to 64 clients, else neighbours",
-             {.example = "all --trust pairs", .files = named::spec, .relations = {in_pairs}}),
+             {.example = "all --trust pairs --mechanism gaussian --total-epsilon 1",
+              .files = named::spec,
+              .relations = {in_pairs}}),
       privacy.pairs_choice);
 }
 

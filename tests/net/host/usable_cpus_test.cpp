@@ -1,6 +1,4 @@
 /// How many CPUs a job has: what control groups grant, in both versions of their files.
-#include "net/host/host_limits.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "net/host/host_limits.hpp"
 #include "support/testing.hpp"
 
 namespace starling::usable_cpus_test {
