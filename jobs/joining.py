@@ -9,8 +9,8 @@ of personal models, over few and many clients.
 Nothing is tuned: a run is `starling omd --total-epsilon E --personal`, with --trust local or pairs, over the exponential graph. Each
 client judges by a fifth of its own records, which a model fitted for that purpose has not seen (private/<rank>/personal.csv); the
 figures are means over clients, and over runs with noise of their own. Alone means no noise and no other client, with the penalty that
-the client's other records choose. Data: a9a/a9a.gz in the folder --data (../shared/data beside the project). Writes joining.csv,
-joining.md (a table) and joining.svg.
+the client's other records choose. Data: a9a/a9a.gz in the folder --data (../shared/data beside the project). Writes figures.csv,
+joining.md (a table) and joining.svg with its points in joining.csv.
 """
 
 import csv
@@ -92,7 +92,7 @@ def main():
         done = experiment.in_parallel(min(options.workers, experiment.os.cpu_count() or 1),
                                       [lambda case=case: measure(runs, place, case[0], options, case[1], case[2]) for case in cases])
         found = dict(zip(cases, done))
-    experiment.write_csv(folder / "joining.csv", ["clients", "trust", "epsilon", *FIGURES],
+    experiment.write_csv(folder / "figures.csv", ["clients", "trust", "epsilon", *FIGURES],
                          ([*case, *(f"{found[case][figure]:.3f}" for figure in FIGURES)] for case in cases))
     text = "\n".join(table(found, options))
     (folder / "joining.md").write_text(text + "\n")

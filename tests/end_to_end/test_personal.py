@@ -1,9 +1,12 @@
 """Personal models (--personal): files of their owners alone, the same for any ranks, that predict and score as any model does."""
 
 import csv
+import gzip
 import math
 import random
 import stat
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -88,6 +91,26 @@ class Personal(TestCase):
         self.assertEqual(piped.code, USAGE, piped.err)
         self.assertIn("its records come once", piped.err)
         self.assertFalse((self.folder / "piped").exists())
+
+
+class Joining(TestCase):
+    def test_the_job_compares_alone_joint_and_personal(self):
+        draw = random.Random(1)
+        (self.folder / "a9a").mkdir()
+        with gzip.open(self.folder / "a9a" / "a9a.gz", "wt") as file:
+            for _ in range(240):
+                on = sorted(draw.sample(range(1, 124), 8))
+                file.write(f"{1 if min(on) < 12 else -1} " + " ".join(f"{k}:1" for k in on) + "\n")
+        words = [SOURCE / "jobs" / "joining.py", "--starling", STARLING, "--data", self.folder, "--clients", 4, "--epsilons", "1,3", "--runs", 1, "--output",
+                 self.folder / "out"]
+        done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader((self.folder / "out" / "figures.csv").open()))
+        self.assertEqual([(row["clients"], row["trust"], row["epsilon"]) for row in rows],
+                         [("4", trust, epsilon) for trust in ("local", "pairs") for epsilon in ("1.0", "3.0")])
+        for row in rows:
+            self.assertTrue(all(30 <= float(row[figure]) <= 100 for figure in ("alone", "joint", "personal")), row)
+        self.assertEqual((self.folder / "out" / "joining.md").read_text().count("\n"), 4)
 
 
 if __name__ == "__main__":
