@@ -24,6 +24,11 @@ constexpr std::size_t most_to_choose = 20'000;
 constexpr std::array<double, 7> strengths{10, 1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5};
 /// Gradient steps after which a model along the way is a candidate.
 constexpr std::array<double, 7> stops{1, 2, 4, 8, 16, 32, 64};
+/// It shortens no gradient that matters, and has models leave out those that are too long.
+constexpr Clip no_clip{ClipKind::l2, 1e12};
+/// Larger features are of records that no model has in range.
+constexpr double largest_feature = 1e100;
+
 struct Candidate {
   PersonalCentre centre = PersonalCentre::joint;
   double strength = 0;
@@ -66,6 +71,7 @@ class Fitter {
     const Vector common(terms_.common.begin(), terms_.common.end());
     std::vector<Candidate> all{{PersonalCentre::joint, 0, common}};
     centre_ = common;
+    ignored_ = model_.evaluate(common, records, no_clip, sum_).out_of_range;
     if (terms_.convex) all.push_back(scaled(records));
     const Vector ignorant = terms_.ignorant.empty() ? Vector(common.size(), 0.0) : terms_.ignorant;
     for (const auto& [centre, start] :
@@ -126,7 +132,10 @@ class Fitter {
     Vector squares(features, 0.0);
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Row row = records.row(i);
-      for (std::size_t k = 0; k < row.values.size(); ++k) squares[row.feature(k)] += row.values[k] * row.values[k];
+      for (std::size_t k = 0; k < row.values.size(); ++k) {
+        const double square = row.values[k] * row.values[k];
+        if (std::abs(row.values[k]) < largest_feature) squares[row.feature(k)] += square;
+      }
     }
     starling::scale(1 / static_cast<double>(records.size()), squares);
     for (std::size_t k = 0; k < terms_.scores; ++k) {
@@ -137,12 +146,12 @@ class Fitter {
     return scale;
   }
 
-  /// Value of the mean loss, and its gradient.
+  /// Value of the mean loss, and its gradient. Records that are out of range under the common model count for nothing.
   [[nodiscard]] double mean_loss(View x, const Batch& records, MutableView gradient) {
-    const Score score = model_.evaluate(x, records, Clip(), sum_);
+    const Score score = model_.evaluate(x, records, no_clip, sum_);
     const auto n = static_cast<double>(records.size());
     for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] = sum_[j] / n;
-    return score.out_of_range > 0 ? std::numeric_limits<double>::infinity() : score.loss / n;
+    return score.out_of_range > ignored_ ? std::numeric_limits<double>::infinity() : score.loss / n;
   }
 
   /// Searches go over z = √D x, in which all features are of one size.
@@ -210,7 +219,8 @@ class Fitter {
   const PersonalTerms& terms_;
   std::unique_ptr<Domain> everywhere_;
   Vector scale_;
-  Vector centre_;  ///< a x̄
+  Vector centre_;             ///< a x̄
+  std::int64_t ignored_ = 0;  ///< records out of range
   Vector sum_;
 };
 
@@ -228,7 +238,7 @@ std::vector<Vector> validated_losses(Fitter& fitter, const Batch& records, const
     for (std::size_t c = 0; c < candidates.size(); ++c) {
       for (std::size_t i = 0; i < validation.size(); ++i) {
         one.show(validation, i, 1);
-        losses[c].push_back(fitter.score(candidates[c].parameters, one).of_all().loss);
+        losses[c].push_back(fitter.score(candidates[c].parameters, one).loss);
       }
     }
   }

@@ -149,6 +149,16 @@ TEST_F(PersonalFit, PersonsStayTogether) {
   EXPECT_NE(fit_personal(model, apart, terms).centre, PersonalCentre::joint);
 }
 
+TEST_F(PersonalFit, ARecordOutOfRangeCountsForNothing) {
+  const Vector spoiled{-20, 30, 10, -25};
+  Batch records = records_of(truth_, 300, 21);
+  const PersonalModel without = fit(records, spoiled);
+  records.add({Vector{1e200, 0, 0, 0}, {}}, 1);
+  const PersonalModel own = fit(records, spoiled);
+  EXPECT_EQ(own.centre, without.centre);
+  EXPECT_LT(loss(own.parameters, fresh_), loss(truth_, fresh_) + 0.03);
+}
+
 TEST_F(PersonalFit, HeldOutScoresAreOfRecordsThatTheModelsDoNotHave) {
   const PersonalModel own = fit(records_of(truth_, 1000, 6), {-20, 30, 10, -25});
   for (const Score& score : {own.held_out.alone, own.held_out.joint, own.held_out.personal}) {
