@@ -242,7 +242,7 @@ class PrivateRun(ReportCase):
         self.assertRegex(table.out, r"loss +withheld")
         self.assertRegex(table.out, r"accuracy +withheld")
         side_by_side = self.report("run", "other", "--output", "pictures")
-        self.assertRegex(side_by_side.out, r"loss, mean +withheld +0\.\d+")
+        self.assertRegex(side_by_side.out, r"loss, mean +withheld +\d+\.\d+")
         self.assertRegex(side_by_side.out, r"accuracy +withheld +\d+")
         history = self.report("run", "--csv")
         for line in history.out.splitlines()[1:]:
