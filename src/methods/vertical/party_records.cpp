@@ -22,7 +22,7 @@ void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset)
   const std::string own(bytes, dataset.ids.size() * sizeof(std::uint64_t));
   const std::string all = key.broadcast(own);
   std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
-  std::memcpy(order.data(), all.data(), all.size());
+  if (!order.empty()) std::memcpy(order.data(), all.data(), all.size());
   agreement.together([&] { dataset.stream->align(order); });
   dataset.ids = std::move(order);
 }
@@ -31,7 +31,7 @@ void group_records(Agreement& agreement, RankKey& key, std::size_t places, Verti
   const auto* bytes = reinterpret_cast<const char*>(dataset.persons.data());
   const std::string all = key.broadcast(std::string(bytes, dataset.persons.size() * sizeof(std::int64_t)));
   std::vector<std::int64_t> persons(all.size() / sizeof(std::int64_t));
-  std::memcpy(persons.data(), all.data(), all.size());
+  if (!persons.empty()) std::memcpy(persons.data(), all.data(), all.size());
   agreement.together([&] { dataset.shape.records = dataset.stream->group(persons, places); });
 }
 
