@@ -276,7 +276,7 @@ std::size_t least(const std::vector<Vector>& losses, std::size_t first) {
   return best;
 }
 
-/// What these records choose, fitted to all of them.
+/// The candidates that these records choose, fitted to all of them.
 Choice chosen(Model& model, const Batch& records, const PersonalTerms& terms) {
   Fitter fitter(model, terms);
   std::vector<std::size_t> order = shuffled_units(records, terms, 0);

@@ -26,7 +26,7 @@
 
 namespace starling {
 
-/// What candidates are made of.
+/// The origin of a candidate.
 enum class PersonalCentre {
   joint,   ///< the common model itself
   scaled,  ///< the common model times a number
@@ -37,7 +37,7 @@ enum class PersonalCentre {
 /// "joint", "joint, scaled", "around the joint model", "alone".
 [[nodiscard]] const char* name_of(PersonalCentre centre);
 
-/// What a client asks for.
+/// The common model, and what is known of the model's form.
 struct PersonalTerms {
   View common;             ///< x̄, d numbers
   Vector ignorant = {};    ///< the centre that knows nothing; empty: 0

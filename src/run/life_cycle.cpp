@@ -251,7 +251,7 @@ ExitCode LifeCycle::play(const BegunRun& begun) {
   return finish_run(begun, *method_, *play, records, checkpoints, {recording, end, wall});
 }
 
-/// What checkpoints depend on, and all state that every run keeps beside that of its method.
+/// Folder, pace and rounds of the run's checkpoints.
 CheckpointTerms LifeCycle::checkpoint_terms(const BegunRun& begun, Round rounds) const {
   std::vector<int> playing;
   for (int r = 0; r < run_.world.size(); ++r) {

@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// What a command says of its method.
+/// The name of a command, and how its method is made.
 struct MethodOfRun {
   std::string command;
   /// Makes the method of a run, complete. **Collective.**

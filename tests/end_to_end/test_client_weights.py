@@ -41,6 +41,12 @@ class Sizes(TestCase):
         self.near(self.weights("fedavg", "--intercept", *FALLING)[0], shares, 0.01)
         self.near(self.weights("infer", "--loss", "squared", "--mechanism", "none", "--batch", 4, "--start", "zero")[0], shares, 0.02)
 
+    def test_every_record_counts_alike_with_noise_between_pairs(self):
+        pairs = ["--tuning", "off", "--step-decay", "linear", "--step", 0.5, "--batch", 4, "--loss", "squared", "--clip", 4,
+                 "--mechanism", "gaussian", "--mu", 100, "--trust", "pairs"]
+        found, _, _ = self.weights("omd", *GRAPH, "--intercept", *pairs)
+        self.near(found, [size / sum(SIZES) for size in SIZES], 0.03)
+
     def test_every_client_counts_alike_on_request(self):
         infer = ["--loss", "squared", "--mechanism", "none", "--batch", 4, "--start", "zero", "--intervals", "random-scaling"]
         for command, words in (("omd", [*GRAPH, "--intercept", *FALLING]), ("fedavg", ["--intercept", *FALLING]),

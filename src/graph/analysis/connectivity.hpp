@@ -51,8 +51,7 @@ class PhaseUnion {
 /// Least B such that every B consecutive rounds are jointly strongly connected; none if all rounds together are not.
 [[nodiscard]] std::optional<Round> joint_window(const Topology& topology);
 
-/// What keeps clients apart, and what to do, as "clients would never agree, since WHY. REMEDY"; for a topology that
-/// never connects all of them.
+/// A message for a topology that never connects all clients: "clients would never agree, since WHY. REMEDY".
 [[nodiscard]] std::string why_apart(const Topology& topology);
 
 }  // namespace starling

@@ -17,12 +17,8 @@ FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConf
   run_.agree_on_records();
   run_.agree_on_own_model(config_.model.own);
   choose_settings();
-  run_.inputs.deal_records();
-  run_.settle_configuration();
-  run_.agreement.together([&] {
-    open_model();
-    run_.check_start();
-  });
+  run_.settle();
+  run_.open_model([this] { open_model(); });
   run_.agree_on_own_start(parts_.model.get());
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers, parts_.releases);
 }

@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// What the rounds of federated averaging are played with.
+/// Settings, model and weights of a run of federated averaging, once they are settled.
 struct FedAvgParts {
   FedAvgConfig& config;
   Tuning tuning = {};

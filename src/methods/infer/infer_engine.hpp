@@ -38,7 +38,7 @@ struct EngineParts {
   Round first_round = 0;  ///< rounds before are no steps
 };
 
-/// What clients of a rank have sent, and how far their steps went.
+/// Traffic and steps of a rank's clients.
 struct EngineFigures {
   Vector debts;                     ///< step debt of each client, in steps of the first round
   std::optional<LocalSteps> steps;  ///< of this rank's clients; none where rank 0 takes the steps

@@ -36,12 +36,8 @@ InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>
   run_.agreement.together([&] { open_data(); });
   run_.agree_on_records();
   choose_settings();
-  run_.inputs.deal_records();
-  run_.settle_configuration();
-  run_.agreement.together([&] {
-    open_model();
-    run_.check_start();
-  });
+  run_.settle();
+  run_.open_model([this] { open_model(); });
   agree_on_model();
 }
 
@@ -136,8 +132,7 @@ void InferMethod::look_at_columns() {
   refuse_constant_columns(parts_.columns->look(again.streams, config_.sgd.steps, run_.metrics_policy()));
 }
 
-/// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
-/// means anything.
+/// A column that never varies and an intercept have two coefficients of which only the sum means anything.
 void InferMethod::refuse_constant_columns(const std::vector<std::size_t>& constant) {
   if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
   const std::string listed = quoted_names(constant, parts_.coefficient_names(run_.inputs.dataset.shape));

@@ -1,4 +1,4 @@
-/// What steps of `starling infer` are taken with, in one run.
+/// Graph, model, warm-up and facts of intervals of a run of `starling infer`, once they are settled.
 #pragma once
 
 #include <memory>

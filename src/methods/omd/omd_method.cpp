@@ -16,15 +16,11 @@ OmdMethod::OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& conf
   run_.agreement.together([&] { open_graph(); });
   run_.agreement.same("topology", declare_public(parts_.graph->digest_at_first()));
   run_.agreement.together([&] { open_data(); });
-  if (config_.learns()) run_.agree_on_records();
+  run_.agree_on_records();
   run_.agree_on_own_model(config_.model.own);
   choose_settings();
-  if (config_.learns()) run_.inputs.deal_records();
-  run_.settle_configuration();
-  run_.agreement.together([&] {
-    open_model();
-    run_.check_start();
-  });
+  run_.settle();
+  run_.open_model([this] { open_model(); });
   run_.agree_on_own_start(parts_.model.get());
   agree_on_model();
 }
@@ -114,7 +110,7 @@ void OmdMethod::open_model() {
     if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() &&
         !run_.inputs.dataset.is_public) {
       run_.notes.emplace_back(
-          "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "
+          "--model location: the column of labels, which is y, label or the last one, is no coordinate of the points. "
           "--label names another");
     }
     dimension_ = parts_.model->dimension();

@@ -17,7 +17,7 @@
 
 namespace starling {
 
-/// What the rounds of mirror descent are played with. Loss and model are null under --loss none.
+/// Graph, model and start of a run of mirror descent, once they are settled. Loss and model are null under --loss none.
 struct OmdParts {
   OmdConfig& config;
   Tuning tuning = {};

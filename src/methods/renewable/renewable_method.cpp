@@ -45,12 +45,8 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
   run_.agreement.together([&] { open_data(); });
   run_.agree_on_records();
   choose_settings();
-  run_.inputs.deal_records();
-  run_.settle_configuration();
-  run_.agreement.together([&] {
-    open_model();
-    run_.check_start();
-  });
+  run_.settle();
+  run_.open_model([this] { open_model(); });
   choose_correlation();
 }
 

@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// What rounds of renewable estimation are played with.
+/// Loss, model and start of a run of renewable estimation, once they are settled.
 struct RenewableParts {
   RenewableConfig& config;
   std::unique_ptr<CurvedLoss> loss = nullptr;

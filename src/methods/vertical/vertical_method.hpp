@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// What rounds of vertical learning are played with.
+/// Records, networks and quantisers of a run of vertical learning, once they are settled.
 struct VerticalSetting {
   VerticalConfig& config;
   const RunInputs& inputs;

@@ -69,10 +69,9 @@ PersonalTerms terms_of(const RunContext& run, const SavedModel& common, Model& m
 /// The model, with its origin. On ranks other than 0 too.
 SavedModel common_model(const BegunRun& begun, const Play& play, const Summary& summary) {
   RunContext& run = begun.context;
-  Summary here = summary;
-  if (!run.first_rank()) here.part<FinalModels>().by_mass.clear();
-  here.part<FinalModels>().by_mass = run.agreement.all_gather(declare_public(here.get<FinalModels>().by_mass)).front();
-  SavedModel model = completed(*play.saved_model(), here, run.common().data, run.inputs.dataset);
+  const Vector here = run.first_rank() ? summary.get<FinalModels>().by_mass : Vector();
+  const Vector parameters = run.agreement.all_gather(declare_public(here)).front();
+  SavedModel model = completed(*play.saved_model(), parameters, run.common().data, run.inputs.dataset);
   model.origin = {
       {"command", run.command},
       {"run_id", begun.run_id},

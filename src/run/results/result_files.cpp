@@ -30,8 +30,8 @@ PublicConstants common_part(const PublicConstants& constants, bool own) {
 
 }  // namespace
 
-SavedModel completed(SavedModel model, const Summary& summary, const DataSettings& settings, const Dataset& records) {
-  model.parameters = summary.get<FinalModels>().by_mass;
+SavedModel completed(SavedModel model, const Vector& parameters, const DataSettings& settings, const Dataset& records) {
+  model.parameters = parameters;
   model.own_constants = std::ranges::any_of(constants_files(settings), is_per_client);
   model.constants = common_part(records.constants.value_or(PublicConstants()), model.own_constants);
   if (model.constants.features == 0 || records.shape.sparse) model.constants.features = records.shape.features;

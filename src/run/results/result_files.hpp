@@ -13,9 +13,9 @@
 
 namespace starling {
 
-/// Completes a model that has kind, architecture and loss: by the parameters of `summary`, and by the preparation of
+/// Completes a model that has kind, architecture and loss: by `parameters`, and by the preparation of
 /// the records from which it was learned.
-[[nodiscard]] SavedModel completed(SavedModel model, const Summary& summary, const DataSettings& settings,
+[[nodiscard]] SavedModel completed(SavedModel model, const Vector& parameters, const DataSettings& settings,
                                    const Dataset& records);
 /// Writes the files of `summary`, of the model if there is one, and the command's own tables.
 void write_result_files(const RunDirectory& directory, const Summary& summary, const OwnResults& own,

@@ -64,7 +64,7 @@ std::optional<Round> end_of_learning(const BegunRun& begun, Round rounds) {
   return last;
 }
 
-/// What files of this run say of where they come from.
+/// The origin of this run's files: command, build, digests.
 std::vector<std::pair<std::string, std::string>> origin(const BegunRun& begun) {
   const RunContext& run = begun.context;
   return {{"command", run.command},
@@ -116,7 +116,8 @@ bool evaluation_was_cut(const BegunRun& begun, const Recording& recording) {
 std::optional<SavedModel> model_of(const BegunRun& begun, const Play& play, const Summary& summary) {
   std::optional<SavedModel> model = play.saved_model();
   const RunContext& run = begun.context;
-  if (model) model = completed(std::move(*model), summary, run.common().data, run.inputs.dataset);
+  if (model)
+    model = completed(std::move(*model), summary.get<FinalModels>().by_mass, run.common().data, run.inputs.dataset);
   return model;
 }
 

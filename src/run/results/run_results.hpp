@@ -11,14 +11,14 @@
 
 namespace starling {
 
-/// What a run has played.
+/// The rounds of a run after they ended.
 struct Outcome {
   const Recording& recording;
   RoundsEnd end;
   double wall = 0;  ///< seconds of rounds, in all processes of the run
 };
 
-/// What the records of a run depend on. Adds notes. **Collective.**
+/// Facts for the records of a run. Adds notes. **Collective.**
 [[nodiscard]] RecordingFacts recording_facts(const BegunRun& begun, const Method& method, const Play& play,
                                              const Recording& recording);
 /// Prints the notes so far, on rank 0.

@@ -51,7 +51,7 @@ class Method {
  protected:
   Method(RunContext& run, RunHome& home) : run_(run), home_(home) {}
 
-  /// What a rule that chooses settings has of the run. `loss` may be null.
+  /// The parts of the run that a rule of settings works with. `loss` may be null.
   [[nodiscard]] TuningTerms tuning_terms(const Loss* loss);
   /// Chooses the correlation, if `wanted`, for so many releases of a client, or of rank 0 over those of all clients: a
   /// record's uses are as far apart as the shortest pass of a client is long. A run that goes on keeps what it began

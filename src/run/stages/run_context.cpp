@@ -30,6 +30,7 @@ void RunContext::settle_configuration() {
 }
 
 void RunContext::agree_on_records() {
+  if (!common().learns()) return;
   reads_pipes = agreement.any(declare_public(!inputs.dataset.replayable));
   agreement.together([&] {
     check(
@@ -70,6 +71,18 @@ void RunContext::protect_rows(std::shared_ptr<OwnModel>& own) {
   notes.emplace_back(
       "--model: a record on which the own model fails counts as zero, and a line in private/<rank>/left-out.txt says "
       "so");
+}
+
+void RunContext::settle() {
+  if (common().learns()) inputs.deal_records();
+  settle_configuration();
+}
+
+void RunContext::open_model(const std::function<void()>& make) {
+  agreement.together([&] {
+    make();
+    check_start();
+  });
 }
 
 /// The model must have learned from the same features.

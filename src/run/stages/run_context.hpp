@@ -1,4 +1,4 @@
-/// What all stages of a run share on one rank.
+/// Ranks, configuration, notes and inputs of a run, which all its stages share on one rank.
 #pragma once
 
 #include <functional>
@@ -69,7 +69,8 @@ class RunContext {
   /// Names of files are absolute, unless ranks were started in different folders and mean different files by them.
   /// **Collective.**
   void settle_configuration();
-  /// Joins what the ranks know of their records, and reads the test set. **Collective.**
+  /// Joins what the ranks know of their records, and reads the test set. Nothing is done for a run that does not learn.
+  /// **Collective.**
   void agree_on_records();
   /// The tuning, and all after it, is collective only among ranks whose own models say the same of themselves. Nothing
   /// is done for a model of starling. **Collective.**
@@ -77,8 +78,11 @@ class RunContext {
   /// Has an own model asked for one private record at a time, if there is noise. Call it before the model is made that
   /// learns.
   void protect_rows(std::shared_ptr<OwnModel>& own);
-  /// Checks a start that is a saved model against the run's records. Throws UsageError and DataError.
-  void check_start();
+  /// Once all settings are chosen: deals records into batches, and takes the configuration for good. **Collective.**
+  void settle();
+  /// Calls `make`, which makes model and start, and checks a start that is a saved model against the run's records.
+  /// **Collective.** Throws UsageError and DataError.
+  void open_model(const std::function<void()>& make);
   /// Ranks must start an own model from the same values. **Collective.**
   void agree_on_own_start(const Model* model);
 
@@ -98,6 +102,7 @@ class RunContext {
   [[nodiscard]] std::string digest_of_inputs(std::size_t dimension) const;
 
  private:
+  void check_start();
   [[nodiscard]] bool start_comes_again() const;
   [[nodiscard]] bool model_can_be_told() const;
   [[nodiscard]] std::string digest_of_start() const;

@@ -103,13 +103,12 @@ MomentumMethod::MomentumMethod(RunContext& run, RunHome& home, Configured<Moment
     run_.inputs.open_streams(config_.data);
   });
   run_.agree_on_records();
-  run_.settle_configuration();
-  run_.agreement.together([&] {
+  run_.settle();
+  run_.open_model([this] {
     model_ = make_model({}, *loss_, run_.inputs.dataset.shape);
     dimension_ = model_->dimension();
     start_ = start_of_all(config_, dimension_);
     rounds_ = run_.inputs.rounds_of(run_.inputs.dataset.shape.rounds);
-    run_.check_start();
   });
 }
 
