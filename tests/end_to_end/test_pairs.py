@@ -1,5 +1,6 @@
 """--trust pairs: clients hide each other by noise that they share. The same bits after kills; figures worked out anew."""
 
+import csv
 import itertools
 import math
 import unittest
@@ -158,6 +159,35 @@ class Pairs(TestCase):
                  "--norm", 1, "--tuning", "auto"]
         self.assertRegex(self.good(1, words).err, r"or --trust pairs, with which it is \d")
         self.assertNotIn("--trust pairs", self.good(1, [*words, "--domain", "ball:3"]).err)
+        many = [*words, "--clients", 80, "--rounds", 1]
+        self.assertRegex(self.good(1, many).err, r"or --trust pairs, with which it is \d")
+
+    def test_whether_joining_pays_is_said_and_true(self):
+        # By what clients then measure on records that they have kept apart.
+        words = ["--clients", 12, "--mechanism", "gaussian", "--norm", 2, "--tuning", "auto", "--noise-key", "seed", "--personal"]
+        cases = [("synthetic:logistic:n=25,p=12", 30, "to gain by joining", 1), ("synthetic:logistic:n=300,p=4", 0.02, "to do better alone", -1)]
+        for source, epsilon, said, sign in cases:
+            with self.subTest(said=said):
+                output = f"run{sign}"
+                err = self.good(1, [*words, "--source", source, "--total-epsilon", epsilon, "--output", output]).err
+                self.assertRegex(err, rf"joining: .*joint model is worth one of about \d+ records[^\n]* {said}")
+                table = (self.folder / output / "private" / "0" / "personal.csv").read_text()
+                rows = list(csv.DictReader(table.splitlines()))
+                gain = sum(float(row["alone_loss"]) - float(row["joint_loss"]) for row in rows) / len(rows)
+                self.assertGreater(sign * gain, 0.05)
+
+    def test_nothing_is_said_of_joining_where_nothing_is_known(self):
+        words = ["--norm", 1, "--tuning", "auto", "--rounds", 2]
+        private = [*words, "--mechanism", "gaussian", "--total-epsilon", 1]
+        classes = ["--source", "synthetic:logistic:n=40,p=3"]
+        self.assertIn("joining:", self.good(1, [*private, *classes, "--clients", 6]).err)
+        cases = [[*private, *classes, "--clients", 6, "--model", "mlp:3-4-1"], [*private, *classes, "--clients", 6, "--domain", "ball:3"],
+                 [*private, *classes, "--clients", 1], [*words, *classes, "--clients", 6, "--mechanism", "none"],
+                 [*words, *classes, "--clients", 6, "--mechanism", "laplace", "--total-epsilon", 1],
+                 [*private, "--source", "synthetic:linear:n=40,p=3", "--loss", "squared", "--clients", 6]]
+        for each in cases:
+            with self.subTest(words=each):
+                self.assertNotIn("joining:", self.good(1, each).err)
 
     def test_little_signal_wants_rounds_of_all_records(self):
         words = ["--source", "synthetic:logistic:n=90,p=8", "--clients", 8, "--mechanism", "gaussian", "--norm", 1, "--tuning", "auto",

@@ -81,6 +81,7 @@ TunedMethod FedAvgMethod::tuned_method() {
           .norms = ReleasePath::fedavg_norm,
           .features = ReleasePath::fedavg_feature,
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
+          .records_of_clients = [this] { return all_records_; },
           .own_choices = [](const LearningRule&) { return std::vector<TunedValue>(); },
           .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }

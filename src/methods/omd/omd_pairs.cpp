@@ -14,13 +14,15 @@ void OmdMethod::choose_pairs() {
   pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, *graph, config_.data.seed);
 }
 
-/// Clients that would hide each other if the user took --trust pairs; none where that is refused, or costs time to
-/// know.
+/// Clients that would hide each other, at least, if the user took --trust pairs; none where that is refused, or nobody
+/// asks.
 std::optional<double> OmdMethod::hiding_of_pairs() const {
   const Client clients = run_.inputs.layout->clients();
-  if (clients < 3 || clients > most_clients_of_all_pairs || !may_trust_pairs(config_)) return std::nullopt;
-  const PairGraph all = PairGraph::all(clients);
-  return 1 / exposure(all, least_ratio(all, 1), 1);
+  if (!run_.first_rank() || clients < 3 || clients > PairGraph::most_clients_of_all || !may_trust_pairs(config_)) {
+    return std::nullopt;
+  }
+  const std::unique_ptr<Graph> graph = parts_.graph->base();
+  return least_hiding(chosen_pairs(config_.privacy, *graph, config_.data.seed), config_.privacy.collusion);
 }
 
 /// Pairs cancel only if all clients step in every round.

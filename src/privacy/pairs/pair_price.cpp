@@ -186,4 +186,12 @@ double least_ratio(const PairGraph& graph, Client colluding) {
   return static_cast<double>(most) * ratio_step;
 }
 
+double least_hiding(const PairGraph& graph, Client colluding) {
+  if (static_cast<std::size_t>(colluding) >= graph.least_degree()) return 1;
+  if (graph.complete()) return 1 / exposure(graph, least_ratio(graph, colluding), colluding);
+  // The ratio is the largest, or hides so many.
+  return std::min(1 / std::min(1.0, bound_of_trees(graph, largest_ratio, colluding) * outweighs_few_roundings),
+                  share_of_clients * static_cast<double>(graph.clients() - colluding));
+}
+
 }  // namespace starling

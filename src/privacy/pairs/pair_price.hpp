@@ -42,4 +42,7 @@ inline constexpr double largest_ratio = 5;
 /// models at which gradients are taken.
 [[nodiscard]] double least_ratio(const PairGraph& graph, Client colluding);
 
+/// Clients that hide each other by `least_ratio`, at least: known at once for graphs of any size.
+[[nodiscard]] double least_hiding(const PairGraph& graph, Client colluding);
+
 }  // namespace starling

@@ -34,17 +34,6 @@ PairGraph graph_of_file(const std::string& path, Client clients) {
   return PairGraph::of(clients, links_of(*graph, graph->telling_rounds()));
 }
 
-PairGraph choose_graph(const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed) {
-  const Client clients = neighbours.clients();
-  const std::string usual = clients <= most_clients_of_all_pairs ? "all" : "neighbours";
-  const std::string choice = options.pairs_choice.value_or(usual);
-  if (choice == "all") return PairGraph::all(clients);
-  if (choice != "neighbours") return graph_of_file(choice, clients);
-  const std::size_t least = 2 * static_cast<std::size_t>(options.collusion) + 16;
-  return PairGraph::filled(clients, links_of(neighbours, std::min(neighbours.period(), most_rounds_of_links)), least,
-                           seed);
-}
-
 /// Of the total of a run, against those to whom noise exposes a client `factor` times as much.
 PrivacyLoss scaled(const PrivacyLoss& own, double before, double factor) {
   PrivacyLoss loss = own;
@@ -66,11 +55,22 @@ void check_public_keys(const std::vector<MaskKey::Bytes>& keys, Client clients) 
 
 }  // namespace
 
+PairGraph chosen_pairs(const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed) {
+  const Client clients = neighbours.clients();
+  const std::string usual = clients <= most_clients_of_all_pairs ? "all" : "neighbours";
+  const std::string choice = options.pairs_choice.value_or(usual);
+  if (choice == "all") return PairGraph::all(clients);
+  if (choice != "neighbours") return graph_of_file(choice, clients);
+  const std::size_t least = 2 * static_cast<std::size_t>(options.collusion) + 16;
+  return PairGraph::filled(clients, links_of(neighbours, std::min(neighbours.period(), most_rounds_of_links)), least,
+                           seed);
+}
+
 RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed)
     : graph_(PairGraph::of(neighbours.clients(), {})), colluding_(options.collusion) {
   std::string text;
   agreement.together([&] {
-    graph_ = choose_graph(options, neighbours, seed);
+    graph_ = chosen_pairs(options, neighbours, seed);
     check(
         static_cast<std::size_t>(colluding_) < graph_.least_degree(),
         "--trust pairs with --collusion {}: some client has {} partner(s), and if all of them collude nothing but its "

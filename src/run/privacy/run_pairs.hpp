@@ -19,11 +19,15 @@ namespace starling {
 /// Clients that are all paired with each other, where --pairs does not say otherwise.
 inline constexpr Client most_clients_of_all_pairs = 64;
 
+/// The pairs that --pairs asks for: by default all of few clients, else neighbours and others by lot. `neighbours` is
+/// the graph of the run without absences and losses. Throws UsageError. Rank-local.
+[[nodiscard]] PairGraph chosen_pairs(const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed);
+
 /// The public part, the same on all ranks.
 class RunPairs {
  public:
-  /// The pairs that --pairs asks for, and the least ratio of noises that hides each client well against --collusion
-  /// others (privacy/pairs/pair_price.hpp). `neighbours` is the graph of the run without absences and losses.
+  /// The chosen pairs, and the least ratio of noises that hides each client well against --collusion others
+  /// (privacy/pairs/pair_price.hpp).
   /// **Collective.** Throws UsageError where nothing would hide a client.
   RunPairs(Agreement& agreement, const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed);
 

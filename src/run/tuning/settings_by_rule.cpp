@@ -12,6 +12,7 @@
 #include "feature_release.hpp"
 #include "files/tell_user.hpp"
 #include "histogram_counts.hpp"
+#include "joining_outlook.hpp"
 #include "model/network/noise_norm.hpp"
 #include "rule_settings.hpp"
 #include "run/inputs/start_models.hpp"
@@ -100,7 +101,10 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   std::vector<TunedValue> values = tuned_values(config, facts, rule, method_.own_choices(rule), method_.steps);
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
-  if (run_.first_rank()) print_tuning(values, outlook(facts, rule, method_.hiding_of_pairs));
+  if (run_.first_rank()) {
+    print_tuning(values, outlook(facts, rule, method_.hiding_of_pairs));
+    print_joining(joining_outlook(method_, facts, rule, run_.inputs.dataset.replayable));
+  }
   return values;
 }
 

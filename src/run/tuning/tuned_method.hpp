@@ -40,6 +40,8 @@ struct TunedMethod {
   ReleasePath features;
   /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
   std::function<RuleFacts(std::optional<std::int64_t> most_records, std::size_t parameters)> facts;
+  /// N_u of all clients, of a pass; null: joining is not a question of this method.
+  std::function<Vector()> records_of_clients = {};
   /// Clients that would hide each other by --trust pairs; none where it is chosen already, or cannot be.
   std::optional<double> hiding_of_pairs = {};
   /// The options that are chosen for this method alone, beside those of the rule.

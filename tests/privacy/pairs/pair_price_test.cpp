@@ -161,6 +161,15 @@ TEST(PairPrice, TakesTheLeastRatioThatHidesThreeFifthsOfTheClients) {
   EXPECT_GT(1 / exposure(large, ratio, 1), 100);
 }
 
+TEST(PairPrice, KnowsAtOnceHowManyHideEachOtherAtLeast) {
+  for (const PairGraph& graph :
+       {PairGraph::all(5), PairGraph::all(64), PairGraph::filled(200, {}, 18, 3), PairGraph::of(3, {{0, 1}, {1, 2}})}) {
+    const double exact = 1 / exposure(graph, least_ratio(graph, 1), 1);
+    EXPECT_LE(least_hiding(graph, 1), exact * (1 + 1e-9));
+    EXPECT_GE(least_hiding(graph, 1), exact / 2);
+  }
+}
+
 TEST(PairPrice, RefusesImpossibleSizes) {
   EXPECT_ERROR(UsageError, "0 times", exposure(PairGraph::all(3), 0, 1));
   EXPECT_ERROR(UsageError, "colluding", exposure(PairGraph::all(3), 1, -1));
