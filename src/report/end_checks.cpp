@@ -40,8 +40,6 @@ constexpr double averaged = 0.05;
 constexpr double mixed = 0.05;
 /// Distance of a client's model to the mean model, as a share of the norm of that.
 constexpr double agreeing = 0.25;
-/// The same under noise, which moves clients' models apart by itself.
-constexpr double agreeing_under_noise = 0.5;
 
 Note divergence(const EndOfRun& run) {
   const Summary& summary = run.summary;
@@ -131,7 +129,7 @@ Note agreement(const EndOfRun& run) {
   const double error = summary.get<Consensus>().error;
   const double apart = std::sqrt(error) / norm2(summary.get<FinalModels>().mean);
   const bool rounding = error < 1e-12;
-  if (rounding || !(apart > (run.protects ? agreeing_under_noise : agreeing))) return std::nullopt;
+  if (rounding || !(apart > agreeing)) return std::nullopt;
   return fmt::format(
       "clients do not agree: the root mean square distance of their models to the mean model is {:.3g} times its norm. "
       "{}Raise --gossip-steps, play more --rounds with shorter steps (--step), or take a graph that mixes faster",

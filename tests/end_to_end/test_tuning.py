@@ -17,6 +17,26 @@ def chosen(summary):
     return {each["option"]: each["value"] for each in summary.get("tuning", {"chosen": []})["chosen"]}
 
 
+class SlowGraphs(TestCase):
+    """A graph that mixes slowly takes more exchanges, and not accuracy. Five classes, independent noise, fixed seeds."""
+
+    def accuracy(self, name, *words):
+        drawn = random.Random(5)
+        rows = []
+        for _ in range(3200):
+            x = [drawn.gauss(0, 1) for _ in range(10)]
+            rows.append(",".join(f"{v:.4f}" for v in x) + f",{max(range(5), key=lambda k: x[k] + x[k + 5] + drawn.gauss(0, 0.3))}")
+        source = self.write("five.csv", "a,b,c,d,e,f,g,h,i,j,y\n" + "\n".join(rows) + "\n")
+        test = self.write("test.csv", "a,b,c,d,e,f,g,h,i,j,y\n" + "\n".join(rows[:1600]) + "\n")
+        return self.summary_of(1, ["--source", source, "--test", test, "--clients", "16", "--loss", "softmax:5", "--mechanism", "gaussian",
+                                   "--total-epsilon", "0.5", "--delta", "1e-5", "--noise-key", "seed", "--tuning", "auto", *words], name)["accuracy"]
+
+    def test_take_as_many_exchanges_as_they_need(self):
+        self.assertGreater(self.accuracy("ring"), self.accuracy("four", "--gossip-steps", "4") + 0.04)
+        self.write("fast.topo", "generate exponential clients=16\n")
+        self.assertGreater(self.accuracy("again"), self.accuracy("fast", "--topology", str(self.folder / "fast.topo")) - 0.05)
+
+
 class Tuning(TestCase):
     def setUp(self):
         super().setUp()

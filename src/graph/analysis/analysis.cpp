@@ -115,7 +115,7 @@ TopologyAnalysis sums_of(const Topology& topology) {
 
 }  // namespace
 
-MeasuredRate measure_rate(const Topology& topology) {
+MeasuredRate measure_rate(const Topology& topology, Round rounds) {
   Values s;
   for (Client u = 0; u < topology.clients(); ++u) {
     s.push_back(AddressedRandom(1, Purpose::experiment, static_cast<std::uint64_t>(u), 0).uniform());
@@ -124,14 +124,18 @@ MeasuredRate measure_rate(const Topology& topology) {
   const double start = span(s, w);
   MeasuredRate rate;
   if (start <= 0) return {0, 1};  // one client
-  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
+  std::size_t phase = 0;
+  Round left = topology.phase_rounds(phase);
+  for (Round done = 1; done <= rounds; ++done) {
     s = mixed(topology, phase, s);
     w = mixed(topology, phase, w);
     const double fallen = span(s, w) / start;
-    const auto rounds = static_cast<double>(phase + 1);
-    if (fallen <= wanted && !rate.rounds_to_1e_3) rate.rounds_to_1e_3 = static_cast<Round>(phase + 1);
-    rate.contraction = std::pow(fallen, 1 / rounds);
+    if (fallen <= wanted && !rate.rounds_to_1e_3) rate.rounds_to_1e_3 = done;
+    rate.contraction = std::pow(fallen, 1 / static_cast<double>(done));
     if (fallen <= far_enough) break;
+    if (--left > 0) continue;
+    phase = (phase + 1) % topology.phases();
+    left = topology.phase_rounds(phase);
   }
   if (!rate.rounds_to_1e_3 && rate.contraction < 1) {
     rate.rounds_to_1e_3 = static_cast<Round>(std::ceil(std::log(wanted) / std::log(rate.contraction)));
@@ -173,8 +177,12 @@ std::optional<Round> joint_window_of(const Graph& graph) {
 }
 
 std::optional<double> contraction_of(const Graph& graph) {
-  if (graph.clients() > most_clients_analysed || graph.period() == 0) return std::nullopt;
-  const double contraction = analyse(GraphSample(graph)).contraction;
+  constexpr Round telling = 128;
+  if (graph.clients() > most_clients_of_contraction) return std::nullopt;
+  const GraphSample sample(graph);
+  if (graph.clients() > most_clients_analysed || sample.rounds())
+    return measure_rate(sample.topology(), telling).contraction;
+  const double contraction = analyse(sample).contraction;
   return std::isnan(contraction) ? std::nullopt : std::optional(contraction);
 }
 
@@ -183,7 +191,7 @@ TopologyAnalysis analyse(const GraphSample& sample) {
   if (!sample.rounds()) return analyse(topology);
   TopologyAnalysis result = sums_of(topology);
   analyse_connectivity(topology, result);
-  const MeasuredRate rate = measure_rate(topology);
+  const MeasuredRate rate = measure_rate(topology, topology.period());
   result.contraction = rate.contraction;
   result.gap = 1 - rate.contraction;
   result.rounds_to_1e_3 = rate.rounds_to_1e_3;

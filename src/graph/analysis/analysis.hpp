@@ -15,9 +15,9 @@ struct MeasuredRate {
   std::optional<Round> rounds_to_1e_3;
 };
 
-/// Push-sum of random numbers over one period, or until their span has fallen by 1e-9, which is about as far as
+/// Push-sum of random numbers over so many rounds, or until their span has fallen by 1e-9, which is about as far as
 /// rounding lets it be seen. Needs sender sums of one and own shares above zero.
-[[nodiscard]] MeasuredRate measure_rate(const Topology& topology);
+[[nodiscard]] MeasuredRate measure_rate(const Topology& topology, Round rounds);
 
 struct Range {
   double min = 0;
@@ -71,7 +71,11 @@ inline constexpr Client most_clients_analysed = 200;
 /// `most_clients_analysed` of them, or has no end.
 [[nodiscard]] std::optional<Round> joint_window_of(const Graph& graph);
 
-/// Contraction per round of a graph; none of the same graphs, or if the rate is not known.
+/// Clients of the largest graph whose contraction a run works out.
+inline constexpr Client most_clients_of_contraction = 20'000;
+
+/// Contraction per round of a graph of up to `most_clients_of_contraction` clients; none of a larger one, or if the
+/// rate is not known. Of more than `most_clients_analysed`, and of a graph without end, it is measured over 128 rounds.
 [[nodiscard]] std::optional<double> contraction_of(const Graph& graph);
 
 /// Analyses a topology: dense eigenvalues up to 1,000 clients, Krylov iterations (Spectra) beyond. Throws nothing.

@@ -75,7 +75,7 @@ TunedMethod OmdMethod::tuned_method() {
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
           .records_of_clients = [this] { return all_records_; },
           .hiding_of_pairs = hiding_of_pairs(),
-          .own_choices = [this](const LearningRule& rule) { return tuned_mixing(config_, rule); },
+          .own_choices = [this](const LearningRule& rule) { return tuned_mixing(config_, parts_.graph->contraction_at_first(), rule); },
           .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }
 

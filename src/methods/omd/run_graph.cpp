@@ -43,7 +43,7 @@ RunGraph::RunGraph(OmdConfig& config, const GraphClients& clients, std::unique_p
         "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
   }
   if (has_rule(config_) && !config_.given("gossip-steps"))
-    config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
+    config_.mixing.gossip_steps = tuned_gossip_steps(config_, graph->clients(), contraction_at_first_);
   even_masses_at_first_ = !config_.schedule.any() && keeps_masses_even(*graph);
   const std::vector<std::string> departures =
       departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
@@ -98,7 +98,7 @@ void RunGraph::check_graph(const Graph& graph, std::vector<std::string>& notes) 
   if (!config_.schedule.any() && !config_.mixing.deadline) {  // else no round is quite like another
     if (const std::string why = why_no_agreement(graph); !why.empty()) notes.push_back("the topology: " + why);
   }
-  if (!clients_.members.has_changed()) contraction_ = contraction_of(graph);
+  contraction_at_first_ = contraction_of(graph);
   // A joint window is no longer than the period.
   if (config_.rounds.value_or(1) < graph.period()) joint_window_ = joint_window_of(graph);
   if (config_.mixing.mixing == Mixing::push_sum) {

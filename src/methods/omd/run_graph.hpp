@@ -51,7 +51,11 @@ class RunGraph {
   /// connect them.
   [[nodiscard]] std::unique_ptr<GraphOfSome> rewired() const;
   /// Factor by which an exchange shrinks a disagreement between clients in the long run; none where that is not known.
-  [[nodiscard]] std::optional<double> contraction() const { return contraction_; }
+  [[nodiscard]] std::optional<double> contraction() const {
+    return clients_.members.has_changed() ? std::nullopt : contraction_at_first_;
+  }
+  /// The same for the clients with which the run began.
+  [[nodiscard]] std::optional<double> contraction_at_first() const { return contraction_at_first_; }
   /// A note on a run with fewer exchanges than the graph needs to connect all clients; empty for others.
   [[nodiscard]] std::string note_on_length(Round exchanges) const;
 
@@ -67,7 +71,7 @@ class RunGraph {
   std::string digest_;
   std::string digest_at_first_;
   std::optional<Round> joint_window_;  ///< of the graph, where the run may be shorter
-  std::optional<double> contraction_;  ///< of the graph by itself
+  std::optional<double> contraction_at_first_;
   bool even_masses_at_first_ = false;
 };
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "graph/analysis/analysis.hpp"
 #include "mirror/mirror.hpp"
 #include "run/tuning/rule_settings.hpp"
 
@@ -13,7 +12,11 @@ namespace starling {
 
 namespace {
 
-constexpr int most_gossip_steps = 4;
+constexpr int usual_gossip_steps = 4;
+constexpr int most_gossip_steps = 64;
+/// Share of a disagreement that the exchanges of a round leave at most: of clients that are close, and of others.
+constexpr double half = 0.5;
+constexpr double quarter = 0.25;
 
 bool is_unbounded(const OmdConfig& config) {
   return domain_table().make(config.domain.value_or(default_domain(config.mirror)))->is_everything();
@@ -23,6 +26,22 @@ bool is_unbounded(const OmdConfig& config) {
 bool leaves_clients_apart(const OmdConfig& config) {
   if (config.privacy.trusts_pairs) return true;
   return config.privacy.protects() && !(may_correlate(config) && is_unbounded(config));
+}
+
+int gossip_steps(bool far_apart, std::optional<double> contraction) {
+  if (!contraction) return usual_gossip_steps;
+  const double most_left = far_apart ? quarter : half;
+  int steps = 1;
+  for (double left = *contraction; steps < most_gossip_steps && !(left <= most_left); left *= *contraction) ++steps;
+  return far_apart ? std::max(steps, usual_gossip_steps) : steps;
+}
+
+std::string reason_of_gossip_steps(const OmdConfig& config, bool far_apart, bool known) {
+  if (!known) return "nobody knows how fast so large a graph mixes";
+  if (!far_apart) return "as many as halve the disagreement of clients, 64 at most";
+  return fmt::format("{}: as many as leave a quarter of their disagreement, from 4 to 64",
+                     config.privacy.trusts_pairs ? "noise between pairs cancels in the mean of the clients"
+                                                 : "independent noise leaves clients far apart");
 }
 
 }  // namespace
@@ -37,26 +56,19 @@ bool has_rule(const OmdConfig& config) {
   return config.tunes() && why_not_tuned(config).empty();
 }
 
-int tuned_gossip_steps(const OmdConfig& config, const Graph& graph) {
-  if (graph.clients() == 1) return 1;
-  if (leaves_clients_apart(config)) return most_gossip_steps;
-  if (graph.clients() > most_clients_analysed || graph.period() == 0) return most_gossip_steps;
-  const double contraction = analyse(GraphSample(graph)).contraction;
-  int steps = 1;
-  for (double left = contraction; steps < most_gossip_steps && !(left <= 0.5); left *= contraction) ++steps;
-  return steps;
+int tuned_gossip_steps(const OmdConfig& config, Client clients, std::optional<double> contraction) {
+  return clients == 1 ? 1 : gossip_steps(leaves_clients_apart(config), contraction);
 }
 
-std::vector<TunedValue> tuned_mixing(const OmdConfig& config, const LearningRule& rule) {
+std::vector<TunedValue> tuned_mixing(const OmdConfig& config, std::optional<double> contraction,
+                                     const LearningRule& rule) {
   const bool far_apart = leaves_clients_apart(config) ||
                          (config.privacy.protects() && config.mixing.gossip_steps > 1 && !rule.correlation);
-  const int steps = far_apart ? most_gossip_steps : config.mixing.gossip_steps;
+  const int steps = far_apart ? gossip_steps(true, contraction) : config.mixing.gossip_steps;
   return {{"step-cap", fmt::format("{:.4g}", step_cap_of_rule), "clients of little mass repay their steps early"},
           {"gossip-steps", fmt::format("{}", steps),
-           steps == 1                    ? "one exchange halves the disagreement of clients"
-           : config.privacy.trusts_pairs ? "noise between pairs cancels in the mean of the clients"
-           : far_apart                   ? "independent noise leaves clients far apart"
-                                         : "as many as halve the disagreement of clients, 4 at most"}};
+           steps == 1 ? "one exchange halves the disagreement of clients"
+                      : reason_of_gossip_steps(config, far_apart, contraction.has_value())}};
 }
 
 Round closing_rounds(const PairTerms& pairs, Client clients, std::optional<double> contraction, int gossip_steps) {

@@ -217,6 +217,20 @@ TEST(Analysis, RoundsAreNoFewerThanTheWindow) {
   EXPECT_EQ(joint_window_of(*make_graph("exponential", most_clients_analysed + 1, WeightRule::sender)), std::nullopt);
 }
 
+TEST(Analysis, ContractionsOfLargeGraphsAndOfGraphsWithoutEnd) {
+  const auto contraction = [](const char* spec, Client clients) {
+    return contraction_of(*make_graph(spec, clients, WeightRule::sender));
+  };
+  EXPECT_NEAR(*contraction("exponential", 512), 0.8, 0.03);  // log2(n) peers and the client itself: 1 - 2/10
+  EXPECT_GT(*contraction("ring", 1000), 0.98);
+  EXPECT_EQ(contraction("exponential", most_clients_of_contraction + 1), std::nullopt);
+  // Two at a time average: a pair's disagreement is gone, and what is left between pairs falls to about half.
+  const std::optional<double> matching = contraction("random-matching:rounds=endless", 32);
+  ASSERT_TRUE(matching);
+  EXPECT_GT(*matching, 0.5);
+  EXPECT_LT(*matching, 0.9);
+}
+
 // What many rounds leave is below what a double resolves beside one, and yet no round makes disagreement vanish.
 TEST(Analysis, LongPhasesDoNotMakeAveragesExact) {
   const Client many = testing_support::sanitized ? 60 : 600;  // whose dense spectrum takes minutes with sanitizers
