@@ -71,7 +71,7 @@ class Pairs(TestCase):
         return opened, charges
 
     def test_figures_are_those_of_the_graph_the_noise_and_the_collusion(self):
-        # From the pairs, r, the deviation of a client's own noise and K alone, by code of this file.
+        # From the ledger, the file of pairs and K alone, by code of this file.
         edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3), (1, 4), (2, 5)]
         self.write("pairs.topo", topology(6, [], "sender", sorted({*edges, *((v, u) for u, v in edges)})))
         for correlation, colluding in (("none", 1), ("blt:2", 2)):
@@ -90,7 +90,8 @@ class Pairs(TestCase):
                     c = column(numbers["omega"], numbers["theta"], 4000)
                     moved = [sum(c[t - j * apart] for j in range(uses) if t >= j * apart) for t in range(len(c))]
                     factor = math.sqrt(sum(x * x for x in moved) / uses)
-                uses = summary["privacy"]["participations"]
+                uses = len({each["pass"] for row in charges for each in row["passes"]})
+                self.assertEqual(int(words["collusion"]), colluding)
                 alone = 2 * clip / batch * factor / float(words["own-deviation"]) * math.sqrt(uses)
                 for key, coalition in (("outsiders", 0), (None, colluding), ("all_others", 5)):
                     mu = alone * math.sqrt(exposure(6, edges, float(words["ratio"]), coalition))

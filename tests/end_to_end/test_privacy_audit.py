@@ -143,6 +143,14 @@ class Aggregator(AuditCase):
         self.assertEqual((code, report["trust"]), (0, "central"), report["verdict"])
         self.assertGreater(report["mu_lower_bound"], 0.35)  # 0.450 ± 0.015 (simulated)
 
+    def test_what_coalitions_see_of_noise_between_pairs(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 1, "--trust", "pairs", "--clients", 3, "--dimension", 2,
+                                       "--samples", 4000)
+        self.assertEqual((code, report["trust"], report["clients"], report["mu_claimed"]), (0, "pairs", 3, 1), report["verdict"])
+        self.assertEqual(len(report["pairs"]), 3 * 2)
+        self.assertAlmostEqual(report["noise_of_sum"], 1, delta=0.06)
+        self.assertGreater(report["mu_lower_bound"], 0.85)  # without the pairs' noise more than 1, by one's own noise alone less
+
     @slow
     def test_the_paper_at_its_own_reading(self):
         # Rows of norm 7 where C2 = 1 is assumed: mu = 14/24.2 in place of 2/24.2, which its claim does not cover.
@@ -176,6 +184,9 @@ class BadUsage(AuditCase):
             (["--mechanism", "laplace", "--noise-key", "file"], "noise-key"),
             (["--mechanism", "laplace", "--trust", "masked"], "--trust"),
             (["--mechanism", "gaussian", "--clients", "3"], "--clients"),
+            (["--mechanism", "gaussian", "--trust", "pairs", "--clients", "3", "--collusion", "2"], "--collusion"),
+            (["--mechanism", "gaussian", "--trust", "pairs", "--noise-key", "seed"], "noise-key"),
+            (["--mechanism", "gaussian", "--collusion", "1"], "--trust pairs"),
             (["--mechanism", "gaussian", "--l2", "3"], "private-paper"),
             (["--mechanism", "private-paper", "--dimension", "4"], "--dimension"),
             (["--mechanism", "laplace", "--noise-correlation", "blt:2"], "gaussian"),

@@ -45,7 +45,7 @@ void add_claim_options(Options& options, AuditChoice& choice) {
       declared("rounds",
                "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
                "that are played and seen (2); of private-paper: batches (10); with --noise-correlation: releases of a "
-               "pass (16)",
+               "pass (16); with --trust pairs: of a client (2)",
                {.range = {.most = 1'000'000}, .example = "5 --mechanism dissertation"}),
       choice.rounds);
 }
@@ -75,18 +75,31 @@ void add_aggregator_options(Options& options, AuditChoice& choice) {
       declared(
           "trust",
           "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum over all "
-          "clients) or masked (the clients add shares of it under masks, and rank 0 reads the sum)",
+          "clients), masked (the clients add shares of it under masks, and rank 0 reads the sum) or pairs (all "
+          "releases of clients that share noise in pairs, less what --collusion clients know of it)",
           {.initial = "none",
-           .relations = {needs("mechanism=gaussian", "sums over clients are released with Gaussian noise")
-                             .only_for("central|masked"),
-                         excludes("protocol=omd", "its clients release by themselves").only_for("central|masked")}}),
-      choice.trust, {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
-  options.add(declared("clients", "with --trust central or masked: clients, of --batch records each (2)",
+           .relations = {needs("mechanism=gaussian", "other noise than Gaussian is each client's own")
+                             .only_for("central|masked|pairs"),
+                         excludes("protocol=omd", "its clients release by themselves").only_for("central|masked|pairs"),
+                         excludes("noise-key=seed", "its runs have noise of their own rounds").only_for("pairs")}}),
+      choice.trust,
+      {{"none", AuditTrust::none},
+       {"central", AuditTrust::central},
+       {"masked", AuditTrust::masked},
+       {"pairs", AuditTrust::pairs}});
+  options.add(declared("clients", "with --trust central, masked (2) or pairs (4): clients, of --batch records each",
                        {.argument = "M",
                         .range = {.most = 100'000},
                         .example = "3 --trust masked --mechanism gaussian",
-                        .relations = {needs("trust=central|masked", "a release is one client's")}}),
+                        .relations = {needs("trust=central|masked|pairs", "a release is one client's")}}),
               choice.clients);
+  options.add(option("collusion", "K", "with --trust pairs: clients that pool their keys and all that they see",
+                     {.initial = "1",
+                      .range = {0, 100},
+                      .unit = "clients",
+                      .example = "2 --trust pairs --mechanism gaussian --mu 1",
+                      .relations = {needs("trust=pairs", "nobody else shares noise")}}),
+              choice.colluding);
   options.add(
       declared(
           "l2", "of private-paper: its lambda (0.1)",
@@ -111,7 +124,8 @@ void add_method_options(Options& options, AuditChoice& choice) {
   options.add(
       option("samples", "N",
              "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
-             "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
+             "1000000; 100000 with --protocol omd or --noise-correlation; 10000 with --trust pairs; with --run: rounds "
+             "(100000)",
              {.range = {100, 1'000'000'000'000}, .unit = "releases", .example = "100000", .common = true}),
       choice.samples);
   options.add(

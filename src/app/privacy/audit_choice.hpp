@@ -12,8 +12,9 @@
 
 namespace starling {
 
-/// Whether one client's release is seen, or the sum over all clients at an aggregator.
-enum class AuditTrust { none, central, masked };
+/// Whether one client's release is seen, or the sum over all clients at an aggregator, or the releases of all clients
+/// that share noise in pairs.
+enum class AuditTrust { none, central, masked, pairs };
 
 struct AuditChoice {
   std::string mechanism;
@@ -28,6 +29,7 @@ struct AuditChoice {
   std::optional<std::int64_t> samples;
   AuditTrust trust = AuditTrust::none;
   std::optional<std::int64_t> clients;
+  Client colluding = 1;
   std::optional<double> l2;
   std::optional<double> c2;
   std::optional<double> rho;

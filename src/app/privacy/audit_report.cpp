@@ -153,6 +153,7 @@ void add_run(const OneRunResult& run, SortedJson& object) {
 
 bool AuditReport::refuted() const {
   if (run) return run->refuted;
+  if (sum && sum->too_much) return true;
   return std::ranges::any_of(pairs, [](const AuditResult& pair) { return pair.refuted; });
 }
 
@@ -165,8 +166,14 @@ std::string to_text(const AuditReport& report) {
   std::string text = fmt::format(
       "{}, unit {}, noise key {}{}{}\n", report.mechanism, name_of(report.unit), report.noise_key,
       report.protocol == "none" ? "" : ", as the protocol " + report.protocol + " sends it",
-      report.trust == "none" ? "" : fmt::format(", sum of {} clients, trust {}", report.clients, report.trust));
+      report.trust == "none"
+          ? ""
+          : fmt::format(", {} of {} clients, trust {}", report.sum ? "releases" : "sum", report.clients, report.trust));
   if (report.correlation) text += line("noise correlation", report.correlation->text());
+  if (report.sum) {
+    text += line("noise of the sum", fmt::format("{:.3f} of the variance of the clients' own noise: pairs {}cancel",
+                                                 report.sum->variance, report.sum->too_much ? "do not " : ""));
+  }
   text += report.run ? text_of_run(*report.run) : text_of_pairs(report);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text + fmt::format("\nVerdict (at 99.9 %): the claim is {}.{}\n", verdict(report.refuted()),
@@ -179,6 +186,7 @@ std::string to_json(const AuditReport& report) {
                     {"protocol", report.protocol},
                     {"trust", report.trust},
                     {"clients", report.clients},
+                    {"noise_of_sum", report.sum ? SortedJson(report.sum->variance) : SortedJson()},
                     {"noise_key", report.noise_key},
                     {"unit", name_of(report.unit)},
                     {"noise_correlation", report.correlation ? SortedJson(report.correlation->text()) : SortedJson()},

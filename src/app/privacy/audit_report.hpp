@@ -7,14 +7,16 @@
 
 #include "privacy/audit/audit_subjects.hpp"
 #include "privacy/audit/one_run.hpp"
+#include "privacy/audit/pairs_audit.hpp"
 
 namespace starling {
 
 struct AuditReport {
   std::string mechanism;
-  std::string protocol;        ///< "none" or "omd"
-  std::string trust = "none";  ///< "none", "central" or "masked"
-  std::int64_t clients = 1;    ///< whose sum is seen
+  std::string protocol;                ///< "none" or "omd"
+  std::string trust = "none";          ///< "none", "central", "masked" or "pairs"
+  std::int64_t clients = 1;            ///< whose sum, or whose releases, are seen
+  std::optional<PairsAudit::Sum> sum;  ///< the noise of the sum over all clients, where pairs should cancel in it
   std::string noise_key;
   PrivacyUnit unit = PrivacyUnit::record;
   std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "app/commands.hpp"
 #include "audit_choice.hpp"
@@ -11,6 +13,9 @@
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/audit/chain_subject.hpp"
+#include "privacy/audit/pairs_audit.hpp"
+#include "privacy/mechanism/pair_keys.hpp"
+#include "privacy/pairs/pair_price.hpp"
 #include "privacy/statement/statement.hpp"
 #include "report/pictures/pictures.hpp"
 #include "run/launch.hpp"
@@ -24,6 +29,22 @@ constexpr std::int64_t samples_of_runs = 100'000;
 constexpr Round releases_of_chain = 16;
 constexpr std::int64_t canaries = 100'000;
 constexpr const char* paper = "private-paper";
+constexpr std::int64_t samples_of_pairs = 10'000;
+constexpr std::int64_t clients_of_pairs = 4;
+
+const char* name_of(AuditTrust trust) {
+  switch (trust) {
+    case AuditTrust::central:
+      return "central";
+    case AuditTrust::masked:
+      return "masked";
+    case AuditTrust::pairs:
+      return "pairs";
+    case AuditTrust::none:
+      break;
+  }
+  return "none";
+}
 
 /// One audit, from the claim to the report.
 class AuditRun {
@@ -35,9 +56,7 @@ class AuditRun {
     report_.mechanism = choice.mechanism;
     report_.protocol = choice.of_omd ? "omd" : "none";
     report_.noise_key = choice.seeded ? "seed" : "random";
-    report_.trust = choice.trust == AuditTrust::none      ? "none"
-                    : choice.trust == AuditTrust::central ? "central"
-                                                          : "masked";
+    report_.trust = name_of(choice.trust);
     report_.clients = clients();
     report_.correlation = protection_->settings().correlation;
     report_.unit = protection_->unit();
@@ -62,16 +81,19 @@ class AuditRun {
   [[nodiscard]] bool is_paper() const { return choice_.mechanism == paper; }
   [[nodiscard]] bool gaussian() const { return row_ != nullptr && row_->gaussian(); }
   [[nodiscard]] bool depends_on_rounds() const { return row_ != nullptr && row_->depends_on_rounds; }
+  [[nodiscard]] bool of_pairs() const { return choice_.trust == AuditTrust::pairs; }
   /// Whether all releases of a chain are seen, by themselves.
-  [[nodiscard]] bool of_chain() const { return choice_.correlated && !choice_.of_omd; }
+  [[nodiscard]] bool of_chain() const { return choice_.correlated && !choice_.of_omd && !of_pairs(); }
   [[nodiscard]] Round rounds() const;
   [[nodiscard]] std::int64_t clients() const {
-    return choice_.trust == AuditTrust::none ? 1 : choice_.clients.value_or(2);
+    if (choice_.trust == AuditTrust::none) return 1;
+    return choice_.clients.value_or(of_pairs() ? clients_of_pairs : 2);
   }
   [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
   void check_choice() const;
   void make_protection();
   void make_paper();
+  void share_in_pairs(ReleaseSettings& settings);
   [[nodiscard]] double chosen_price() const;
   [[nodiscard]] Charge claim();
   [[nodiscard]] AuditKeys keys() const { return choice_.seeded ? seed_audit_keys(choice_.seed) : random_audit_keys(); }
@@ -87,6 +109,8 @@ class AuditRun {
   std::unique_ptr<World> world_;
   double price_ = 1;
   std::unique_ptr<Protection> protection_;
+  PairsAuditPlan pairs_;
+  std::optional<PairsAudit> of_pairs_;
   AuditReport report_;
 };
 
@@ -99,7 +123,7 @@ void AuditRun::check_choice() const {
         "--protocol omd with {}: it claims something about means that differ in one component, and no record brings "
         "that about. Audit its release: leave out --protocol.",
         choice_.mechanism);
-  check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || choice_.correlated || is_paper(),
+  check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || choice_.correlated || of_pairs() || is_paper(),
         "--rounds has no meaning for a release of {}: it knows no rounds. Leave it out.", choice_.mechanism);
   check(!is_paper() || choice_.dimension <= most_paper_features,
         "--dimension {} with private-paper: its audit solves for 1 to {} features. Give fewer.", choice_.dimension,
@@ -140,9 +164,34 @@ void AuditRun::make_protection() {
     protection_ = std::make_unique<MaskedGaussian>(settings, clients());
     return;
   }
-  settings.clients = static_cast<std::size_t>(clients());
-  settings.batch *= settings.clients;
+  if (of_pairs()) {
+    share_in_pairs(settings);
+  } else {
+    settings.clients = static_cast<std::size_t>(clients());
+    settings.batch *= settings.clients;
+  }
   protection_ = mechanism_table().make(choice_.mechanism, settings);
+}
+
+/// Pairs of all clients, with keys as a run agrees on them.
+void AuditRun::share_in_pairs(ReleaseSettings& settings) {
+  const auto clients = static_cast<Client>(this->clients());
+  pairs_.graph = PairGraph::all(clients);
+  pairs_.colluding = choice_.colluding;
+  pairs_.rounds = settings.rounds * choice_.epochs;
+  check(
+      static_cast<std::size_t>(choice_.colluding) < pairs_.graph.least_degree(),
+      "--collusion {} of {} clients: nobody but a client's own noise would hide it. Lower it, or take more --clients.",
+      choice_.colluding, clients);
+  std::vector<MaskKey> own;
+  std::vector<MaskKey::Bytes> shown;
+  for (Client u = 0; u < clients; ++u) shown.push_back(own.emplace_back(MaskKey::random()).public_key());
+  for (Client u = 0; u < clients; ++u) {
+    pairs_.ends[u] = ends_of_client(u, own[static_cast<std::size_t>(u)], shown, pairs_.graph, settings.run_id, "audit");
+  }
+  const double ratio = least_ratio(pairs_.graph, choice_.colluding);
+  const double hidden = exposure(pairs_.graph, ratio, choice_.colluding);
+  settings.pairs = std::make_shared<PairNoise>(PairTerms::of(pairs_.graph, ratio, hidden), pairs_.ends);
 }
 
 void AuditRun::make_paper() {
@@ -167,6 +216,7 @@ void AuditRun::make_paper() {
 /// starling charges.
 Charge AuditRun::claim() {
   if (is_paper()) return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(usual_delta));
+  if (of_pairs_) return of_pairs_->claim();
   if (of_chain()) return chain_claim(mechanism(), price_);
   const Charge charge = protection_->charge(price_);
   if (charge.kind == ChargeKind::gaussian || charge.kind == ChargeKind::unbounded) return charge;
@@ -180,8 +230,9 @@ Charge AuditRun::claim() {
 
 AuditSettings AuditRun::settings(std::size_t pairs) const {
   AuditSettings settings;
-  settings.samples =
-      choice_.samples.value_or(choice_.of_omd || of_chain() || is_paper() ? samples_of_runs : samples_of_releases);
+  settings.samples = choice_.samples.value_or(of_pairs()                                   ? samples_of_pairs
+                                              : choice_.of_omd || of_chain() || is_paper() ? samples_of_runs
+                                                                                           : samples_of_releases);
   settings.delta = choice_.delta.value_or(usual_delta);
   settings.share = 1 / static_cast<double>(pairs);
   settings.tick = tick_;
@@ -199,6 +250,14 @@ std::vector<AuditSubject> AuditRun::subjects(std::optional<OmdAudit>& omd) {
     return {omd->subject(mechanism(), price_, keys())};
   }
   std::vector<AuditSubject> subjects;
+  if (of_pairs()) {
+    of_pairs_.emplace(mechanism(), price_, pairs_, keys());
+    for (Client u = 0; u < pairs_.graph.clients(); ++u) {
+      std::ranges::move(of_pairs_->subjects(u), std::back_inserter(subjects));
+    }
+    report_.sum = of_pairs_->sum();
+    return subjects;
+  }
   if (of_chain()) {
     for (const ChainPlan& plan : chain_plans(*protection_->settings().correlation, rounds() * choice_.epochs)) {
       subjects.push_back(chain_subject(mechanism(), price_, plan, keys()));
@@ -269,7 +328,10 @@ Manual privacy_audit_manual() {
               "by its length. With --noise-correlation all releases of a client are seen: a record of round t shows in "
               "all later ones. An observer's best statistic of them is looked at, and what is seen where a client goes "
               "on with other data after a crash. With --trust the sum over all clients is audited, as rank 0 releases "
-              "or reads it. Of private-paper all models of a stream are seen, whose first record has one label or the "
+              "or reads it; with --trust pairs the releases of all clients, less what a coalition knows of their "
+              "noise, and whether "
+              "pairs cancel in the sum. Of private-paper all models of a stream are seen, whose first record has one "
+              "label or the "
               "other: its paper's claim is for each of them. Exit codes: 0 not refuted, 1 refuted, 2 usage, 75 stopped "
               "by a signal.",
           .examples = {"starling privacy audit --mechanism laplace --epsilon 1 --output audit",
@@ -277,6 +339,7 @@ Manual privacy_audit_manual() {
                        "starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4",
                        "starling privacy audit --mechanism gaussian --mu 0.5 --trust masked --clients 3",
                        "starling privacy audit --mechanism gaussian --mu 1 --noise-correlation blt:2 --rounds 16",
+                       "starling privacy audit --mechanism gaussian --mu 1 --trust pairs --clients 5 --collusion 2",
                        "starling privacy audit --mechanism private-paper --epsilon 0.8 --batch 20 --rounds 10"}};
 }
 

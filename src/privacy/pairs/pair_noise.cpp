@@ -25,6 +25,15 @@ void set_nonce(StreamStart& start, const ReleaseAddress& address) {
 
 }  // namespace
 
+PairTerms PairTerms::of(const PairGraph& graph, double ratio, double exposure) {
+  PairTerms terms;
+  terms.ratio = ratio;
+  terms.exposure = exposure;
+  terms.rounding = graph.square_degrees() + static_cast<double>(graph.pairs()) / (ratio * ratio);
+  terms.most_degree = graph.most_degree();
+  return terms;
+}
+
 PairNoise::PairNoise(const PairTerms& terms, Ends ends)
     : terms_(terms), noise_(GaussianNoise::smallest_sigma), words_(NoiseKey(NoiseKey::Bytes{})) {
   check(terms.exposure > 0 && terms.exposure <= 1 && terms.ratio > 0 && terms.rounding >= 0,

@@ -62,6 +62,7 @@
 #include "privacy/keys/keystream.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/noise/gaussian_noise.hpp"
+#include "privacy/pairs/pair_graph.hpp"
 
 namespace starling {
 
@@ -75,6 +76,9 @@ struct PairTerms {
   double ratio = 0;     ///< r
   double rounding = 0;  ///< R
   std::size_t most_degree = 0;
+
+  /// Those of a graph of pairs, with this r and h.
+  [[nodiscard]] static PairTerms of(const PairGraph& graph, double ratio, double exposure);
 
   /// √h Δ + ½ √(R · entries), rounded up: what a shift of norm Δ in so many components costs, in units of σ_a.
   [[nodiscard]] double shift(double norm, double entries) const {

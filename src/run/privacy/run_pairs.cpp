@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "graph/graph.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/mechanism/pair_keys.hpp"
 #include "privacy/pairs/pair_price.hpp"
 
 namespace starling {
@@ -83,8 +84,7 @@ RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, const Sc
   agreement.same("pairs", declare_public(graph_.digest()));
   std::istringstream words(agreement.broadcast(declare_public(text)));
   words >> terms_.ratio >> terms_.exposure >> exposure_outside_;
-  terms_.rounding = graph_.square_degrees() + static_cast<double>(graph_.pairs()) / (terms_.ratio * terms_.ratio);
-  terms_.most_degree = graph_.most_degree();
+  terms_ = PairTerms::of(graph_, terms_.ratio, terms_.exposure);
 }
 
 std::string RunPairs::text() const {
@@ -122,12 +122,7 @@ PairKeys agree_on_pair_keys(Agreement& agreement, const Layout& layout, const Pa
                        "the public key of client {} came back changed: whoever relays the keys may have exchanged it. "
                        "Do not go on.",
                        u);
-      auto& ends = result.ends[u];
-      for (const Client v : graph.partners(u)) {
-        const std::string purpose =
-            fmt::format("starling pair noise 1\n{}\n{}\n{} {}", run_id, attempt, std::min(u, v), std::max(u, v));
-        ends.push_back({own[k].common_key(result.public_keys[static_cast<std::size_t>(v)], purpose), v, u < v});
-      }
+      result.ends[u] = ends_of_client(u, own[k], result.public_keys, graph, run_id, attempt);
     }
   });
   return result;

@@ -29,10 +29,7 @@ PairGraph ring_with_chord() {
 }
 
 PairTerms terms(const PairGraph& graph, double ratio) {
-  return {.exposure = 0.5,
-          .ratio = ratio,
-          .rounding = graph.square_degrees() + static_cast<double>(graph.pairs()) / (ratio * ratio),
-          .most_degree = graph.most_degree()};
+  return PairTerms::of(graph, ratio, 0.5);
 }
 
 /// Both ends of each pair, with a key for each pair.
