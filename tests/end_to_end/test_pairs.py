@@ -62,6 +62,14 @@ def column(omega, theta, rounds):
     return result
 
 
+def inverted(series):
+    """The first coefficients of 1/(c_0 + c_1 z + ...)."""
+    result = []
+    for t in range(len(series)):
+        result.append(((t == 0) - sum(series[s] * result[t - s] for s in range(1, t + 1))) / series[0])
+    return result
+
+
 class Pairs(TestCase):
     def ledger(self, output="run"):
         lines = (self.folder / output / "private" / "0" / "ledger").read_text().splitlines()
@@ -150,6 +158,49 @@ class Pairs(TestCase):
         keys = (self.folder / "run" / "private" / "0" / "pair-keys").read_text()
         self.assertIn(summary["pairs"]["keys"], keys)
         self.assertEqual(len(keys.splitlines()), 3 + 5)
+
+    def test_in_federated_averaging_pairs_cancel_for_clients_of_any_size(self):
+        # Records without features have no gradient: the model is noise alone, and each local step has that of each client once.
+        width, sizes = 300, (60, 30, 20, 10)
+        source = self.write("zeros.csv", ",".join(f"x{j}" for j in range(width)) + ",y\n" + "".join("0," * width + f"{i % 2}\n" for i in range(120)))
+        owners = [client for client, size in enumerate(sizes) for _ in range(size)]
+        deal = self.write("sizes.csv", "record,client\n" + "".join(f"{i},{client}\n" for i, client in enumerate(owners)))
+        for correlation in ("none", "blt:2"):
+            with self.subTest(correlation=correlation):
+                output = f"run-{correlation[:3]}"
+                result = self.succeeded(self.run_command(2, [
+                    "fedavg", "--source", source, "--clients", 4, "--partition", f"file:{deal}", "--mechanism", "gaussian", "--mu", 1, "--step", 1,
+                    "--step-power", 0, "--epochs", 2, "--batch", 10, "--local-steps", 2, "--trust", "pairs", "--noise-key", "seed", "--tuning", "off",
+                    "--intercept", "no", "--noise-correlation", correlation, "--output", output, "--json", "--json-models", "--progress", "off"]))
+                summary = result.summary()
+                model = summary["models"][0]
+                opened, charges = self.ledger(output)
+                words = dict(word.split("=", 1) for word in opened["parameters"].split() if "=" in word)
+                steps = 12
+                if correlation == "none":
+                    kept = steps
+                else:  # the sum of releases has the noise of the rows of C^-1 added up
+                    omega, theta = ([float(x) for x in words[name].split(",")] for name in ("omega", "theta"))
+                    inverse = inverted(column(omega, theta, steps))
+                    kept = sum(sum(inverse[:steps - t]) ** 2 for t in range(steps))
+                expected = float(words["own-deviation"]) * math.sqrt(4 * kept) * 10 * 6 / 120
+                found = math.sqrt(sum(x * x for x in model) / width)
+                self.assertLess(abs(found / expected - 1), 0.17, (found, expected))  # four deviations; pairs would add 80 % and more
+                self.assertEqual((summary["privacy"]["trust"], summary["aggregated"]), ("pairs", True))
+                self.assertIn("rank 0 with noise", summary["privacy"]["recipients"])
+
+    def test_federated_averaging_has_the_same_bits_on_any_ranks(self):
+        models = []
+        for ranks in (1, 2, 4, 7):
+            words = ["fedavg", *SEEDED, "--clients", 7, "--local-steps", 3, "--output", f"on-{ranks}", "--json", "--json-models"]
+            models.append(self.succeeded(self.run_command(ranks, words)).summary()["models"])
+        self.assertTrue(all(each == models[0] for each in models))
+
+    def test_what_would_not_cancel_in_means_is_refused(self):
+        words = ["fedavg", *WORDS, "--clients", 6]
+        for more, reason in ((["--client-weights", "equal"], "count alike"), (["--budget", 3], "no longer cancel"), (["--collusion", 5], "partner")):
+            with self.subTest(more=more):
+                self.assertIn(reason, self.message_of(self.run_command(1, [*words, *more]), 2))
 
     def records(self):
         lines = [f"{(i * 37) % 100 / 100},{(i * 61) % 100 / 100},{(i * i) % 2}" for i in range(300)]

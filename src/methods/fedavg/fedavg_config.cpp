@@ -41,6 +41,12 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
                             "step s of the S that a client makes in all is C (1 - (s-1)/S))"});
 }
 
+/// Noise between pairs cancels where the mean has the releases of all clients alike, in every local step.
+std::vector<Relation> beside_pairs_of_means() {
+  return {excludes("client-weights=equal", "a pair cancels where both ends count alike"),
+          excludes("model=location|mlp|cnn|plugin|own", "it is measured for linear models alone")};
+}
+
 /// Options that the rule chooses where they are left open.
 constexpr std::array options_of_rule{"intercept", "epochs", "batch", "clip", "step", "step-decay", "noise-correlation"};
 
@@ -55,6 +61,7 @@ Options fedavg_options(FedAvgConfig& config) {
   add_learning_options(options, config);
   add_tuning_options(options, config, options_of_rule);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
+  add_pair_options(options, config.privacy, beside_pairs_of_means());
   add_output_options(options, config, "fedavg");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);
@@ -70,7 +77,8 @@ void complete_fedavg_config(FedAvgConfig& config, const Options& options) {
         "--rounds {} with --local-steps {}: so many local steps cannot be counted. Play fewer.",
         config.rounds.value_or(0), config.fedavg.local_steps);
   config.releases_of_round = config.fedavg.local_steps;
-  config.why_not.more_rounds = config.linear_decay ? "steps fall to zero at the end"
+  config.why_not.more_rounds = config.privacy.trusts_pairs ? "keys of pairs are made for the rounds of a run"
+                               : config.linear_decay       ? "steps fall to zero at the end"
                                : config.average == Averaging::tail
                                    ? "the mean over the last half of the rounds has begun"
                                    : "";

@@ -16,10 +16,12 @@ FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConf
   run_.agreement.together([&] { open_data(); });
   run_.agree_on_records();
   run_.agree_on_own_model(config_.model.own);
+  choose_pairs();
   choose_settings();
   run_.settle();
   run_.open_model([this] { open_model(); });
   run_.agree_on_own_start(parts_.model.get());
+  if (pairs_) require_equal_rounds(run_.agreement, run_.inputs.served(), parts_.releases, run_.reads_pipes);
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers, parts_.releases);
 }
 
@@ -45,6 +47,20 @@ void FedAvgMethod::weigh_clients() {
   }
 }
 
+/// Models are added up at rank 0: clients have no neighbours.
+void FedAvgMethod::choose_pairs() {
+  if (!config_.privacy.trusts_pairs) return;
+  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), nullptr,
+                                      config_.data.seed);
+}
+
+std::optional<double> FedAvgMethod::hiding_of_pairs() const {
+  const bool may = run_.first_rank() && may_share_noise(config_.privacy) &&
+                   config_.model.kind == ModelChoice::Kind::linear && config_.weights != ClientWeights::equal;
+  if (!may) return std::nullopt;
+  return starling::hiding_of_pairs(config_.privacy, run_.inputs.layout->clients(), nullptr, config_.data.seed);
+}
+
 void FedAvgMethod::choose_settings() {
   SettingsByRule settings(tuned_method(), tuning_terms(parts_.loss.get()));
   if (!config_.tunes()) return settings.add_intercept();
@@ -65,6 +81,7 @@ RuleFacts FedAvgMethod::facts_of_rule(std::optional<std::int64_t> most_records, 
   }
   scale(1 / weights, shares);
   RuleFacts facts = rule_facts(config_, *parts_.loss, shares, most_records, parameters);
+  if (pairs_) facts.price = pairs_->price_of_mean(facts.price);
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
   if (config_.given("step")) facts.step = config_.fedavg.step;
@@ -82,6 +99,7 @@ TunedMethod FedAvgMethod::tuned_method() {
           .features = ReleasePath::fedavg_feature,
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
           .records_of_clients = [this] { return all_records_; },
+          .hiding_of_pairs = hiding_of_pairs(),
           .own_choices = [](const LearningRule&) { return std::vector<TunedValue>(); },
           .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }
@@ -124,7 +142,8 @@ void FedAvgMethod::choose_rounds() {
 
 RunFacts FedAvgMethod::privacy_facts() {
   RunFacts facts = common_facts(parts_.releases);
-  facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+  facts.trust = pairs_ ? TrustModel::pairs : config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+  facts.pairs = pairs_;
   facts.sends_models = true;
   facts.histograms = histograms_of(config_, parts_.loss.get());
   return facts;

@@ -38,13 +38,16 @@ class FedAvgMethod final : public Method {
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
   void check_before_release(Round releases);
   void weigh_clients();
+  void choose_pairs();
+  [[nodiscard]] std::optional<double> hiding_of_pairs() const;
   [[nodiscard]] Round rounds_for(Round releases) const;
   void choose_rounds();
 
   Configured<FedAvgConfig>& configuration_;
   FedAvgConfig& config_ = configuration_.values();
   FedAvgParts parts_{config_};
-  Vector all_records_;  ///< N_k of all clients, once the rule asks
+  Vector all_records_;                     ///< N_k of all clients, once the rule asks
+  std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
 };
 
 }  // namespace starling

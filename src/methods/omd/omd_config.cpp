@@ -176,14 +176,10 @@ WhyNot why_not(const OmdConfig& config) {
 }  // namespace
 
 bool may_trust_pairs(const OmdConfig& config) {
-  const PrivacyOptions& privacy = config.privacy;
-  if (!privacy.mechanism || privacy.trusts_pairs) return false;
-  const bool priced = privacy.mechanism_row().gaussian() && is_whole(privacy.unit) && !privacy.prices_change() &&
-                      !privacy.prices_differ() && !privacy.budget && !privacy.audit;
   const bool in_step = !config.mixing.deadline && config.omd.absent == OmdSettings::Absent::steps &&
                        !config.schedule.leave && config.mixing.mixing == Mixing::push_sum;
-  return priced && in_step && config.model.kind == ModelChoice::Kind::linear && !config.constraints.any() &&
-         config.weights != ClientWeights::equal && steps_are_linear(config);
+  return may_share_noise(config.privacy) && in_step && config.model.kind == ModelChoice::Kind::linear &&
+         !config.constraints.any() && config.weights != ClientWeights::equal && steps_are_linear(config);
 }
 
 Options omd_options(OmdConfig& config) {
@@ -229,9 +225,6 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
         "--trust pairs with --mirror {}{}: noise between pairs cancels in sums of steps that are neither cut off nor "
         "bent. Use the map euclidean on the domain free, or --trust local.",
         config.mirror, config.domain ? " and --domain " + *config.domain : "");
-  check(!config.privacy.trusts_pairs || !(config.privacy.prices_change() || config.privacy.prices_differ()),
-        "--trust pairs with prices that change or differ: clients hide each other by noise of one size. Give one "
-        "price, or --trust local.");
   config.why_not = why_not(config);
   config.remedies_of_divergence =
       "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under noise, "

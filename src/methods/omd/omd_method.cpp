@@ -54,8 +54,7 @@ RuleFacts OmdMethod::facts_of_rule(std::optional<std::int64_t> most_records, std
   if (most_records && !own_means) facts.mean_records = sum(all_records_) / n;
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (config_.given("step")) facts.step = config_.omd.step;
-  // As many clients hide each other: the noise of each is less by the root of their number.
-  if (pairs_) facts.price /= std::sqrt(pairs_->terms().exposure);
+  if (pairs_) facts.price = pairs_->price_of_mean(facts.price);
   facts.map = parts_.mirror->scale_of_steps(parameters);
   if (config_.correlation != CorrelationChoice::two_buffers) {
     facts.room = facts.map.in_exponents ? 0 : parts_.domain->room(parameters);
@@ -75,7 +74,10 @@ TunedMethod OmdMethod::tuned_method() {
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
           .records_of_clients = [this] { return all_records_; },
           .hiding_of_pairs = hiding_of_pairs(),
-          .own_choices = [this](const LearningRule& rule) { return tuned_mixing(config_, parts_.graph->contraction_at_first(), rule); },
+          .own_choices =
+              [this](const LearningRule& rule) {
+                return tuned_mixing(config_, parts_.graph->contraction_at_first(), rule);
+              },
           .check_before_release = [this](Round releases) { check_before_release(releases); }};
 }
 

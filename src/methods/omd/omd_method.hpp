@@ -55,7 +55,6 @@ class OmdMethod final : public Method {
   void choose_step_cap();
   void choose_pairs();
   [[nodiscard]] std::optional<double> hiding_of_pairs() const;
-  void check_equal_rounds();
   void choose_closing_rounds();
 
   [[nodiscard]] TunedMethod tuned_method();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -56,22 +57,51 @@ void check_public_keys(const std::vector<MaskKey::Bytes>& keys, Client clients) 
 
 }  // namespace
 
-PairGraph chosen_pairs(const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed) {
-  const Client clients = neighbours.clients();
+PairGraph chosen_pairs(const PrivacyOptions& options, Client clients, const Schedule* neighbours, std::uint64_t seed) {
   const std::string usual = clients <= most_clients_of_all_pairs ? "all" : "neighbours";
   const std::string choice = options.pairs_choice.value_or(usual);
   if (choice == "all") return PairGraph::all(clients);
   if (choice != "neighbours") return graph_of_file(choice, clients);
   const std::size_t least = 2 * static_cast<std::size_t>(options.collusion) + 16;
-  return PairGraph::filled(clients, links_of(neighbours, std::min(neighbours.period(), most_rounds_of_links)), least,
-                           seed);
+  std::vector<PairGraph::Pair> links;
+  if (neighbours != nullptr) links = links_of(*neighbours, std::min(neighbours->period(), most_rounds_of_links));
+  return PairGraph::filled(clients, links, least, seed);
 }
 
-RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed)
-    : graph_(PairGraph::of(neighbours.clients(), {})), colluding_(options.collusion) {
+std::optional<double> hiding_of_pairs(const PrivacyOptions& options, Client clients, const Schedule* neighbours,
+                                      std::uint64_t seed) {
+  if (clients < 3 || clients > PairGraph::most_clients_of_all) return std::nullopt;
+  return least_hiding(chosen_pairs(options, clients, neighbours, seed), options.collusion);
+}
+
+void require_equal_rounds(Agreement& agreement, const std::vector<ServedRounds>& served, Round planned,
+                          bool reads_pipes) {
+  Round least = std::numeric_limits<Round>::max();
+  Round most = 0;
+  for (const ServedRounds& each : served) {
+    const Round rounds = std::min(planned, each.of_all.value_or(planned));
+    least = std::min(least, rounds);
+    most = std::max(most, rounds);
+  }
+  least = agreement.min(declare_public(least));
+  most = agreement.max(declare_public(most));
+  agreement.together([&] {
+    check(least == most,
+          "--trust pairs with clients of {} to {} rounds: pairs of a client whose records have ended no longer cancel. "
+          "Give every client records, or use --trust local.",
+          least, most);
+    check(!reads_pipes,
+          "--trust pairs with records that come through a pipe: nobody knows when they end, and then pairs no longer "
+          "cancel. Use files, or --trust local.");
+  });
+}
+
+RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, Client clients, const Schedule* neighbours,
+                   std::uint64_t seed)
+    : graph_(PairGraph::of(clients, {})), colluding_(options.collusion) {
   std::string text;
   agreement.together([&] {
-    graph_ = chosen_pairs(options, neighbours, seed);
+    graph_ = chosen_pairs(options, clients, neighbours, seed);
     check(
         static_cast<std::size_t>(colluding_) < graph_.least_degree(),
         "--trust pairs with --collusion {}: some client has {} partner(s), and if all of them collude nothing but its "
@@ -85,6 +115,10 @@ RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, const Sc
   std::istringstream words(agreement.broadcast(declare_public(text)));
   words >> terms_.ratio >> terms_.exposure >> exposure_outside_;
   terms_ = PairTerms::of(graph_, terms_.ratio, terms_.exposure);
+}
+
+double RunPairs::price_of_mean(double mu) const {
+  return mu / std::sqrt(terms_.exposure);
 }
 
 std::string RunPairs::text() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,18 @@ namespace starling {
 inline constexpr Client most_clients_of_all_pairs = 64;
 
 /// The pairs that --pairs asks for: by default all of few clients, else neighbours and others by lot. `neighbours` is
-/// the graph of the run without absences and losses. Throws UsageError. Rank-local.
-[[nodiscard]] PairGraph chosen_pairs(const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed);
+/// the graph of a run of so many clients without absences and losses; null: they talk to rank 0 alone. Throws
+/// UsageError. Rank-local.
+[[nodiscard]] PairGraph chosen_pairs(const PrivacyOptions& options, Client clients, const Schedule* neighbours,
+                                     std::uint64_t seed);
+/// Clients that would hide each other, at least, if the user took --trust pairs; none for fewer than 3 clients, and for
+/// so many that nobody would wait. Rank-local.
+[[nodiscard]] std::optional<double> hiding_of_pairs(const PrivacyOptions& options, Client clients,
+                                                    const Schedule* neighbours, std::uint64_t seed);
+/// Pairs cancel only if all clients step in every round: throws UsageError unless this rank's clients, and those of all
+/// others, have records for as many of the `planned` rounds. **Collective.**
+void require_equal_rounds(Agreement& agreement, const std::vector<ServedRounds>& served, Round planned,
+                          bool reads_pipes);
 
 /// The public part, the same on all ranks.
 class RunPairs {
@@ -29,10 +40,13 @@ class RunPairs {
   /// The chosen pairs, and the least ratio of noises that hides each client well against --collusion others
   /// (privacy/pairs/pair_price.hpp).
   /// **Collective.** Throws UsageError where nothing would hide a client.
-  RunPairs(Agreement& agreement, const PrivacyOptions& options, const Schedule& neighbours, std::uint64_t seed);
+  RunPairs(Agreement& agreement, const PrivacyOptions& options, Client clients, const Schedule* neighbours,
+           std::uint64_t seed);
 
   [[nodiscard]] const PairGraph& graph() const { return graph_; }
   [[nodiscard]] const PairTerms& terms() const { return terms_; }
+  /// The μ of the mean model, as 1/h clients hide each other: the noise of each is less by √h.
+  [[nodiscard]] double price_of_mean(double mu) const;
   /// For ledgers and digests: all that the price of releases depends on, but for the clients' own noise.
   [[nodiscard]] std::string text() const;
   /// The losses of `own`, which hold against the coalition, against others. `before` is the μ of histograms, which no

@@ -141,7 +141,8 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
     if (const std::optional<double> own = protection_->own_deviation())
       run.parameters += fmt::format(" own-deviation={}", *own);
   }
-  if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
+  if (facts_.trust && !facts_.pairs)
+    run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
   if (facts_.vertical) {
     run.parameters +=
         fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",

@@ -48,6 +48,8 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
     report.trust.vertical->in_all_parties = loss_in_clients(report.own(), facts_.vertical->holders());
     return;
   }
+  report.trust.aggregated = facts_.trust.has_value();
+  report.trust.sends_models = facts_.sends_models;
   if (facts_.pairs) {
     const auto mu = [](const std::optional<HistogramReport>& released) {
       return released ? released->record.mu.value_or(0) : 0;
@@ -58,8 +60,6 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
     return;
   }
   if (!facts_.trust) return;
-  report.trust.aggregated = true;
-  report.trust.sends_models = facts_.sends_models;
   report.trust.model = *facts_.trust;
   report.trust.of_rank_0 = layout_.count(0);
   if (*facts_.trust == TrustModel::masked && report.own().mu)

@@ -208,16 +208,25 @@ void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vect
               .relations = {in_pairs}}),
       privacy.collusion);
   options.add(
-      option("pairs", "WHICH",
-             "of --trust pairs: who shares noise: all, neighbours (of the topology and, to have 2K + 16 partners each, "
-             "others by lot), or a topology file. Default: all of up to 64 clients, else neighbours",
-             {.example = "all --trust pairs --mechanism gaussian --total-epsilon 1",
-              .files = named::spec,
-              .relations = {in_pairs}}),
+      option(
+          "pairs", "WHICH",
+          "of --trust pairs: who shares noise: all, neighbours (of the topology, if there is one, and others by lot, "
+          "to have 2K + 16 partners each), or a topology file. Default: all of up to 64 clients, else neighbours",
+          {.example = "all --trust pairs --mechanism gaussian --total-epsilon 1",
+           .files = named::spec,
+           .relations = {in_pairs}}),
       privacy.pairs_choice);
 }
 
+bool may_share_noise(const PrivacyOptions& privacy) {
+  return privacy.mechanism && !privacy.trusts_pairs && privacy.mechanism_row().gaussian() && is_whole(privacy.unit) &&
+         !privacy.prices_change() && !privacy.prices_differ() && !privacy.budget && !privacy.audit;
+}
+
 void check_privacy_options(const PrivacyOptions& privacy) {
+  check(!privacy.trusts_pairs || !(privacy.prices_change() || privacy.prices_differ()),
+        "--trust pairs with prices that change or differ: clients hide each other by noise of one size. Give one "
+        "price, or --trust local.");
   const bool none = privacy.mechanism && !privacy.protects();
   check(!none || !(privacy.epsilon || privacy.mu || privacy.total_epsilon),
         "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "

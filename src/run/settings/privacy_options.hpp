@@ -73,6 +73,9 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings
 /// options beside which pairs would not cancel.
 void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vector<Relation>& of_command);
 
+/// Whether clients that do not share noise in pairs might, as far as prices and mechanism go.
+[[nodiscard]] bool may_share_noise(const PrivacyOptions& privacy);
+
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);
 /// Throws UsageError unless a mechanism is chosen and, if it protects, a price.
