@@ -117,7 +117,8 @@ def allowed_pairs(program, graph, summary, long, home):
     """Pairs of ranks that share an edge, and where that is known from."""
     if graph is None:
         clients = summary["clients"]
-        edges, source = {(u, (u + 1) % clients) for u in range(clients)}, "a directed ring"
+        edges = {(u, (u + (1 << k)) % clients) for u in range(clients) for k in range((clients - 1).bit_length())}
+        source = "an exponential graph"
     else:
         edges, source = edges_of_graph(program, graph), graph
     if edges is None:
@@ -246,7 +247,7 @@ def main():
     parser.add_argument("--rounds", type=experiment.positive, nargs=2, default=ROUNDS, metavar=("A", "B"),
                         help="rounds of the two runs (870 990); with as many digits as each other")
     parser.add_argument("--graph", metavar="FILE", help="topology file that the edges are taken from; default: that of "
-                        "the command's --topology, or a directed ring of its clients")
+                        "the command's --topology, or an exponential graph of its clients")
     parser.add_argument("--starling", metavar="PATH", help="the program; default: this project's build, else the path")
     parser.add_argument("--mpirun", default=os.environ.get("STARLING_MPIRUN", "mpirun") + " --oversubscribe",
                         help="the launcher, with options (mpirun --oversubscribe)")

@@ -40,9 +40,10 @@ VIRTUAL = re.compile(r"^ +(?:\[\[nodiscard\]\] )?virtual (?!~)", re.MULTILINE)
 # Strings, comments and brackets, and the calls whose strings are error messages.
 TOKEN = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'|[(){}]')
 OF_ERRORS = re.compile(r"(^|::)(check|require\w*|refuse\w*|fail\w*|\w*Error|throw\w*)$")
-# A reason in brackets at the end, or before words that go on as a request: "no records (the file is empty) check the path".
+# A reason in brackets at the end, or a request that is no sentence: "no records (the file is empty) check the path", "twice; delete one".
 OLD_MESSAGE = re.compile(r"\w\S* \((?!(?:see|with|from|by) )[^()]* [^()]*\)($|\.$|\. | (?:add|change|check|choose|complete|convert|copy|correct|fetch|give|"
-                         r"keep|leave|lower|make|name|raise|remove|rename|restore|start|store|take|use|write)\b)")
+                         r"keep|leave|lower|make|name|raise|remove|rename|restore|start|store|take|use|write)\b)"
+                         r"|[)};,] (?:correct|delete|give|leave|remove|take|use|write) (?:it|one|the|them|a|an|others|--\S+)(?: |$)")
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
 

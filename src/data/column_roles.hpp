@@ -65,7 +65,7 @@ struct ColumnRoles {
 /// Refuses a `--dimension` that is not `features`, with UsageError.
 void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features);
 
-/// Refuses options on columns, with UsageError "PATH: --OPTION (WHY) leave it out".
+/// Refuses options on columns, with UsageError "PATH: --OPTION: WHY. Leave it out.".
 void refuse_column_options(const std::string& path, const ReadSettings& settings, const std::string& why);
 
 /// Refuses options on delimited text, for all other formats.

@@ -55,8 +55,8 @@ class LabelRules {
     if (label == classes_[0]) return -1;
     if (label == classes_[1]) return 1;
     const std::string fault = fmt::format(
-        "is neither {} nor {} (--class-labels) correct it, name both labels there, or leave its records out by "
-        "--ignore",
+        "is neither {} nor {} of --class-labels. Correct it, name both labels there, or leave its records out: "
+        "--ignore.",
         classes_[0], classes_[1]);
     throw RecordError(fmt::format("{}: a label {}", reader.where(), fault),
                       fmt::format("{}: label {} {}", reader.where(), label, fault));

@@ -45,6 +45,9 @@ class Graph : public Schedule {
   [[nodiscard]] virtual Round telling_rounds() const = 0;
 };
 
+/// The family of a run that names no graph. Any two of n clients hear of each other within ⌈log2 n⌉ rounds.
+inline constexpr const char* usual_family = "exponential";
+
 /// The graph of a family by its spec; drawn anew in every round if the spec says `rounds=endless`. Throws UsageError.
 [[nodiscard]] std::unique_ptr<Graph> make_graph(std::string_view spec, Client clients, WeightRule rule);
 /// The graph of a `.topo` file's text. Errors begin "name:line: …". Throws UsageError.

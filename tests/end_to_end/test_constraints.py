@@ -63,7 +63,8 @@ class Public(TestCase):
         self.assertGreater(binding["mean"], 0)
         self.assertAlmostEqual(binding["mean"], binding["max"], places=12)
         self.assertTrue(any("as a server would" in note for note in runs[0]["notes"]))
-        own = self.summary_of(1, [*self.DRIFT, *words], "own")["constraints"][0]["dual_final"]
+        self.write("ring.topo", "generate directed-ring clients=3\n")
+        own = self.summary_of(1, [*self.DRIFT, *words, "--topology", str(self.folder / "ring.topo")], "own")["constraints"][0]["dual_final"]
         self.assertGreater(own["max"] - own["mean"], 1e-6)
         alone = [self.summary_of(1, ["--source", "synthetic:drift:informative=1", "--clients", "1", *words, "--dual-scope", scope],
                                  scope) for scope in ("client", "shared")]

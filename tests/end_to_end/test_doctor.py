@@ -96,7 +96,7 @@ class Doctor(TestCase):
         self.assertEqual(verdicts["ranks"], "look")
         idle = [rank for rank, seconds in enumerate(found["exchange"]) if seconds is None]
         self.assertEqual(idle, [r for r in range(4) if r not in {u * 4 // 3 for u in range(3)}])
-        self.assertEqual(len(found["edges"]), 3)
+        self.assertEqual(len(found["edges"]), 6)
 
     def test_directory(self):
         """The directory itself, or the one that it will be made in."""

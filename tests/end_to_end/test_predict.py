@@ -158,7 +158,7 @@ class Kinds(PredictCase):
     def test_labels_that_cannot_be_declared(self):
         self.two_classes(0, 1, "train.csv")
         words = ["omd", *QUIET, "--source", "train.csv", "--label", "kind", "--clients", "1", "--output", "run"]
-        for more, code, pattern in ((["1,2"], UNREADABLE, "row 5: a label is neither 1 nor 2 (--class-labels)"),
+        for more, code, pattern in ((["1,2"], UNREADABLE, "row 5: a label is neither 1 nor 2 of --class-labels"),
                                     (["0"], UNUSABLE, "--class-labels with 1 numbers: it takes two different numbers"),
                                     (["1,1"], UNUSABLE, "--class-labels with 1,1: it takes two different numbers"),
                                     (["0,1", "--ignore", "1"], UNUSABLE, "label 1 stands in --class-labels and in --ignore"),

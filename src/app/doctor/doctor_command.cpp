@@ -89,7 +89,7 @@ void Doctor::open_graph() {
   std::optional<Client> asked = config_.clients;
   if (config_.clients_per_rank) asked = *config_.clients_per_rank * ranks;
   graph_ = config_.topology ? read_graph(*config_.topology)
-                            : make_graph("directed-ring", asked.value_or(ranks), WeightRule::sender);
+                            : make_graph(usual_family, asked.value_or(ranks), WeightRule::sender);
   const Client clients = graph_->clients();
   check(!asked || *asked == clients,
         "{} clients are asked for but the topology has {}: they must agree. Leave out --clients, or name another "
@@ -103,7 +103,7 @@ void Doctor::open_graph() {
 }
 
 std::string Doctor::words_for_graph() const {
-  return fmt::format("{} of {} clients, {} numbers each", config_.topology.value_or("a directed ring"),
+  return fmt::format("{} of {} clients, {} numbers each", config_.topology.value_or("an exponential graph"),
                      graph_->clients(), message_length(config_.dimension, Mixing::push_sum));
 }
 

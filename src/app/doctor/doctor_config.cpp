@@ -18,7 +18,7 @@ Options doctor_options(DoctorConfig& config) {
   options.group("Clients");
   options.add(
       declared("topology",
-               {.help = "topology file, laid out over the ranks as omd does; default: a directed ring of all clients"}),
+               {.help = "topology file, laid out over the ranks as omd does; default: an exponential graph of all clients"}),
       config.topology);
   options.add(
       declared(

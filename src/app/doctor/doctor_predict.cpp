@@ -261,13 +261,13 @@ Client default_clients(int ranks, const LaunchDefaults& defaults) {
 
 Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
   Said said;
-  said.launch.topology = defaults.topology.value_or("directed-ring");
+  said.launch.topology = defaults.topology.value_or(usual_family);
   said.launch.dimension = defaults.dimension;
   said.launch.cpus = defaults.cpus;
   std::vector<std::string> seen;
   for (const auto& [name, value] : pairs_of(text)) {
-    check(std::ranges::find(seen, name) == seen.end(), "--predict: {}= stands twice, delete one", name);
-    check(!value.empty(), "--predict: {}= has no value, write one", name);
+    check(std::ranges::find(seen, name) == seen.end(), "--predict: {}= stands twice. Delete one.", name);
+    check(!value.empty(), "--predict: {}= has no value. Write one.", name);
     seen.push_back(name);
     key_of(name)->take(said, value);
   }

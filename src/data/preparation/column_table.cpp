@@ -84,9 +84,9 @@ void take_line(const std::string& where, const Record& record, const ColumnTable
   std::optional<ColumnLine>& line = j ? table.features[*j] : table.label;
   check<DataError>(
       !line || !is_ambiguous(record.key, constants.columns),
-      "{}: several features are called '{}', and the name means the first; give the others' numbers, from 0", where,
+      "{}: several features are called '{}', and the name means the first. Give the others' numbers, from 0.", where,
       excerpt(record.key));
-  check<DataError>(!line, "{}: {} '{}' stands there twice; remove a line", where, j ? "feature" : "the label",
+  check<DataError>(!line, "{}: {} '{}' stands there twice. Remove a line.", where, j ? "feature" : "the label",
                    excerpt(record.key));
   line = ColumnLine{record.values.empty() ? record.label : record.values[0], record.label};
   form.check_line(where, *line);

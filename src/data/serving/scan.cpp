@@ -118,7 +118,7 @@ void map_label(const DataSettings& settings, const RecordReader& reader, Record&
     throw RecordError(fmt::format("{}: {}", reader.where(), error.what()),
                       fmt::format("{}: {}", reader.where(), error.shown()));
   } catch (const DataError& error) {
-    throw RecordError(fmt::format("{}: its label does not fit the loss (--loss) correct the row", reader.where()),
+    throw RecordError(fmt::format("{}: its label does not fit --loss. Correct the row.", reader.where()),
                       fmt::format("{}: {}", reader.where(), error.what()));
   }
 }

@@ -73,7 +73,7 @@ void Categories::read() {
     const double value = of_column.values[0];
     const bool added = column.values_of_keys.emplace(category_key(of_category.key), value).second;
     column.table.values.emplace(of_category.key, value);
-    check<DataError>(added, "{}: category '{}' of column '{}' stands there twice; remove a line", columns->where(),
+    check<DataError>(added, "{}: category '{}' of column '{}' stands there twice. Remove a line.", columns->where(),
                      excerpt(of_category.key), excerpt(of_column.key));
   }
   check<DataError>(!columns_.empty(), "{}: no category: --encode says which number each stands for. Add them.", path);

@@ -109,7 +109,7 @@ class Parser : private TextLines {
       constexpr std::string_view key = "clients=";
       if (word == words[0]) continue;
       if (word.starts_with(key)) {
-        require(!clients_, "clients= stands twice, delete one");
+        require(!clients_, "clients= stands twice. Delete one.");
         clients_ = static_cast<Client>(integer(word.substr(key.size()), "clients", 1, max_clients));
       } else {
         spec += (spec.empty() ? "" : separator(spec)) + std::string(word);

@@ -206,7 +206,7 @@ void check_method(const InferConfig& config) {
     check(level > 0 && level < 1, "--levels {}: each lies between 0 and 1.", level);
     check(std::find(config.levels.begin(), config.levels.begin() + static_cast<std::ptrdiff_t>(i), level) ==
               config.levels.begin() + static_cast<std::ptrdiff_t>(i),
-          "--levels {} stands there twice; give it once", level);
+          "--levels {} stands there twice. Give it once.", level);
   }
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const MechanismRow& mechanism = config.privacy.mechanism_row();

@@ -33,16 +33,16 @@ RunConstraints::RunConstraints(const ConstraintOptions& options, const Constrain
 /// Options that belong to constraints which are not there.
 void RunConstraints::refuse_what_has_no_meaning() const {
   const auto refuse = [](const char* option, bool given, const char* why) {
-    check(!given, "--{} {} leave it out", option, why);
+    check(!given, "--{} {}. Leave it out.", option, why);
   };
   if (set_.data.empty()) {
-    const char* why = "without a constraint on data (public ones cost nothing and are not released)";
+    const char* why = "without a constraint on data: public ones cost nothing and are not released";
     refuse("private-constraint", options_.how.has_value(), why);
     refuse("privacy-split", options_.split.has_value(), why);
     refuse("constraint-clip", options_.clip.has_value(), why);
   }
   if (set_.on_models() == 0) {
-    const char* why = "with an energy budget alone (it has no dual on models)";
+    const char* why = "with an energy budget alone: it has no dual on models";
     refuse("dual", options_.dual.has_value(), why);
     refuse("dual-regularisation", options_.regularisation.has_value(), why);
     refuse("dual-step", options_.dual_step.has_value(), why);

@@ -56,7 +56,7 @@ RunGraph::RunGraph(OmdConfig& config, const GraphClients& clients, std::unique_p
 
 std::unique_ptr<Graph> RunGraph::base() const {
   if (config_.topology) return read_graph(*config_.topology);
-  return make_graph(std::string(usual_family), clients_.at_first, WeightRule::sender);
+  return make_graph(usual_family, clients_.at_first, WeightRule::sender);
 }
 
 std::unique_ptr<GraphOfSome> RunGraph::rewired() const {
@@ -116,9 +116,9 @@ void RunGraph::check_graph(const Graph& graph, std::vector<std::string>& notes) 
 std::string RunGraph::note_on_length(Round exchanges) const {
   if (!joint_window_ || *joint_window_ == 1 || *joint_window_ <= exchanges) return "";
   return fmt::format(
-      "the topology: its edges connect all clients over {} exchanges, and this run has {} (some clients "
-      "may not hear of others, and models do not agree) play more rounds, raise --gossip-steps, or "
-      "shorten the phases",
+      "the topology: its edges connect all clients over {} exchanges, and this run has {}: some clients may not hear "
+      "of "
+      "others, and models do not agree. Play more rounds, raise --gossip-steps, or shorten the phases",
       *joint_window_, exchanges);
 }
 

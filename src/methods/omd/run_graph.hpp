@@ -14,9 +14,6 @@
 
 namespace starling {
 
-/// The family without --topology.
-inline constexpr const char* usual_family = "directed-ring";
-
 /// The clients of a run over a graph.
 struct GraphClients {
   const Membership& members;

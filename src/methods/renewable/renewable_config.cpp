@@ -172,14 +172,14 @@ void check_loss(RenewableConfig& config) {
 
 void check_variant(const RenewableConfig& config, const Options& options) {
   const auto only = [&](const char* option, bool sensible, const char* with) {
-    check(!options.given(option) || sensible, "--{} has no meaning without {} leave it out", option, with);
+    check(!options.given(option) || sensible, "--{} has no meaning without {}. Leave it out.", option, with);
   };
   const bool online = config.variant == Variant::online;
-  only("epochs", !config.offline(), "a variant that reads the data in turn (offline reads all in each pass)");
+  only("epochs", !config.offline(), "a variant that reads the data in turn: offline reads all in each pass");
   only("rounds", config.variant != Variant::offline_one_step, "a variant that takes more than one step");
   for (const char* option : {"epsilon", "mu", "total-epsilon", "delta", "clip", "budget-unit"}) {
     only(option, !config.open() || config.privacy.protects(),  // with another mechanism, that is what is wrong
-         "--variant private or private-paper (nothing is protected)");
+         "--variant private or private-paper, as nothing is protected");
   }
   check(config.start != "safe" || online, "--start safe with this variant: {}. Use zero or a file.",
         config.offline() ? "it minimises over all data anyway" : "that minimisation would have to be paid for");

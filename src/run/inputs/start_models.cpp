@@ -45,7 +45,7 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
         continue;
       }
       if (where == "uniform") domain.centre(models[k]);
-      check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain; use --start uniform");
+      check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain. Use --start uniform.");
     }
     return {declare_public(std::move(models)), notes};
   }

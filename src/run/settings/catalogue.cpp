@@ -156,7 +156,7 @@ const std::vector<Option>& catalogue() {
               .range = {0, 10},
               .relations = {excludes("step-decay=linear", "steps that fall along a line have no p")}}),
       option("topology", "FILE",
-             "topology file (see starling topology --help); default: a directed ring of all clients",
+             "topology file (see starling topology --help); default: an exponential graph of all clients",
              {.example = "ring.topo", .common = true, .files = named::file}),
       option("trust", "WHOM",
              "with plug-in: local (every client adds noise to every batch's part) or central (rank 0 sees sums of "
