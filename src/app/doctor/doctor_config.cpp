@@ -17,8 +17,9 @@ Options doctor_options(DoctorConfig& config) {
   Options options("doctor");
   options.group("Clients");
   options.add(
-      declared("topology",
-               {.help = "topology file, laid out over the ranks as omd does; default: an exponential graph of all clients"}),
+      declared(
+          "topology",
+          {.help = "topology file, laid out over the ranks as omd does; default: an exponential graph of all clients"}),
       config.topology);
   options.add(
       declared(
