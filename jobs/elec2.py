@@ -39,7 +39,7 @@ def data_folder(options):
     data = pathlib.Path(options.data).resolve()
     for name in (DATA, LABELS):
         if not (data / name).exists():
-            experiment.fail(f"there is no {data / name} (the data set elec2 is not part of the project) say --data FOLDER")
+            experiment.fail(f"there is no {data / name}: the data set elec2 is not part of the project. Say where it is: --data FOLDER.")
     return data
 
 

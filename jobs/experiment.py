@@ -32,10 +32,10 @@ def find_starling(asked):
     """The program: --starling, else a build of this project, else the one on the path."""
     if asked:
         found = shutil.which(asked)
-        return found or fail(f"there is no program '{asked}' (--starling names it)")
+        return found or fail(f"there is no program '{asked}'. Name another: --starling PATH.")
     builds = [PROJECT / "build" / name / "starling" for name in ("release", "native", "quickstart", "dev")]
     found = next((str(build) for build in builds if build.exists()), shutil.which("starling"))
-    return found or fail("no starling found (looked under build/ and on the path) build it, or say --starling PATH")
+    return found or fail("no starling found under build/ and on the path. Build it, or name it: --starling PATH.")
 
 
 def privacy(starling, action, **options):

@@ -242,7 +242,7 @@ def untuned(mnist, folder):
 
 
 def nothing_to_tune(mnist, folder):
-    raise RuntimeError("--tune with the untuned table (it has no settings) name another table")
+    raise RuntimeError("--tune with the untuned table: it has no settings. Name another table.")
 
 
 # What is measured, and how its settings are chosen.
@@ -277,7 +277,7 @@ def main():
     data = pathlib.Path(options.data).resolve()
     for name in (*IMAGES["train"], *IMAGES["test"]):
         if not (data / name).exists():
-            experiment.fail(f"there is no {data / name} (the data set MNIST is not part of the project) say --data FOLDER")
+            experiment.fail(f"there is no {data / name}: the data set MNIST is not part of the project. Say where it is: --data FOLDER.")
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
     with tempfile.TemporaryDirectory(prefix="mnist-") as scratch:

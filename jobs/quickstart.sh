@@ -146,7 +146,7 @@ say ""
 if ((status == 0)); then
   if (($# == 0)); then show_yardsticks "$output"; fi
 else
-  say "starling ended with exit code $status (its message is above)"
+  say "starling ended with exit code $status: its message is above"
 fi
 say ""
 say "To try next:"

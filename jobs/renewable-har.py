@@ -182,7 +182,7 @@ def main():
         parser.error(f"--kinds: there is no {unknown[0]} (known: {', '.join(KINDS)})")
     data = pathlib.Path(options.data).resolve()
     if not (data / "1.csv.gz").exists():
-        experiment.fail(f"there is no {data / '1.csv.gz'} (the data set is not part of the project) say --data FOLDER")
+        experiment.fail(f"there is no {data / '1.csv.gz'}: the data set is not part of the project. Say where it is: --data FOLDER.")
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
     with tempfile.TemporaryDirectory(prefix="renewable-har-") as scratch:

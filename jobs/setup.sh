@@ -115,27 +115,27 @@ setup_by_apt() {
 
   if ! can_be_root; then
     if ((${#missing[@]} == 0)); then
-      say "no ${lacking[*]} (neither root nor sudo) going on: starling runs without, but draws, reads or tests less"
+      say "no ${lacking[*]}, and neither root nor sudo. Going on: starling runs without, but draws, reads or tests less."
       return
     fi
-    say "packages are missing (and installing them needs root or sudo) run this as root, then repeat:"
+    say "packages are missing, and installing them needs root or sudo. Run this as root, then repeat:"
     printf '  apt-get update && apt-get install --no-install-recommends -y %s\n' "${all[*]}" >&2
     exit 2
   fi
 
   say "installing ${all[*]}"
-  apt_get update -q || say "apt-get update failed (see above) trying with the lists that are there"
+  apt_get update -q || say "apt-get update failed: see above. Trying with the lists that are there."
   if ((${#missing[@]} > 0)); then
     if ! apt_get install -q -y --no-install-recommends "${missing[@]}"; then
-      say "apt-get could not install ${missing[*]} (see above) check the network and the package sources; starling" \
-          "is built on Debian 12 or later and Ubuntu 24.04 or later"
+      say "apt-get could not install ${missing[*]}: see above. Check the network and the package sources. Starling" \
+          "is built on Debian 12 or later and Ubuntu 24.04 or later."
       exit 2
     fi
   fi
   if ((${#lacking[@]} > 0)) && ! apt_get install -q -y --no-install-recommends "${lacking[@]}"; then  # one of them may be unknown
     for name in "${lacking[@]}"; do
       apt_get install -q -y --no-install-recommends "$name" ||
-        say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws, reads or tests less"
+        say "no $name: apt-get could not install it. Going on: starling runs without, but draws, reads or tests less."
     done
   fi
 }
@@ -174,8 +174,8 @@ look_elsewhere() {
     say "no apt-get here, but all that is needed seems to be there"
     return
   fi
-  say "not found: $(printf '%s, ' "${missing[@]}" | sed 's/, $//') (and there is no apt-get here to install it)" \
-      "install by one of these ways, then repeat:"
+  say "not found: $(printf '%s, ' "${missing[@]}" | sed 's/, $//'), and there is no apt-get here to install it." \
+      "Install it by one of these ways, then repeat:"
   names_elsewhere >&2
   exit 2
 }
@@ -187,7 +187,7 @@ for word in "$@"; do
     --tests) tests=yes ;;
     --print) print=yes ;;
     --help | -h) usage; exit 0 ;;
-    *) say "unknown argument '$word' (see jobs/setup.sh --help)"; exit 2 ;;
+    *) say "unknown argument '$word'. See jobs/setup.sh --help."; exit 2 ;;
   esac
 done
 

@@ -34,15 +34,15 @@ say() { printf '%s\n' "${SLURM_JOB_NAME:-slurm.sh}: $*" >&2; }
 # Better one clear line here than one from each node.
 check_job() {
   if ! command -v srun >/dev/null; then
-    say "no srun (this script is for SLURM, which is not here) run bash jobs/quickstart.sh instead"
+    say "no srun: this script is for SLURM, which is not here. Run bash jobs/quickstart.sh instead."
     exit 2
   fi
   if [[ -z ${SLURM_JOB_ID:-} ]]; then
-    say "this is not a job (it was started without sbatch) run it by sbatch"
+    say "this is not a job: it was started without sbatch. Run it by sbatch."
     exit 2
   fi
   if [[ ! -x $STARLING ]]; then
-    say "no '$STARLING' in $PWD (not built, or sbatch called elsewhere) build it, or set STARLING"
+    say "no '$STARLING' in $PWD: it is not built, or sbatch was called elsewhere. Build it, or set STARLING."
     exit 2
   fi
 }
@@ -107,11 +107,11 @@ fetch_run() {
   if [[ ! -e $kept || $kept -ef $work ]]; then return; fi
   if [[ -e $work ]]; then
     if is_whole "$work" "$kept"; then return; fi
-    say "$work has lost files (what is old is removed there?) the run goes on from its copy in $RESULTS"
+    say "$work has lost files, as where a site removes what is old: the run goes on from its copy in $RESULTS"
     mv -- "$work" "$work.incomplete-$(date +%s)"
   fi
   if ! replace "$kept" "$work"; then
-    say "cannot copy $kept to $SCRATCH (see above) make room there, then scontrol requeue $SLURM_JOB_ID"
+    say "cannot copy $kept to $SCRATCH: see above. Make room there, then scontrol requeue $SLURM_JOB_ID."
     exit 5
   fi
 }
@@ -121,7 +121,7 @@ keep_run() {
   if [[ $SCRATCH -ef $RESULTS || ! -e $SCRATCH/$1 ]]; then return; fi
   if replace "$SCRATCH/$1" "$RESULTS/$1"; then return; fi
   place=$SCRATCH/$1
-  say "cannot copy $SCRATCH/$1 to $RESULTS (see above) make room there and copy it, before it is removed from $SCRATCH"
+  say "cannot copy $SCRATCH/$1 to $RESULTS: see above. Make room there and copy it, before it is removed from $SCRATCH."
   if ((status == 0)); then status=5; fi
 }
 
@@ -166,11 +166,11 @@ preempted() {
 # put_back: asks SLURM to start this job again, under the same number, in the same place.
 put_back() {
   if ((${SLURM_RESTART_COUNT:-0} >= RESTARTS)); then
-    say "stopped by SLURM after $SECONDS s and not put back (this happened $RESTARTS times) raise --time, or RESTARTS"
+    say "stopped by SLURM after $SECONDS s and not put back: this happened $RESTARTS times. Raise --time, or RESTARTS."
     return
   fi
   say "stopped by SLURM after $SECONDS s, goes back into the queue"
-  scontrol requeue "$SLURM_JOB_ID" || say "SLURM does not take it back (see above) RESUME=$1 goes on in another job"
+  scontrol requeue "$SLURM_JOB_ID" || say "SLURM does not take it back: see above. Go on in another job: RESUME=$1."
 }
 
 # starling_job COMMAND OPTIONS... -- MORE...: the whole job, where MORE is what stands after the script's name and wins.
@@ -194,7 +194,7 @@ starling_job() {
   mkdir -p -- "$RESULTS" "$SCRATCH"
   fetch_run "$name"
   if [[ -n ${RESUME:-} && ! -e $SCRATCH/$name ]]; then
-    say "no '$RESUME' in $RESULTS or $SCRATCH (RESUME names a run directory that is there) list them by ls -d run-*"
+    say "no '$RESUME' in $RESULTS or $SCRATCH: RESUME names a run directory that is there. List them by ls -d run-*."
     exit 2
   fi
 
@@ -209,17 +209,17 @@ starling_job() {
     options=(${kept[@]+"${kept[@]}"})
     words+=("${options[@]}" "$@" --output "$SCRATCH/$name")
   elif [[ ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/run-is-beginning && ! -e $SCRATCH/$name/history.csv ]]; then
-    say "$SCRATCH/$name cannot go on: it may have released histograms before its first round, and has lost them (a new" \
-        "start would pay for them again). $SCRATCH/$name/private/*/ledger says what is charged. To pay again, submit a new job"
+    say "$SCRATCH/$name cannot go on: it may have released histograms before its first round, and has lost them. A new" \
+        "start would pay for them again; $SCRATCH/$name/private/*/ledger says what is charged. To pay again, submit a new job."
     exit 2
   elif [[ ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/run-is-beginning ]]; then
-    say "$SCRATCH/$name is there, and its run is of a kind that cannot be resumed (running again would spend privacy" \
-        "again) if you want that, submit a new job"
+    say "$SCRATCH/$name is there, and its run is of a kind that cannot be resumed: running again would spend privacy" \
+        "again. If you want that, submit a new job."
     exit 2
   else
     say "goes on with $SCRATCH/$name"
     take_along "$@"
-    if ((${#left[@]} > 0)); then say "not used: ${left[*]} (a run that goes on has its options in its config.ini)"; fi
+    if ((${#left[@]} > 0)); then say "not used: ${left[*]}: a run that goes on has its options in its config.ini"; fi
     words=("$command" --resume "$SCRATCH/$name" ${taken[@]+"${taken[@]}"})
   fi
 

@@ -171,7 +171,7 @@ class Doctor(TestCase):
     @unittest.skipUnless(separates(), "needs the right to separate host names and mounts")
     def test_hosts_are_named_and_share_a_directory_or_do_not(self):
         checks, verdicts = self.on_two_hosts("true")
-        self.assertEqual(checks["ranks"]["value"], "2 on 2 hosts: 1 to 1 on each.")
+        self.assertEqual(checks["ranks"]["value"], "2 on 2 hosts (1 to 1 on each)")
         self.assertRegex(checks["edges"]["value"], r"rank (0 on alpha to rank 1 on beta|1 on beta to rank 0 on alpha)\)$")
         self.assertEqual((verdicts["sharing"], verdicts["HDF5"]), ("ok", "ok"))
         self.assertIn("all hosts see the same", checks["sharing"]["value"])

@@ -42,7 +42,7 @@ class Scripts(TestCase):
                 done = subprocess.run(["bash", path], cwd=SOURCE, env={**variables, "SLURM_ARRAY_TASK_ID": "1"},
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertRegex(done.stderr, "no srun .* run bash jobs/quickstart.sh|not a job .* run it by sbatch")
+                self.assertRegex(done.stderr, "no srun: .* Run bash jobs/quickstart.sh|not a job: .* Run it by sbatch")
 
     def test_the_sweeps_table_is_of_its_array(self):
         script = (SOURCE / "jobs/sweep.sbatch").read_text()
@@ -126,7 +126,7 @@ class Jobs(SlurmCase):
         self.assertIn("minus", ended.log)
         ended = self.await_end(no_program)
         self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
-        self.assertRegex(ended.log, "starling-omd: no '.*/nothing' in .* build it, or set STARLING")
+        self.assertRegex(ended.log, "starling-omd: no '.*/nothing' in .* Build it, or set STARLING")
         ended = self.await_end(nothing_to_resume)
         self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
         self.assertIn(f"no 'run-omd-0' in {self.folder}", ended.log)

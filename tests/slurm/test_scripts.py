@@ -159,7 +159,7 @@ class Around(TestCase):
         self.run_job([*WORDS, "--rounds", "300"])
         result = self.run_job(["--rounds", "500", "--epsilon", "3", "--checkpoint-every=50", "--json"], SLURM_JOB_ID="8",
                               RESUME=f"run-omd-{JOB}/")
-        self.assertIn("not used: --epsilon 3 (a run that goes on", result.err)
+        self.assertIn("not used: --epsilon 3: a run that goes on", result.err)
         self.assertEqual(json.loads(result.out)["rounds"], 500)
         self.assertEqual((self.setting("checkpoint-every"), self.setting("epsilon")), ("50", "1"))
         self.assertEqual(tree(self.results / f"run-omd-{JOB}"), tree(self.scratch / f"run-omd-{JOB}"))
