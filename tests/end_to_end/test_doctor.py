@@ -7,7 +7,7 @@ import subprocess
 
 from harness import *
 
-CHECKS = ["starling", "MPI", "threads", "ranks", "CPUs", "binding", "memory", "free space", "HDF5", "sharing", "entropy",
+CHECKS = ["starling", "MPI", "threads", "ranks", "CPUs", "binding", "memory", "/dev/shm", "free space", "HDF5", "sharing", "entropy",
           "clocks", "edges", "exchange"]
 BAD = 1
 USAGE = 2
@@ -107,7 +107,7 @@ class Doctor(TestCase):
             self.assertEqual(verdicts["HDF5"], "ok")
         result = self.doctor(2, "--json", "--output", "nowhere/next")
         found, verdicts = self.examined(result)
-        self.assertEqual((result.code, verdicts["HDF5"], verdicts["free space"]), (BAD, "bad", "bad"))
+        self.assertEqual((result.code, verdicts["HDF5"], verdicts["free space"], verdicts["sharing"]), (BAD, "bad", "look", "look"))
         self.assertIn("there is no directory", result.out)
         self.leaves_nothing()
 

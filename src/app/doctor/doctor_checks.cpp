@@ -17,6 +17,8 @@ constexpr double mebibyte = 1 << 20;
 constexpr double gibibyte = 1 << 30;
 constexpr double little_memory = 256 * mebibyte;  ///< of a rank: 64 MB of records, as much again, and the libraries
 constexpr double no_memory = 64 * mebibyte;
+constexpr double little_shared_memory = 16 * mebibyte;
+constexpr double no_shared_memory = 5 * mebibyte;  // less than a rank's segment of Open MPI
 constexpr double little_space = gibibyte;
 constexpr double no_space = 16 * mebibyte;
 constexpr double visible_skew = 0.1;  ///< seconds; beyond, files of one run have dates that contradict each other
@@ -187,22 +189,43 @@ Finding judge_binding(const LaunchFacts& facts) {
           Verdict::ok, ""};
 }
 
-Finding judge_memory(const LaunchFacts& facts) {
-  std::optional<double> least;
-  std::string where;
+struct RoomOfRank {
+  double bytes = 0;
+  std::string host;
+};
+
+/// The least that a host has for each of its ranks, of what a rank says that its host has; none where no host says it.
+std::optional<RoomOfRank> least_of_hosts(const LaunchFacts& facts, std::optional<std::int64_t> RankFacts::*of_host) {
+  std::optional<RoomOfRank> least;
   for (const auto& [host, members] : hosts_of(facts)) {
-    const auto& memory = facts.ranks[members.front()].memory;
-    if (!memory) continue;
-    const double of_rank = static_cast<double>(*memory) / static_cast<double>(members.size());
-    if (least && of_rank >= *least) continue;
-    least = of_rank;
-    where = host;
+    const std::optional<std::int64_t>& bytes = facts.ranks[members.front()].*of_host;
+    if (!bytes) continue;
+    const double of_rank = static_cast<double>(*bytes) / static_cast<double>(members.size());
+    if (!least || of_rank < least->bytes) least = {of_rank, host};
   }
-  if (!least) return {"unknown", Verdict::look, "the system does not say how much there is (/proc/meminfo)"};
-  Finding finding{fmt::format("{} for each rank on {}", in_bytes(*least), where), Verdict::ok, ""};
-  if (*least >= little_memory) return finding;
-  return {finding.value, *least < no_memory ? Verdict::bad : Verdict::look,
-          "records take up to --memory megabytes of a rank, models and messages more: start fewer ranks on this host"};
+  return least;
+}
+
+Finding judge_room(const RoomOfRank& room, double little, double none, const std::string& advice) {
+  const std::string value = fmt::format("{} for each rank on {}", in_bytes(room.bytes), room.host);
+  if (room.bytes >= little) return {value, Verdict::ok, ""};
+  return {value, room.bytes < none ? Verdict::bad : Verdict::look, advice};
+}
+
+Finding judge_memory(const LaunchFacts& facts) {
+  const std::optional<RoomOfRank> room = least_of_hosts(facts, &RankFacts::memory);
+  if (!room) return {"unknown", Verdict::look, "the system does not say how much there is (/proc/meminfo)"};
+  return judge_room(*room, little_memory, no_memory,
+                    "records take up to --memory megabytes of a rank, models and messages more: start fewer ranks on "
+                    "this host");
+}
+
+Finding judge_shared_memory(const LaunchFacts& facts) {
+  const std::optional<RoomOfRank> room = least_of_hosts(facts, &RankFacts::shared_memory);
+  if (!room) return {"no /dev/shm", Verdict::ok, ""};
+  return judge_room(*room, little_shared_memory, no_shared_memory,
+                    "MPI passes messages between the ranks of a host through /dev/shm: empty it, or give the container "
+                    "more (docker run --shm-size=1g)");
 }
 
 Finding judge_space(const LaunchFacts& facts) {
@@ -210,7 +233,7 @@ Finding judge_space(const LaunchFacts& facts) {
   std::size_t where = 0;
   for (std::size_t r = 0; r < facts.ranks.size(); ++r) {
     const auto& space = facts.ranks[r].free_space;
-    if (!space) return {fmt::format("unknown on {}", named(facts, {r})), Verdict::bad, "see the next row"};
+    if (!space) return {fmt::format("unknown on {}", named(facts, {r})), Verdict::look, "see HDF5"};
     if (least && static_cast<double>(*space) >= *least) continue;
     least = static_cast<double>(*space);
     where = r;
@@ -230,6 +253,8 @@ Finding judge_hdf5(const LaunchFacts& facts) {
 
 Finding judge_sharing(const LaunchFacts& facts) {
   const std::size_t hosts = hosts_of(facts).size();
+  if (!facts.ranks.front().disk_problem.empty())
+    return {"unknown: rank 0 has no file there", Verdict::look, "see HDF5"};
   return first_problem(
       facts, &RankFacts::sharing_problem,
       hosts == 1 ? "one host, one directory" : fmt::format("all hosts see the same directory {}", facts.directory));
@@ -313,6 +338,7 @@ const std::vector<DoctorCheck>& doctor_checks() {
       {"CPUs", "whether ranks outnumber them on a host, and if so, whether those that wait yield", judge_cores},
       {"binding", "whether ranks are bound to CPUs that others need while some are free", judge_binding},
       {"memory", "what the fullest host has left for each of its ranks", judge_memory},
+      {"/dev/shm", "what the fullest host has left there for each of its ranks", judge_shared_memory},
       {"free space", "in the directory of --output", judge_space},
       {"HDF5", "version, and whether a file can be written there and read back", judge_hdf5},
       {"sharing", "whether all hosts see the same directory there", judge_sharing},

@@ -24,8 +24,9 @@ struct RankFacts {
   int cpus_of_host = 0;   ///< that are the job's
   std::vector<int> cpus;  ///< that the operating system lets this rank run on, ascending
   std::optional<bool> yields;
-  std::optional<std::int64_t> memory;      ///< bytes that the host and its control groups can still give
-  std::optional<std::int64_t> free_space;  ///< bytes in the directory
+  std::optional<std::int64_t> memory;         ///< bytes that the host and its control groups can still give
+  std::optional<std::int64_t> shared_memory;  ///< bytes that are free in /dev/shm of the host; none without it
+  std::optional<std::int64_t> free_space;     ///< bytes in the directory
   std::string disk_problem;     ///< why an HDF5 file could not be written there and read back; empty if it could
   std::string sharing_problem;  ///< why this rank cannot read rank 0's file there; empty if it can
   std::string entropy_problem;  ///< why the operating system gives no random numbers; empty if it does

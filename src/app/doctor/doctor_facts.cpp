@@ -26,7 +26,8 @@
 namespace starling {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, version, build, mpi, threads, hdf5, launched, cpus_of_host, cpus,
-                                   yields, memory, free_space, disk_problem, sharing_problem, entropy_problem)
+                                   yields, memory, shared_memory, free_space, disk_problem, sharing_problem,
+                                   entropy_problem)
 
 namespace {
 
@@ -114,6 +115,7 @@ RankFacts local_facts(const std::string& directory) {
   facts.cpus = allowed_cpus();
   facts.yields = yields_when_idle();
   if (const double memory = usable_memory(); memory < infinity) facts.memory = static_cast<std::int64_t>(memory);
+  facts.shared_memory = free_space("/dev/shm");
   facts.free_space = free_space(directory);
   facts.entropy_problem = entropy_problem();
   return facts;
@@ -148,11 +150,7 @@ void try_directory(Agreement& agreement, const std::string& directory, RankFacts
   const TrialFile own(path(agreement.rank()));
   facts.disk_problem = problem_of([&] { write_own(directory, own.path()); });
   const std::vector<std::string> problems = agreement.all_gather(declare_public(facts.disk_problem));
-  if (problems[0].empty()) {
-    facts.sharing_problem = problem_of([&] { read_when_seen(path(0)); });
-  } else {
-    facts.sharing_problem = "rank 0 could not write its file, so it is not known";
-  }
+  if (problems[0].empty()) facts.sharing_problem = problem_of([&] { read_when_seen(path(0)); });
   agreement.barrier();
 }
 

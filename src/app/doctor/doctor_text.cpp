@@ -43,12 +43,19 @@ std::string last_sentence(const std::vector<Examined>& checks) {
 }
 
 Json of_rank(const RankFacts& rank) {
-  return {{"host", rank.host},         {"version", rank.version},
-          {"build", rank.build},       {"mpi", rank.mpi},
-          {"threads", rank.threads},   {"hdf5", rank.hdf5},
-          {"launched", rank.launched}, {"cpus_of_host", rank.cpus_of_host},
-          {"cpus", rank.cpus},         {"yields", rank.yields},
-          {"memory", rank.memory},     {"free_space", rank.free_space}};
+  return {{"host", rank.host},
+          {"version", rank.version},
+          {"build", rank.build},
+          {"mpi", rank.mpi},
+          {"threads", rank.threads},
+          {"hdf5", rank.hdf5},
+          {"launched", rank.launched},
+          {"cpus_of_host", rank.cpus_of_host},
+          {"cpus", rank.cpus},
+          {"yields", rank.yields},
+          {"memory", rank.memory},
+          {"shared_memory", rank.shared_memory},
+          {"free_space", rank.free_space}};
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ LaunchFacts healthy() {
     rank.cpus = {r % 2};
     rank.yields = false;
     rank.memory = std::int64_t{8} << 30;
+    rank.shared_memory = std::int64_t{1} << 30;
     rank.free_space = std::int64_t{100} << 30;
     facts.ranks.push_back(rank);
   }
@@ -117,9 +118,13 @@ std::vector<Ailment> ailments() {
       {"free space: look", [](auto& f) { f.ranks[1].free_space = 500 << 20; }, "500 MB in /scratch, as rank 1 on alpha",
        "--output"},
       {"free space: bad", [](auto& f) { f.ranks[1].free_space = 1 << 20; }, "1 MB in", "--output"},
-      {"free space: bad", [](auto& f) { f.ranks[1].free_space.reset(); }, "unknown on rank 1 on alpha", "next row"},
-      {"HDF5: bad", [](auto& f) { f.ranks[0].disk_problem = f.ranks[3].disk_problem = "read-only file system"; },
-       "not on rank 0 on alpha and 1 other", "read-only file system"},
+      {"free space: look", [](auto& f) { f.ranks[1].free_space.reset(); }, "unknown on rank 1 on alpha", "see HDF5"},
+      {"/dev/shm: look", [](auto& f) { f.ranks[2].shared_memory = 24 << 20; }, "12 MB for each rank on beta",
+       "--shm-size"},
+      {"/dev/shm: bad", [](auto& f) { f.ranks[2].shared_memory = 8 << 20; }, "4 MB for each rank on beta",
+       "--shm-size"},
+      {"HDF5: bad", [](auto& f) { f.ranks[1].disk_problem = f.ranks[3].disk_problem = "read-only file system"; },
+       "not on rank 1 on alpha and 1 other", "read-only file system"},
       {"sharing: bad", [](auto& f) { f.ranks[2].sharing_problem = "is not seen"; }, "not on rank 2 on beta",
        "is not seen"},
       {"entropy: bad", [](auto& f) { f.ranks[2].entropy_problem = "none yet"; }, "not on rank 2 on beta", "none yet"},
