@@ -72,8 +72,8 @@ class Tables(Experiment):
     def test_all_sections_in_few_steps(self):
         printed = self.run_script("infer.py", "--steps", 500, "--replications", 4)
         rows = self.rows("cells.csv")
-        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("table1", "paper", "clients", "logistic")],
-                         [18, 30, 9, 4])
+        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("table1", "paper", "clients", "pairs", "logistic")],
+                         [18, 30, 9, 4, 4])
         self.assertTrue(all(row["replications"] == "4" for row in rows))
         for row in rows:
             self.assertIn(row["setting"], printed)
@@ -90,7 +90,7 @@ class Tables(Experiment):
         done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "infer.py", "--tables", "table1,7"], cwd=self.folder,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("7 (known: table1, paper, clients, logistic)", done.stderr)
+        self.assertIn("7 (known: table1, paper, clients, pairs, logistic)", done.stderr)
 
 
 class Intervals(Experiment):

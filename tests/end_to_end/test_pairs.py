@@ -202,6 +202,26 @@ class Pairs(TestCase):
             with self.subTest(more=more):
                 self.assertIn(reason, self.message_of(self.run_command(1, [*words, *more]), 2))
 
+    def test_intervals_are_shorter_and_cover(self):
+        self.good_topology("exponential.topo", 16)
+        words = ["infer", "--source", "synthetic:linear:n=1600,p=2", "--clients", 16, "--mechanism", "gaussian", "--mu", 0.5, "--replications", 12,
+                 "--tuning", "off", "--batch", 2, "--step", 4, "--step-offset", 80, "--noise-key", "seed", "--progress", "off", "--json"]
+        for graph in ([], ["--topology", "exponential.topo", "--gossip-steps", 4]):
+            with self.subTest(graph=graph):
+                local, pairs = (self.succeeded(self.run_command(1, [*words, *graph, "--trust", trust])).summary()["study"][0] for trust in ("local", "pairs"))
+                self.assertLess(pairs["length"], (0.6 if graph else 0.45) * local["length"])
+                self.assertGreater(pairs["coverage"], 0.85)
+
+    def test_inference_has_the_same_bits_on_any_ranks_and_refuses_what_it_does_not_know(self):
+        words = ["infer", "--source", "synthetic:linear:n=1500,p=2", "--clients", 7, "--mechanism", "gaussian", "--mu", 0.5, "--trust", "pairs",
+                 "--noise-key", "seed", "--progress", "off", "--json", "--json-models"]
+        models = [self.succeeded(self.run_command(ranks, [*words, "--output", f"on-{ranks}"])).summary()["models"] for ranks in (1, 2, 7)]
+        self.assertTrue(all(each == models[0] for each in models))
+        for more, reason in ((["--intervals", "plug-in"], "its own"), (["--bias", "remove"], "its own"), (["--client-weights", "equal"], "count alike"),
+                             (["--budget", 3], "no longer cancel"), (["--collusion", 6], "partner")):
+            with self.subTest(more=more):
+                self.assertIn(reason, self.message_of(self.run_command(1, [*words, *more]), 2))
+
     def records(self):
         lines = [f"{(i * 37) % 100 / 100},{(i * 61) % 100 / 100},{(i * i) % 2}" for i in range(300)]
         return self.write("records.csv", "a,b,y\n" + "\n".join(lines) + "\n")

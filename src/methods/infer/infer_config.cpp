@@ -115,6 +115,16 @@ void add_tuning_options(Options& options, InferConfig& config) {
   add_correlation_option(options, config.correlation);
 }
 
+std::vector<Relation> relations_of_trust() {
+  const std::string alone = "what it makes of noise is known where each client has its own";
+  std::vector<Relation> relations =
+      relations_of_pairs({excludes("intervals=plug-in", alone, "Use random-scaling."), excludes("bias=remove", alone),
+                          excludes("client-weights=equal", "a pair cancels where both ends count alike"),
+                          excludes("mixing=plain", "it does not keep the sum in which pairs cancel")});
+  relations.push_back(needs("intervals=plug-in", "all else has noise before it leaves a client").only_for("central"));
+  return relations;
+}
+
 void add_interval_options(Options& options, InferConfig& config) {
   options.group("Intervals");
   options.add(
@@ -127,8 +137,13 @@ void add_interval_options(Options& options, InferConfig& config) {
                                 .only_for("plug-in")}}),
       config.intervals_text);
   options.add(
-      declared("trust", {.relations = {needs("intervals=plug-in", "all else has noise before it leaves a client")}}),
-      config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}});
+      declared("trust",
+               "local (every client adds noise to all that it sends), central (with plug-in: rank 0 sees sums of "
+               "curvatures over all records after the last step, and adds noise once) or pairs (each pair of clients "
+               "shares noise besides, which cancels in the mean: shorter intervals at the same price)",
+               {.relations = relations_of_trust()}),
+      config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}, {"pairs", PlugInTrust::pairs}});
+  add_pair_choices(options, config.privacy);
   options.add(flag("plug-in-path",
                    "plug-in intervals along the way too, in intervals.csv and the picture: the sums are made of what "
                    "was released step by step, and cost nothing more",
@@ -222,10 +237,10 @@ void check_method(const InferConfig& config) {
 void check_shape(InferConfig& config, const Options& options) {
   check(!options.given("exchange") || config.decentralized(),
         "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
-  check(config.bias == BiasChoice::keep || !config.plug_in || config.trust == PlugInTrust::local,
+  check(config.bias == BiasChoice::keep || !config.plug_in || config.trust != PlugInTrust::central,
         "--bias remove with --trust central: there is no curvature by step. Leave one of them out.");
   config.one_price = !config.privacy.prices_differ() && !config.privacy.prices_change();
-  check(config.trust == PlugInTrust::local || config.one_price,
+  check(config.trust != PlugInTrust::central || config.one_price,
         "--trust central with prices that differ: one noise serves all records. Give one price.");
   check(config.bias == BiasChoice::keep || config.one_price,
         "--bias remove with prices that differ: its own noise would not be known. Give one price.");
@@ -279,6 +294,7 @@ Options infer_options(InferConfig& config) {
 }
 
 void complete_infer_config(InferConfig& config, const Options& options) {
+  config.privacy.trusts_pairs = config.trust == PlugInTrust::pairs;
   check_learning_options(config);
   read_intervals(config);
   check_method(config);
@@ -288,7 +304,8 @@ void complete_infer_config(InferConfig& config, const Options& options) {
       config.plug_in && config.trust == PlugInTrust::central
           ? "sums over all its records are released once, after the last step, and those of a pipe are gone"
           : "";
-  config.why_not.more_rounds = config.warmup_share > 0                ? "the share of its warm-up is over"
+  config.why_not.more_rounds = config.privacy.trusts_pairs            ? "keys of pairs are made for the rounds of a run"
+                               : config.warmup_share > 0              ? "the share of its warm-up is over"
                                : config.batch_means || config.plug_in ? "batches and plug-in matrices are made"
                                                                       : "";
   note_open_options(options, config, options_of_infer_rule);

@@ -17,8 +17,9 @@ namespace starling {
 /// Steps for each coefficient without which asymptotic intervals mean nothing.
 inline constexpr Round least_steps_each = 30;
 
-/// The party that adds noise to plug-in matrices: each client, or rank 0 to their sum.
-enum class PlugInTrust { local, central };
+/// The party that adds noise: each client; each client, but rank 0 to the sum of plug-in matrices; or each client, and
+/// each pair of clients beside it.
+enum class PlugInTrust { local, central, pairs };
 /// Whether the curvature bias of averages stays or is removed.
 enum class BiasChoice { keep, remove };
 

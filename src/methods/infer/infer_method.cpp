@@ -35,6 +35,7 @@ InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>
   run_.agreement.same("topology", declare_public(parts_.schedule ? parts_.schedule->digest() : ""));
   run_.agreement.together([&] { open_data(); });
   run_.agree_on_records();
+  choose_pairs();
   choose_settings();
   run_.settle();
   run_.open_model([this] { open_model(); });
@@ -67,6 +68,14 @@ void InferMethod::open_data() {
   run_.inputs.open_streams(config_.data);
 }
 
+void InferMethod::choose_pairs() {
+  if (!config_.privacy.trusts_pairs) return;
+  std::unique_ptr<Graph> graph;
+  if (config_.topology) run_.agreement.together([&] { graph = read_graph(*config_.topology); });
+  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), graph.get(),
+                                      config_.data.seed);
+}
+
 void InferMethod::choose_settings() {
   if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
     run_.notes.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
@@ -80,7 +89,8 @@ void InferMethod::choose_settings() {
   std::vector<TunedValue> values;
   run_.agreement.together([&] {
     values = values_by_rule({config_, *parts_.loss, run_.inputs.dataset.shape, run_.inputs.dataset.replayable,
-                             run_.inputs.layout->clients(), shares, records, rounds_of_endless_streams});
+                             run_.inputs.layout->clients(), shares, records, rounds_of_endless_streams,
+                             pairs_ ? 1 / pairs_->terms().exposure : 1});
     for (TunedValue& each : values) keep_in_range(each);
     if (run_.first_rank()) print_tuning(values, "");
   });
@@ -152,6 +162,7 @@ void InferMethod::agree_on_model() {
     config_.step_cap = chosen_step_cap({run_.agreement, *parts_.schedule, even_masses_, config_.mixing,
                                         omd_settings(config_), run_.first_rounds(config_.sgd.steps)});
   }
+  if (pairs_) require_equal_rounds(run_.agreement, run_.inputs.served(), config_.sgd.steps, run_.reads_pipes);
   // The noise of the warm-up is independent.
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers,
                   config_.sgd.steps - (parts_.warm_up ? parts_.warm_up->rounds() : 0));
@@ -257,8 +268,12 @@ RunFacts InferMethod::privacy_facts() {
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
   if (!parts_.schedule) {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
-    facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
+    facts.trust = unprotected() ? TrustModel::none
+                  : central     ? TrustModel::curvature
+                  : pairs_      ? TrustModel::pairs
+                                : TrustModel::local;
   }
+  facts.pairs = pairs_;
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;
 }

@@ -30,6 +30,7 @@ class InferMethod final : public Method {
   void open_graph();
   void open_data();
   void choose_settings();
+  void choose_pairs();
   void open_model();
   void agree_on_model();
   void choose_steps();
@@ -48,7 +49,8 @@ class InferMethod final : public Method {
   Configured<InferConfig>& configuration_;
   InferConfig& config_ = configuration_.values();
   InferParts parts_{config_};
-  bool even_masses_ = false;  ///< every client has a mass of 1 in every round
+  std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
+  bool even_masses_ = false;               ///< every client has a mass of 1 in every round
 };
 
 }  // namespace starling

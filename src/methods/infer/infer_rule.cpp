@@ -70,7 +70,7 @@ std::pair<double, std::string> step_by_rule(const InferRuleFacts& facts, double 
   std::string reason = fmt::format("{:g} effective steps, if features are of one scale", effective_steps);
   if (!config.privacy.protects() || facts.loss.is_symmetric() || !facts.records) return {settling, reason};
   const auto clients = static_cast<double>(facts.clients);
-  const double price = price_of_mean(config.privacy, facts.shares);
+  const double price = price_of_mean(config.privacy, facts.shares) * std::sqrt(facts.hiding);
   const MallowsModel model(facts.loss, facts.shape.features, config.intercept, RowWeights::mallows);
   const double influence = config.privacy.clip.value_or(model.most_influence());
   const double deviation = 2 * influence / (price * static_cast<double>(batch));

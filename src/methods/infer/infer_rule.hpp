@@ -23,6 +23,7 @@ struct InferRuleFacts {
   Vector shares;                        ///< factors with which the mean step has the clients' noisy means
   std::optional<std::int64_t> records;  ///< of the client with most; none where nobody knows
   Round endless;                        ///< rounds of streams without a known end
+  double hiding = 1;                    ///< clients that hide each other by noise that they share
 };
 
 /// The rule's values of those options that are not given. Throws UsageError.

@@ -7,6 +7,7 @@
 #include "files/tell_user.hpp"
 #include "infer_method.hpp"
 #include "output/intervals/study.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "run/results/result_files.hpp"
 #include "run/results/run_results.hpp"
 
@@ -64,6 +65,7 @@ std::optional<std::vector<IntervalsAt>> replicate(const BegunRun& begun, InferPa
   // Noise differs from run to run, since its streams follow from what it is added to.
   Accounts accounts(begun.privacy->protection(), begun.privacy->prices(), config.sgd.steps, run.inputs.first_client(),
                     served);
+  if (const auto& pairs = begun.privacy->protection().settings().pairs) pairs->begin_replication(r);
   const std::unique_ptr<InferEngine> engine = make_engine(begun, parts, std::move(dataset.streams), accounts);
   IntervalResults intervals(*parts.interval_facts, *engine);
   engine->run(intervals.observers());

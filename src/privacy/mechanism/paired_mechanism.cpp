@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "privacy/parts.hpp"
 #include "privacy/rows.hpp"
 
@@ -63,13 +64,18 @@ double PairedMechanism::second_price(double price) const {
   return std::sqrt(part_.share) * price * short_of_one;
 }
 
+/// Of the noise of a client that nobody else hides.
+double PairedMechanism::own_share() const {
+  return std::sqrt(terms_of(settings_).exposure);
+}
+
 double PairedMechanism::deviation(double price) const {
   check<FailureError>(!settings_.correlation, "the deviation of correlated noise, which differs from round to round");
-  return deviation_of(kind_, first_->settings(), first_price(price));
+  return own_share() * deviation_of(kind_, first_->settings(), first_price(price));
 }
 
 double PairedMechanism::second_deviation(double price) const {
-  return deviation_of(kind_, second_->settings(), second_price(price));
+  return own_share() * deviation_of(kind_, second_->settings(), second_price(price));
 }
 
 Charge PairedMechanism::charge(double price) const {

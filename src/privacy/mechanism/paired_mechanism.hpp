@@ -50,13 +50,14 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] Accumulation accumulation() const override;
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
+  [[nodiscard]] std::optional<double> own_deviation() const override { return first_->own_deviation(); }
   [[nodiscard]] std::string description() const override;
   /// The noise of first parts, which alone may be correlated.
   void persist(Snapshot& snapshot) override { first_->persist(snapshot); }
   void begin_chains() override { first_->begin_chains(); }
 
-  /// Standard deviation of the noise on a component of the first part's noisy mean, and of the second's, in a round of
-  /// this price; 0 without noise. Throws FailureError under correlated noise.
+  /// Standard deviation of a client's own noise on a component of the first part's noisy mean, and of the second's, in
+  /// a round of this price; 0 without noise. Throws FailureError under correlated noise.
   [[nodiscard]] double deviation(double price) const;
   [[nodiscard]] double second_deviation(double price) const;
 
@@ -74,6 +75,7 @@ class PairedMechanism final : public Mechanism {
  private:
   [[nodiscard]] double first_price(double price) const;
   [[nodiscard]] double second_price(double price) const;
+  [[nodiscard]] double own_share() const;
 
   SecondPart part_;
   PriceKind kind_ = PriceKind::none;

@@ -121,6 +121,14 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
                       address.round);
 }
 
+void PairNoise::begin_replication(std::int64_t number) {
+  for (auto& [client, own] : ends_) {
+    for (End& end : own) end.pair.key = end.pair.key.for_run(fmt::format("replication {}", number));
+  }
+  for (Shared& kept : shared_) kept.round = -1;
+  last_.clear();
+}
+
 void check_pairs(const ReleaseSettings& settings, double sigma) {
   if (!settings.pairs) return;
   check(settings.batch <= PairTerms::most_batch,

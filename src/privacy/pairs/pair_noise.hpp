@@ -110,6 +110,9 @@ class PairNoise {
   /// Adds Σ ± B of a client for a release, B of standard deviation r `sigma`. A client's rounds must ascend, for each
   /// index: FailureError otherwise, since no B may meet two vectors.
   void add(const ReleaseAddress& address, double sigma, std::span<std::int64_t> integers);
+  /// Gives all pairs other keys, the same at both ends, and lets rounds begin anew: for runs on other records that are
+  /// played one after the other. Both ends must call it with the same numbers.
+  void begin_replication(std::int64_t number);
 
  private:
   /// B of a pair with both ends here: kept from the first end's release until the second's. Wiped when it goes.

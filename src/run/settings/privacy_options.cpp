@@ -181,22 +181,30 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings
   add_total_price(options, privacy);
 }
 
-void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vector<Relation>& of_command) {
-  const Relation in_pairs = needs("trust=pairs", "without it no noise is shared");
+std::vector<Relation> relations_of_pairs(const std::vector<Relation>& of_command) {
   std::vector<Relation> relations{needs("mechanism=gaussian", "noise between pairs is Gaussian"),
                                   excludes("unit=component", "its cost is known for whole gradients"),
                                   excludes("audit", "canaries do not show what a coalition sees"),
                                   excludes("budget", "pairs of a client that stops no longer cancel")};
   relations.insert(relations.end(), of_command.begin(), of_command.end());
   for (Relation& each : relations) each = each.only_for("pairs");
+  return relations;
+}
+
+void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vector<Relation>& of_command) {
   options.add(
       option("trust", "WHOM",
              "local (each client's own noise hides its records) or pairs (each pair of clients shares noise besides, "
              "which cancels in the mean: the noise of a trusted server, with nobody trusted but for --collusion)",
              {.initial = "local",
               .example = "pairs --mechanism gaussian --total-epsilon 1",
-              .relations = std::move(relations)}),
+              .relations = relations_of_pairs(of_command)}),
       privacy.trusts_pairs, {{"local", false}, {"pairs", true}});
+  add_pair_choices(options, privacy);
+}
+
+void add_pair_choices(Options& options, PrivacyOptions& privacy) {
+  const Relation in_pairs = needs("trust=pairs", "without it no noise is shared");
   options.add(
       option("collusion", "K",
              "of --trust pairs: the printed losses hold against any K clients that pool all that they know, and "

@@ -260,6 +260,25 @@ TEST(PairNoise, MeetsNoTwoVectors) {
   EXPECT_ERROR(FailureError, "would meet two vectors", noise(4));
 }
 
+/// Runs on other records have other noise, which cancels as before.
+TEST(PairNoise, BeginsReplicationsWithOtherKeys) {
+  const PairGraph graph = ring_with_chord();
+  PairNoise pairs(terms(graph, 2), ends_of(graph));
+  std::set<Integers> seen;
+  for (std::int64_t number = 0; number < 3; ++number) {
+    pairs.begin_replication(number);
+    Integers sum(50, 0);
+    for (Client u = 0; u < 5; ++u) {
+      Integers own(50, 0);
+      pairs.add({ReleasePath::by_itself, u, 0}, 0x1p40, own);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += own[i];
+      seen.insert(own);
+    }
+    EXPECT_THAT(sum, testing::Each(0));
+  }
+  EXPECT_EQ(seen.size(), 15U);
+}
+
 /// A chain that was stored goes on to the same bytes.
 TEST(PairNoise, GoesOnFromACheckpoint) {
   const PairGraph graph = ring_with_chord();
