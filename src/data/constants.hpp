@@ -1,8 +1,10 @@
 /// Public constants by which the columns of a source become the features of a model, as values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,11 +18,18 @@ namespace starling {
 /// meets other features than those that it was learned from: model files hold it.
 constexpr std::size_t hog_version = 2;
 
-/// Mean and standard deviation of a column.
+/// Mean and standard deviation of a column, and the largest magnitude of a standardised value.
 struct Standardisation {
   double mean = 0;
   double deviation = 1;
-  [[nodiscard]] double of(double value) const { return (value - mean) / deviation; }
+  /// Larger magnitudes are clipped to it; 0: the column is left out, and all its values become 0. A number beyond the
+  /// range of doubles becomes the largest one: constants may have been released, and no record may then end a run.
+  double limit = std::numeric_limits<double>::max();
+
+  /// Not a number, where the value is none.
+  [[nodiscard]] double of(double value) const { return std::clamp((value - mean) / deviation, -limit, limit); }
+  [[nodiscard]] bool is_clipped() const { return limit < std::numeric_limits<double>::max(); }
+  [[nodiscard]] bool is_left_out() const { return limit == 0; }
   [[nodiscard]] bool operator==(const Standardisation&) const = default;
 };
 
@@ -55,7 +64,6 @@ struct PublicConstants {
   std::vector<CategoryColumn> categories;
   std::vector<Standardisation> standardisation;  ///< one per feature column; empty for none
   std::optional<Standardisation> label_standardisation;
-  bool clipped = false;  ///< standardised values are clipped to [−1, 1]
   ReadSettings::Missing missing = ReadSettings::Missing::refuse;
   std::vector<double> fill;  ///< stands for missing values, one per feature column; empty without Missing::constant
   double scale = 1;
@@ -70,12 +78,14 @@ struct PublicConstants {
   [[nodiscard]] std::vector<ColumnFeature> made_features() const;
   /// Names of `made_features`; empty where the columns have none, and where pictures are described.
   [[nodiscard]] std::vector<std::string> feature_names() const;
+  /// Names, or numbers from 0, of the feature columns that are left out: their values become 0.
+  [[nodiscard]] std::vector<std::string> left_out() const;
 };
 
 /// Whether equal records become equal features.
 [[nodiscard]] inline bool same_preparation(const PublicConstants& a, const PublicConstants& b) {
-  return a.categories == b.categories && a.standardisation == b.standardisation && a.clipped == b.clipped &&
-         a.missing == b.missing && a.fill == b.fill && a.scale == b.scale && a.description == b.description;
+  return a.categories == b.categories && a.standardisation == b.standardisation && a.missing == b.missing &&
+         a.fill == b.fill && a.scale == b.scale && a.description == b.description;
 }
 
 }  // namespace starling

@@ -4,6 +4,8 @@ import math
 import random
 import unittest
 
+import h5py
+
 from histogram_case import *
 
 RECORDS = 1500  # of each
@@ -39,7 +41,7 @@ class Features(HistogramCase):
     def scales(self, output):
         text = self.config(output)["standardise"]
         self.assertTrue(text.startswith("values:"), text)
-        return [tuple(map(float, pair.split("/"))) for pair in text[len("values:"):].split(",")]
+        return [(0, 1, 0) if each == "drop" else tuple(map(float, each.split("/"))) for each in text[len("values:"):].split(",")]
 
     def test_records_in_their_own_units_are_learned(self):
         self.write("test.csv", table(2000, seed=6))
@@ -48,13 +50,14 @@ class Features(HistogramCase):
             for name, words in (("scaled", []), ("own", ["--feature-share", 0])):
                 result = self.run_alone([command, *self.mu, *words, "--test", "test.csv", "--output", f"{command}-{name}", "--json"])
                 accuracy[command, name] = result.summary()["metrics"]["test"]["accuracy"]
-            for (mean, deviation), (found, scale) in zip(UNITS.values(), self.scales(f"{command}-scaled")):
+            for (mean, deviation), (found, scale, clip) in zip(UNITS.values(), self.scales(f"{command}-scaled")):
                 self.assertAlmostEqual(found, mean, delta=0.6 * deviation)
                 self.assertLess(abs(math.log2(scale / deviation)), 1)
+                self.assertEqual(clip, 5)
             self.assertGreater(accuracy[command, "scaled"], accuracy[command, "own"] + 0.05, accuracy)
             self.assertNotIn("standardise", self.config(f"{command}-own"))
             notes = self.summary_in(f"{command}-scaled")["notes"]
-            self.assertTrue([note for note in notes if "models are of standardised features" in note], notes)
+            self.assertTrue([note for note in notes if "features are standardised and clipped" in note], notes)
 
     def test_no_norms_beside_them(self):
         result = self.good(1, [*self.mu, "--scale-share", 0, "--output", "run"])
@@ -76,15 +79,15 @@ class Features(HistogramCase):
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
-        features, rest = math.sqrt(SHARE) * 0.6, math.sqrt(1 - SHARE) * 0.6
-        norms, gradient = math.sqrt(0.01) * rest, math.sqrt(0.99) * rest
+        features, gradient = math.sqrt(SHARE) * 0.6, math.sqrt(1 - SHARE) * 0.6
         self.assertLessEqual(privacy["mu"], 0.6)
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
-        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["norms"]["mu"], norms), (privacy["features"]["mu"], features)):
+        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features)):
             self.assertAlmostEqual(found, expected, delta=1e-12)
         self.assertEqual(privacy["features"]["share"], SHARE)
+        self.assertIsNone(privacy["norms"], "the norm of standardised records is known")
         batch = int(self.config("run")["batch"])
-        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * norms, RECORDS * features)
+        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features)
         self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
         self.assertIn("released once histograms of every feature of all its records", privacy["statement"])
         result = self.run_alone(["privacy", "ledger", "run/private/0/ledger", "--json"])
@@ -103,7 +106,7 @@ class Features(HistogramCase):
         self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
         kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
                  for row in self.rows("ledger") if "run" in row]
-        self.assertEqual(kinds[:7], [(kind, run) for run in ("features", "norms") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
+        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
         summary = self.summary_in("run")
         self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
@@ -165,14 +168,14 @@ class Features(HistogramCase):
         again = self.good(1, [*words, "--output", "run-2"])
         self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))
         losses = json.loads(self.run_alone(["privacy", "ledger", "ledger", "--json"]).out)["losses"][0]["record"]
-        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 0.9 * 0.99), delta=1e-9)
+        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 0.9), delta=1e-9)
 
     def test_persons_count_once(self):
         self.write("data.csv", table(3 * CLIENTS * RECORDS, person=True))
         words = [*self.mu, "--unit", "person", "--person", "person", "--output", "run"]
         result = self.good(1, words)
         self.assertEqual(len(chosen(result)), 1, result.err)
-        for (mean, deviation), (found, scale) in zip(UNITS.values(), self.scales("run")):
+        for (mean, deviation), (found, *_) in zip(UNITS.values(), self.scales("run")):
             self.assertAlmostEqual(found, mean, delta=0.6 * deviation)
 
     def test_categories_stay_as_they_are(self):
@@ -182,7 +185,7 @@ class Features(HistogramCase):
         self.write("encode.csv", "column,category,value\ncolour,red,1\ncolour,green,2\ncolour,blue,3\n")
         result = self.good(2, [*self.mu, "--encode", "onehot:encode.csv", "--output", "run"])
         self.assertIn("mean and deviation of 3 of 3 features", result.err)
-        self.assertEqual(self.scales("run")[0], (0, 1))
+        self.assertEqual(self.scales("run")[0], (0, 1), "and are not clipped")
         self.assertEqual(len(self.scales("run")), 4)
 
     def test_nothing_is_released_where_it_would_be_of_no_use(self):
@@ -227,13 +230,48 @@ class Features(HistogramCase):
         again = self.run_alone(["omd", "--config", "run/config.ini", "--output", "again", "--json"], as_they_are=True)
         self.assertEqual(again.summary()["final_model"], summary["final_model"])
 
-    def test_few_records_pay_nothing(self):
-        self.write("data.csv", table(400))
-        result = self.good(1, [*self.mu, "--output", "run"])
-        self.assertRegex(result.err, "3 features stay as they are: 400 records are too few for histograms of them, and 9[0-9][0-9] would do")
+    def test_few_records_pay_nothing_and_answer_a_constant(self):
+        """Nothing could show how large values are, and in units of their own they would be of no use."""
+        lines = table(40).splitlines()
+        self.write("data.csv", "\n".join([lines[0], *(line.rpartition(",")[0] + (",-1" if i % 4 == 0 else ",1") for i, line in enumerate(lines[1:]))]) + "\n")
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--mu", 0.1, "--epochs", 16, "--test", self.write("test.csv", table(40, seed=9)), "--output", "run"])
+        self.assertEqual(self.scales("run"), [(0, 1, 0)] * 3)
+        self.assertRegex(result.err, "no feature is learned from: .*--ranges")
+        self.assertIn("expect a constant answer", result.err)
         privacy = self.summary_in("run")["privacy"]
         self.assertIsNone(privacy["features"])
-        self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
+        self.assertAlmostEqual(privacy["mu"], 0.4, delta=1e-12)
+        self.assertEqual(len(set(self.predictions("run", "test.csv"))), 1)
+
+    def predictions(self, run, source):
+        self.succeeded(self.run_alone(["predict", run, "--source", source, "--output", "predictions.csv"]))
+        return [float(line.split(",")[1]) for line in (self.folder / "predictions.csv").read_text().splitlines()[1:]]
+
+    def test_features_that_are_not_found_are_dropped_one_by_one(self):
+        """Scales of a table of words, a feature that is always 0, and one whose values are scattered over sixty octaves."""
+        draw = random.Random(3)
+        def rows(count):
+            yield "words,offset,dead,scattered,y"
+            for _ in range(count):
+                label = draw.choice([-1, 1])
+                words = draw.expovariate(0.1) if draw.random() < 0.2 + 0.3 * (label > 0) else 0
+                yield f"{words:.4g},{1e6 + 2e5 * (label + draw.gauss(0, 1)):.6g},0,{draw.choice([-1, 1]) * 2.0 ** draw.uniform(-20, 43):.5g},{label}"
+        self.write("data.csv", "\n".join(rows(4000)) + "\n")
+        self.write("test.csv", "\n".join(rows(1000)) + "\n")
+        words = [*self.words, "--mechanism", "gaussian", "--total-epsilon", 0.5, "--test", "test.csv"]
+        self.check_layouts(words, "standardise", (1, 2, 4))
+        summary = self.summary_in("run-1")
+        scales = self.scales("run-1")
+        self.assertEqual(scales[3], (0, 1, 0))
+        self.assertEqual(scales[2][2], 5, "zeros are seen")
+        self.assertTrue([note for note in summary["notes"] if "1 of 4 features are dropped (scattered)" in note], summary["notes"])
+        self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.7)
+        with h5py.File(self.folder / "run-1/model.h5") as file:
+            self.assertEqual(list(file["preparation/clip"]), [5, 5, 5, 0])
+        scored = self.succeeded(self.run_alone(["score", "run-1", "--source", "test.csv", "--json"]))
+        self.assertAlmostEqual(json.loads(scored.out)["metrics"]["accuracy"], summary["metrics"]["test"]["accuracy"], delta=1e-9)
+        losses = json.loads(self.run_alone(["privacy", "ledger", "run-1/private/0/ledger", "--json"]).out)["losses"]
+        self.assertAlmostEqual(losses[0]["record"]["mu"], summary["privacy"]["mu"], delta=1e-9)
 
     def test_a_budget_may_forbid_it(self):
         result = self.good(1, [*self.mu, "--budget", 100, "--ledger", "ledger", "--batch", 1, "--noise-correlation", "none", "--output", "run"])

@@ -44,7 +44,7 @@ class Norms(HistogramCase):
             result = self.good(1, [*self.mu, "--intercept", "no", "--output", f"run-{least}"])
             config = self.config(f"run-{least}")
             self.assertIn(float(config["norm"]), [float(f"{least * 2**k:.4g}") for k in (-1, 0, 1)], scale)
-            self.assertAlmostEqual(float(config["clip"]), float(config["norm"]) / 2, delta=1e-3 * float(config["clip"]))
+            self.assertAlmostEqual(float(config["clip"]), float(config["norm"]), delta=1e-3 * float(config["clip"]))  # there is little noise
             self.assertEqual((config["tuning"], config["scale-share"]), ("off", "0.01"))
             self.assertEqual(len(norms_of(result)), 1, result.err)
 

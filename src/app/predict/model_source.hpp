@@ -44,20 +44,15 @@ class LabelUnits {
  public:
   LabelUnits(const SavedModel& model, const Loss& loss) {
     if (loss.link() == Link::identity) units_ = model.constants.label_standardisation;
-    clipped_ = model.constants.clipped;
   }
   [[nodiscard]] bool differ() const { return units_.has_value(); }
   [[nodiscard]] double own(double value) const { return units_ ? value * units_->deviation + units_->mean : value; }
   /// A length, such as a standard error.
   [[nodiscard]] double own_length(double length) const { return units_ ? length * units_->deviation : length; }
-  [[nodiscard]] double standardised(double value) const {
-    if (!units_) return value;
-    return clipped_ ? std::clamp(units_->of(value), -1.0, 1.0) : units_->of(value);
-  }
+  [[nodiscard]] double standardised(double value) const { return units_ ? units_->of(value) : value; }
 
  private:
   std::optional<Standardisation> units_;
-  bool clipped_ = false;  ///< standardised labels are clipped to [−1, 1]
 };
 
 /// Some of a source's records, and their scores under a model.

@@ -49,4 +49,12 @@ std::vector<std::string> PublicConstants::feature_names() const {
   return names;
 }
 
+std::vector<std::string> PublicConstants::left_out() const {
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < standardisation.size(); ++j) {
+    if (standardisation[j].is_left_out()) names.push_back(j < columns.size() ? columns[j] : fmt::format("{}", j));
+  }
+  return names;
+}
+
 }  // namespace starling

@@ -19,8 +19,10 @@ namespace {
 struct ColumnScales {
   std::vector<Standardisation> features;
   std::optional<Standardisation> label;
-  bool clipped = false;
 };
+
+constexpr std::string_view left_out = "drop";    ///< in place of the constants of a column
+constexpr std::string_view of_label = "label=";  ///< before those of the label
 
 void check_deviation(const std::string& where, const ColumnLine& line) {
   check<DataError>(line.last > 0, "{}: sd={}: values are divided by it: it must be positive. Correct it.", where,
@@ -47,21 +49,38 @@ const ColumnTableForm& ranges_form() {
 
 Standardisation scale_of(const ColumnLine& line, bool is_range) {
   if (!is_range) return {line.first, line.last};
-  return {line.first / 2 + line.last / 2, line.last / 2 - line.first / 2};
+  return {line.first / 2 + line.last / 2, line.last / 2 - line.first / 2, 1};
+}
+
+/// MEAN/SD or MEAN/SD/CLIP, or the word of a column that is left out.
+Standardisation scale_in(const std::string& entry, const std::string& text) {
+  if (entry == left_out) return {0, 1, 0};
+  Vector numbers;
+  std::istringstream parts(entry);
+  for (std::string part; std::getline(parts, part, '/');) {
+    if (const ParsedNumber number = read_number(part); number.fault == NumberFault::none)
+      numbers.push_back(number.value);
+  }
+  const auto slashes = static_cast<std::size_t>(std::ranges::count(entry, '/'));
+  check(numbers.size() == slashes + 1 && slashes >= 1 && slashes <= 2 && numbers[1] > 0 && numbers.back() > 0,
+        "--standardise {}: '{}' is neither MEAN/SD nor MEAN/SD/CLIP, of which SD and CLIP are positive, nor '{}'. "
+        "Correct it.",
+        excerpt(text), excerpt(entry), left_out);
+  Standardisation scale{numbers[0], numbers[1]};
+  if (slashes == 2) scale.limit = numbers[2];
+  return scale;
 }
 
 /// The constants of `values:M/S,…`.
 ColumnScales scales_in(const std::string& text, const RecordReader& source) {
   ColumnScales scales;
-  std::istringstream pairs(text.substr(values_of_columns.size()));
-  for (std::string pair; std::getline(pairs, pair, ',');) {
-    const std::size_t slash = pair.find('/');
-    const ParsedNumber mean = read_number(pair.substr(0, slash));
-    const ParsedNumber deviation = read_number(slash == std::string::npos ? "" : pair.substr(slash + 1));
-    check(mean.fault == NumberFault::none && deviation.fault == NumberFault::none && deviation.value > 0,
-          "--standardise {}: '{}' is no MEAN/SD: two numbers, of which the second is positive. Correct it.",
-          excerpt(text), excerpt(pair));
-    scales.features.push_back({mean.value, deviation.value});
+  std::istringstream entries(text.substr(values_of_columns.size()));
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    if (entry.starts_with(of_label)) {
+      scales.label = scale_in(entry.substr(of_label.size()), text);
+    } else {
+      scales.features.push_back(scale_in(entry, text));
+    }
   }
   const PublicConstants constants = source.constants();
   check<DataError>(scales.features.size() == constants.features,
@@ -79,7 +98,6 @@ ColumnScales scales_in(const std::string& text, const RecordReader& source) {
 
 ColumnScales scales_of(const ColumnTable& table, bool is_range) {
   ColumnScales scales;
-  scales.clipped = is_range;
   for (const auto& line : table.features) {
     scales.features.push_back(line ? scale_of(*line, is_range) : Standardisation());
   }
@@ -88,22 +106,16 @@ ColumnScales scales_of(const ColumnTable& table, bool is_range) {
 }
 
 /// Scales the numbers of a record. A missing value is NaN and stays so. The number of a category that becomes a feature
-/// stays as it is: its column has mean 0 and deviation 1, and is not clipped. A number beyond the range of doubles
-/// becomes the largest one: constants may have been released, and no record may then end a run.
+/// stays as it is: its column has mean 0 and deviation 1, and is not clipped.
 class ScaledReader final : public ForwardingReader {
  public:
   ScaledReader(std::unique_ptr<RecordReader> reader, ColumnScales scales)
-      : ForwardingReader(std::move(reader)), scales_(std::move(scales)) {
-    const PublicConstants constants = reader_->constants();
-    for (std::size_t j = 0; j < scales_.features.size(); ++j) {
-      most_.push_back(constants.one_hot(j) == nullptr ? most() : largest);
-    }
-  }
+      : ForwardingReader(std::move(reader)), scales_(std::move(scales)) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
     for (std::size_t j = 0; j < scales_.features.size(); ++j) {
-      record.values[j] = std::clamp(scales_.features[j].of(record.values[j]), -most_[j], most_[j]);
+      record.values[j] = scales_.features[j].of(record.values[j]);
     }
     take_label(record);
     return true;
@@ -118,20 +130,15 @@ class ScaledReader final : public ForwardingReader {
     PublicConstants constants = reader_->constants();
     constants.standardisation = scales_.features;
     constants.label_standardisation = scales_.label;
-    constants.clipped = scales_.clipped;
     return constants;
   }
 
  private:
-  static constexpr double largest = std::numeric_limits<double>::max();
-  /// The largest magnitude of a scaled number.
-  [[nodiscard]] double most() const { return scales_.clipped ? 1 : largest; }
   void take_label(Record& record) const {
-    if (scales_.label) record.label = std::clamp(scales_.label->of(record.label), -most(), most());
+    if (scales_.label) record.label = scales_.label->of(record.label);
   }
 
   ColumnScales scales_;
-  Vector most_;  ///< of each feature
 };
 
 std::unique_ptr<RecordReader> scale_as(std::unique_ptr<RecordReader> reader, const PublicConstants& constants) {
@@ -140,8 +147,8 @@ std::unique_ptr<RecordReader> scale_as(std::unique_ptr<RecordReader> reader, con
       !reader->sparse(),
       "the records are sparse, and the model's are standardised: their zeros would become numbers. Convert "
       "them to .h5 or .csv.");
-  return std::make_unique<ScaledReader>(
-      std::move(reader), ColumnScales{constants.standardisation, constants.label_standardisation, constants.clipped});
+  return std::make_unique<ScaledReader>(std::move(reader),
+                                        ColumnScales{constants.standardisation, constants.label_standardisation});
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ std::string ColumnCheck::write_proposal(const std::string& folder, const std::st
     const std::string name = of_label                  ? (label.empty() ? "label" : label)
                              : j < shape_.names.size() ? shape_.names[j]
                                                        : fmt::format("{}", j);
-    const auto& [mean, deviation] = proposed_[j];
+    const auto& [mean, deviation, limit] = proposed_[j];
     text += fmt::format("{},{},{:.6g}\n", csv_text(name), text_of_constant(mean, deviation), deviation);
   }
   write_text(folder + "/standardise.csv", text);

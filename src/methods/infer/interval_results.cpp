@@ -55,7 +55,7 @@ AffineMap to_own_units(const PublicConstants& constants, bool intercept) {
   Columns rows(d, d);
   Vector offset(d);
   for (std::size_t j = 0; j < p; ++j) {
-    const auto& [mean, deviation] = constants.standardisation[j];
+    const auto& [mean, deviation, limit] = constants.standardisation[j];
     rows[j][j] = label.deviation / deviation;
     if (intercept) rows[p][j] = -label.deviation * mean / deviation;
   }

@@ -1,4 +1,5 @@
 // The part of a model file that says how records are prepared.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -59,9 +60,11 @@ std::vector<CategoryColumn> read_categories(const hdf5::Input& file, const std::
   return tables;
 }
 
-void check_deviation(const hdf5::Input& file, double deviation) {
-  check<DataError>(deviation > 0, "{}: a standard deviation of {}; it must be positive. Restore the file.", file.path(),
-                   deviation);
+void check_scale(const hdf5::Input& file, const Standardisation& scale) {
+  check<DataError>(scale.deviation > 0, "{}: a standard deviation of {}; it must be positive. Restore the file.",
+                   file.path(), scale.deviation);
+  check<DataError>(scale.limit >= 0, "{}: values are clipped to {}; it must not be negative. Restore the file.",
+                   file.path(), scale.limit);
 }
 
 double require_number(const hdf5::Input& file, const std::string& group, const std::string& attribute) {
@@ -69,6 +72,56 @@ double require_number(const hdf5::Input& file, const std::string& group, const s
   check<DataError>(value && std::isfinite(*value), "{}: no number '{}' in {}. Restore the file.", file.path(),
                    attribute, group);
   return *value;
+}
+
+void write_scales(const hdf5::File& file, const std::string& group, const PublicConstants& constants) {
+  if (!constants.standardisation.empty()) {
+    Vector means;
+    Vector deviations;
+    Vector limits;
+    for (const Standardisation& each : constants.standardisation) {
+      means.push_back(each.mean);
+      deviations.push_back(each.deviation);
+      limits.push_back(each.limit);
+    }
+    write_list(file, fmt::format("{}/mean", group), means);
+    write_list(file, fmt::format("{}/sd", group), deviations);
+    if (std::ranges::any_of(constants.standardisation, &Standardisation::is_clipped)) {
+      write_list(file, fmt::format("{}/clip", group), limits);
+    }
+  }
+  if (const auto& label = constants.label_standardisation) {
+    file.attribute(group, "label_mean", label->mean);
+    file.attribute(group, "label_sd", label->deviation);
+    if (label->is_clipped()) file.attribute(group, "label_clip", label->limit);
+  }
+}
+
+/// Files from before `clip` say `clipped` where ranges clip all but one-hot columns to 1.
+void read_scales(const hdf5::Input& file, const std::string& group, PublicConstants& constants) {
+  const bool of_ranges = file.text(group, "clipped").value_or("no") == "yes";
+  if (const std::string means = fmt::format("{}/mean", group); file.has(means)) {
+    const hdf5::Sizes sizes{constants.features};
+    const Vector mean = read_numbers(file, means, sizes);
+    const Vector deviation = read_numbers(file, fmt::format("{}/sd", group), sizes);
+    const std::string clip = fmt::format("{}/clip", group);
+    Vector limit(mean.size(), Standardisation().limit);
+    if (file.has(clip)) limit = read_numbers(file, clip, sizes);
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      if (of_ranges && constants.one_hot(j) == nullptr) limit[j] = 1;
+      constants.standardisation.push_back({mean[j], deviation[j], limit[j]});
+      check_scale(file, constants.standardisation.back());
+    }
+  }
+  if (file.number(group, "label_sd")) {
+    constants.label_standardisation = {require_number(file, group, "label_mean"),
+                                       require_number(file, group, "label_sd")};
+    if (of_ranges) constants.label_standardisation->limit = 1;
+    if (file.number(group, "label_clip")) {
+      constants.label_standardisation->limit = require_number(file, group, "label_clip");
+    }
+    check_scale(file, *constants.label_standardisation);
+  }
 }
 
 /// Files of the first programs with this version of hog do not name it.
@@ -116,21 +169,7 @@ void write_preparation(const hdf5::File& file, const std::string& where, const P
   if (!constants.columns.empty()) file.write_texts(fmt::format("{}/column", group), constants.columns);
   file.attribute(group, "label", constants.label);
   write_categories(file, group, constants.categories);
-  if (!constants.standardisation.empty()) {
-    Vector means;
-    Vector deviations;
-    for (const Standardisation& each : constants.standardisation) {
-      means.push_back(each.mean);
-      deviations.push_back(each.deviation);
-    }
-    write_list(file, fmt::format("{}/mean", group), means);
-    write_list(file, fmt::format("{}/sd", group), deviations);
-  }
-  if (constants.label_standardisation) {
-    file.attribute(group, "label_mean", constants.label_standardisation->mean);
-    file.attribute(group, "label_sd", constants.label_standardisation->deviation);
-  }
-  if (constants.clipped) file.attribute(group, "clipped", std::string("yes"));
+  write_scales(file, group, constants);
   write_missing(file, group, constants);
   file.attribute(group, "scale", constants.scale);
   const bool hog = constants.description == ReadSettings::Features::hog;
@@ -152,20 +191,7 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
   }
   constants.label = file.text(group, "label").value_or("");
   constants.categories = read_categories(file, group, constants.features);
-  if (const std::string means = fmt::format("{}/mean", group); file.has(means)) {
-    const Vector mean = read_numbers(file, means, {constants.features});
-    const Vector deviation = read_numbers(file, fmt::format("{}/sd", group), {constants.features});
-    for (std::size_t j = 0; j < mean.size(); ++j) {
-      check_deviation(file, deviation[j]);
-      constants.standardisation.push_back({mean[j], deviation[j]});
-    }
-  }
-  if (file.number(group, "label_sd")) {
-    constants.label_standardisation = {require_number(file, group, "label_mean"),
-                                       require_number(file, group, "label_sd")};
-    check_deviation(file, constants.label_standardisation->deviation);
-  }
-  constants.clipped = file.text(group, "clipped").value_or("no") == "yes";
+  read_scales(file, group, constants);
   read_missing(file, group, constants);
   constants.scale = require_number(file, group, "scale");
   const std::string description = file.text(group, "description").value_or("raw");

@@ -142,7 +142,6 @@ PublicConstants SavedModel::table_constants() const {
     add_categories(each, all.categories);
     add_by_place(each, each.constants.standardisation, all.standardisation);
     add_by_place(each, each.constants.fill, all.fill);
-    all.clipped = each.constants.clipped;
     all.missing = each.constants.missing;
     all.scale = each.constants.scale;
   }

@@ -3,49 +3,71 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/numerics/distributions.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr double false_bins = 0.001;       ///< probability of any bin that holds noise alone
-constexpr double least_counts_of_all = 8;  ///< of which all records must have so many
-constexpr double least_deviation = 0.1;    ///< in root mean squares: bins are no finer
-constexpr double apart = 4.0 / 3;          ///< least counts that one bin of a group must have
-constexpr std::size_t nearby = 4;          ///< octaves between bins of a group, at most
-
-constexpr double like_sizes = 8;  ///< times that a root mean square of features of one scale may be another
+constexpr std::size_t widest = 6;        ///< octaves of a window
+constexpr std::size_t nearby = 4;        ///< octaves from a window to bins that belong to it, at most
+constexpr double noticed = 4.5;          ///< deviations of a bin beside a window that belongs to it
+constexpr double least_in_window = 1;    ///< likewise of a bin inside
+constexpr double least_of_zeros = 2;     ///< likewise of the bin of zeros, beside others
+constexpr double least_deviation = 0.1;  ///< in root mean squares: bins are no finer
+constexpr double like_sizes = 8;         ///< times that a root mean square of features of one scale may be another
 
 /// The bins of magnitude k of either sign.
 std::pair<std::size_t, std::size_t> bins_of(std::size_t k) {
   return {1 + k, 1 + FeatureHistograms::magnitudes + k};
 }
 
-/// The histogram without the bins that count as empty.
-Vector kept_bins(View summed, double least) {
-  constexpr std::size_t none = FeatureHistograms::magnitudes;
-  Vector kept(summed.begin(), summed.end());
-  for (double& count : kept) count = count < least ? 0 : count;
-  const auto fuller = [&](std::size_t k) { return std::max(kept[bins_of(k).first], kept[bins_of(k).second]); };
-  double most = 0;
-  for (std::size_t k = 0; k < none; ++k) most = std::max(most, fuller(k));
-  for (std::size_t k = 0; k < none;) {
-    double most_here = 0;
-    std::size_t last = none;  // of this group
-    for (std::size_t i = k; i < none && (last == none || i <= last + nearby); ++i) {
-      if (fuller(i) == 0) continue;
-      most_here = std::max(most_here, fuller(i));
-      last = i;
+/// Consecutive octaves of one sign, or of both.
+struct Window {
+  std::size_t first = 0;
+  std::size_t last = 0;  ///< one past the end
+  bool positive = true;
+  bool negative = true;
+  double signal = 0;  ///< its count, in deviations of the noise on it
+};
+
+/// The window of most signal: values that are spread over several bins stand out of noise where none of these does.
+Window fullest_window(View summed, double deviation) {
+  Window fullest;
+  const auto look = [&](std::size_t first, std::size_t width, bool positive, bool negative, double count) {
+    const auto bins = static_cast<double>(width * (positive && negative ? 2 : 1));
+    const double signal = count / (deviation * std::sqrt(bins));
+    if (signal > fullest.signal) fullest = {first, first + width, positive, negative, signal};
+  };
+  for (std::size_t first = 0; first < FeatureHistograms::magnitudes; ++first) {
+    double positive = 0;
+    double negative = 0;
+    for (std::size_t width = 1; width <= std::min(widest, FeatureHistograms::magnitudes - first); ++width) {
+      positive += summed[bins_of(first + width - 1).first];
+      negative += summed[bins_of(first + width - 1).second];
+      look(first, width, true, false, positive);
+      look(first, width, false, true, negative);
+      look(first, width, true, true, positive + negative);
     }
-    if (last == none) break;
-    for (; k <= last; ++k) {
-      if (most_here < std::min(apart * least, most)) kept[bins_of(k).first] = kept[bins_of(k).second] = 0;
-    }
+  }
+  return fullest;
+}
+
+/// The histogram without the bins that count as empty, given where its values are.
+Vector kept_bins(View summed, double deviation, const Window& window) {
+  Vector kept(summed.size(), 0.0);
+  if (summed[0] >= least_of_zeros * deviation) kept[0] = summed[0];
+  const std::size_t first = window.first - std::min(window.first, nearby);
+  for (std::size_t k = first; k < std::min(window.last + nearby, FeatureHistograms::magnitudes); ++k) {
+    const bool inside = k >= window.first && k < window.last;
+    const auto keep = [&](std::size_t bin, bool sign) {
+      const double least = inside && sign ? least_in_window : noticed;
+      if (summed[bin] >= least * deviation) kept[bin] = summed[bin];
+    };
+    keep(bins_of(k).first, window.positive);
+    keep(bins_of(k).second, window.negative);
   }
   return kept;
 }
@@ -72,16 +94,6 @@ void FeatureHistograms::count(View values, Counts& counts) const {
   }
 }
 
-double least_count_of_features(View variances, std::size_t features) {
-  const double all = static_cast<double>(2 * FeatureHistograms::magnitudes * features);
-  const double z = -normal_quantile(false_bins / all);
-  return z * std::sqrt(std::accumulate(variances.begin(), variances.end(), 0.0));
-}
-
-std::int64_t records_for_features(double least) {
-  return static_cast<std::int64_t>(std::ceil(std::min(least_counts_of_all * least, 0x1p62)));
-}
-
 bool have_one_scale(std::span<const FeatureMoments> features) {
   double means = 0;
   double variances = 0;
@@ -97,27 +109,30 @@ bool have_one_scale(std::span<const FeatureMoments> features) {
   return most <= like_sizes * least && means <= variances;
 }
 
-std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records) {
+FeatureSight feature_sight(View summed, double deviation) {
   check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins: it has {}.", summed.size(),
                       FeatureHistograms::bins);
-  const Vector kept = kept_bins(summed, least);
-  double others = 0;
+  const Window window = fullest_window(summed, deviation);
+  if (window.signal < FeatureHistograms::above_noise) {
+    const bool zeros = summed[0] >= FeatureHistograms::above_noise * deviation;
+    return {zeros ? FeatureSight::Kind::zeros : FeatureSight::Kind::nothing};
+  }
+  const Vector kept = kept_bins(summed, deviation, window);
+  double all = kept[0];
   double sum = 0;
   double squares = 0;
   for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
     const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
     const double positive = kept[bins_of(k).first];
     const double negative = kept[bins_of(k).second];
-    others += positive + negative;
+    all += positive + negative;
     sum += 1.5 * low * (positive - negative);
     squares += 7.0 / 3 * low * low * (positive + negative);
   }
-  if (!(others > 0)) return std::nullopt;
-  const double all = others + kept[0];
-  if (all < static_cast<double>(records) / 2) return FeatureMoments{0, std::sqrt(squares / others)};
   const double square = squares / all;
   const double mean = sum / all;
-  return FeatureMoments{mean, std::sqrt(std::max(square - mean * mean, least_deviation * least_deviation * square))};
+  const double variance = std::max(square - mean * mean, least_deviation * least_deviation * square);
+  return {FeatureSight::Kind::values, {mean, std::sqrt(variance)}};
 }
 
 }  // namespace starling

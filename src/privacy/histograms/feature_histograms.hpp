@@ -25,6 +25,8 @@ class FeatureHistograms : public NoisyCounts {
   static constexpr std::size_t magnitudes = 64;
   static constexpr std::size_t bins = 1 + 2 * magnitudes;
   static constexpr int lowest_exponent = -20;
+  /// Deviations of the noise from which a count is taken for records.
+  static constexpr double above_noise = 3.75;
 
   [[nodiscard]] static Form form_of(std::size_t features);
   /// Histograms of `features` features under Gaussian noise at the price `mu`. Range and errors are those of
@@ -38,24 +40,26 @@ class FeatureHistograms : public NoisyCounts {
   void count(View values, Counts& counts) const;
 };
 
-/// The least count in a sum of histograms of `features` features that is taken for records: z times the deviation of
-/// the sum, where noise alone exceeds z in any of the bins with a probability of 0.1 %. `variances` are those of the
-/// noise on one client's counts each.
-[[nodiscard]] double least_count_of_features(View variances, std::size_t features);
-
-/// The records of all clients that are enough: eight times the least count.
-[[nodiscard]] std::int64_t records_for_features(double least);
-
 /// Whether features have like sizes and no common shift, so that they need not be standardised: no root mean square is
 /// more than eight times another, and the means are together no longer than the deviations.
 [[nodiscard]] bool have_one_scale(std::span<const FeatureMoments> features);
 
-/// Mean and deviation of a feature from its histogram, summed over clients, as if values lay evenly in their bins.
-/// Bins below `least` count as empty. So does a group of bins apart from others (more than four octaves), of which none
-/// has 4/3 of `least`, unless the fullest bin is among them: noise alone fills such a group in fewer than one of a
-/// million releases, and among large magnitudes it would move the mean far. Where those that are left have less than
-/// half of all `records`, the mean is 0 and the deviation the root mean square of their values other than zero. None
-/// where no value but zero is left.
-[[nodiscard]] std::optional<FeatureMoments> feature_moments(View summed, double least, std::int64_t records);
+/// What the noisy histogram of a feature shows.
+struct FeatureSight {
+  enum class Kind {
+    nothing,  ///< nothing stands out of the noise
+    zeros,    ///< zeros alone: there may be a few other values, of any size
+    values,   ///< values other than zero, with these moments
+  };
+  Kind kind = Kind::nothing;
+  FeatureMoments moments = {};
+};
+
+/// What a feature's histogram shows, summed over clients; `deviation` is that of the noise on a sum. Values are taken
+/// to lie evenly in their bins. They are looked for in windows of one to six octaves, of one sign or both: a window
+/// whose count is `above_noise` deviations of the noise on it holds records. Of all windows the one of most signal
+/// counts, with bins nearby that stand out themselves. Bins in it below a deviation count as empty. Noise alone is
+/// taken for values in about 3 % of histograms.
+[[nodiscard]] FeatureSight feature_sight(View summed, double deviation);
 
 }  // namespace starling

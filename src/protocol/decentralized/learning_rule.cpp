@@ -105,7 +105,6 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
   rule.unhindered_step = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
                          std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
   if (facts.noise != ChargeKind::unbounded) {
-    rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
     const double reach = facts.map.in_exponents ? 1 : rule.noise_norm;
     rule.score_noise =
@@ -113,6 +112,15 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
   }
   const double hindered = rule.score_noise > 0 ? useful_noise(facts) / rule.score_noise : rule.unhindered_step;
   rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
+}
+
+/// Records whose gradients are clipped make probabilities of two classes too extreme. Where there is little noise, the
+/// clip is as wide as the steepest slope, which clips no record of typical norm.
+double clip_widening(const RuleFacts& facts, const LearningRule& rule) {
+  if (!facts.classifies || facts.scores > 1 || facts.noise != ChargeKind::gaussian || !rule.linear()) return 1;
+  return 1 + std::clamp(
+                 (signal_to_noise(facts, rule) - signal_of_some_cost) / (signal_of_little_cost - signal_of_some_cost),
+                 0.0, 1.0);
 }
 
 void check_facts(const RuleFacts& facts) {
@@ -137,8 +145,10 @@ LearningRule learning_rule(const RuleFacts& facts) {
   rule.norm = typical_norm(facts);
   rule.noise_norm = facts.noise_norm.value_or(rule.norm);
   const double clipped = facts.noise == ChargeKind::laplace ? typical_norm_l1(facts) : rule.noise_norm;
-  rule.clip = facts.clip.value_or(facts.slope * clipped);
   if (cancels(facts)) rule.correlation = correlation_of_rule(facts, rule);
+  if (facts.noise != ChargeKind::unbounded) rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
+  rule.clip_widening = clip_widening(facts, rule);
+  rule.clip = facts.clip.value_or(rule.clip_widening * facts.slope * clipped);
   choose_step(facts, rule);
   return rule;
 }
@@ -172,7 +182,8 @@ std::optional<double> expected_cost(double signal_to_noise, bool classifies) {
     double of_accuracy;
     double of_variance;
   };
-  for (const Level& level : {Level{25, 0.5, 2}, Level{10, 2, 10}, Level{4, 11, 25}, Level{2, 17, 40}}) {
+  for (const Level& level :
+       {Level{signal_of_little_cost, 0.5, 2}, Level{signal_of_some_cost, 2, 10}, Level{4, 11, 25}, Level{2, 17, 40}}) {
     if (signal_to_noise >= level.least) return classifies ? level.of_accuracy : level.of_variance;
   }
   return std::nullopt;

@@ -60,9 +60,10 @@ struct LearningRule {
   Round rounds = 1;          ///< of all passes, or as many as were asked for
   std::size_t batch = 1;
   double clip = 1;
-  double norm = 2;        ///< R, or what is taken for it
-  double noise_norm = 2;  ///< A, or R
-  double step = 1;        ///< η_1
+  double clip_widening = 1;  ///< 1 to 2: C in multiples of |ℓ'| R, or A, where nobody settled it
+  double norm = 2;           ///< R, or what is taken for it
+  double noise_norm = 2;     ///< A, or R
+  double step = 1;           ///< η_1
   /// η_1 if there were no noise: √(256/(T E)) N/N̄ times the smaller of 16 u/(C R), by the map's pace, and the start's
   /// norm over C.
   double unhindered_step = 1;
@@ -76,6 +77,9 @@ struct LearningRule {
   [[nodiscard]] double noise_of_scores() const { return step * score_noise; }
 };
 
+/// Levels of signal_to_noise().
+inline constexpr double signal_of_little_cost = 25;
+inline constexpr double signal_of_some_cost = 10;
 /// R where nobody knows it.
 inline constexpr double usual_norm = 2;
 /// Deviation, in logits, that noise may give each of so many scores of a record at the end of a run of constant steps.

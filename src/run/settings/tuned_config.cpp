@@ -60,7 +60,8 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "with --tuning auto, gaussian and a linear model or perceptron, where nothing says how features are scaled "
           "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy histograms of "
           "its features, which have the share S of mu^2 and give the gradients the rest; records are then standardised "
-          "by a mean and a deviation from them. Only where records are many enough for that; 0: never. Default: 0.1. "
+          "by a mean and a deviation from them, and clipped to 5 deviations. Features that the histograms do not show "
+          "are dropped; 0: none is standardised or dropped. Default: 0.1 to 0.5, by records and price. "
           "With --tuning off: what an earlier release has had",
           {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
       config.privacy.feature_share);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t passes_of_total = 16;
 constexpr double usual_label_size = 1;
-constexpr double signal_of_little_cost = 25;
+constexpr double cost_of_good_constants = 1;  ///< points, of features standardised by released constants
+constexpr double cost_of_constants = 3;       ///< likewise where noise costs more
 
 /// Four significant digits are enough for a choice, and can be typed.
 std::string short_number(double value) {
@@ -62,7 +63,11 @@ std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, co
   if (!facts.norm && facts.classifies) {
     return fmt::format("for records with a norm of {}, since nobody said: --norm says it", short_number(rule.norm));
   }
-  return fmt::format("the slope at {} times the norm of a typical record{}", place_of_slope(config, facts),
+  const std::string widening =
+      rule.clip_widening > 1
+          ? fmt::format("{} times, for probabilities that are not too extreme, ", short_number(rule.clip_widening))
+          : "";
+  return fmt::format("{}the slope at {} times the norm of a typical record{}", widening, place_of_slope(config, facts),
                      facts.norm ? "" : fmt::format(", taken as {}: --norm says it", short_number(rule.norm)));
 }
 
@@ -198,20 +203,30 @@ std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t>
 bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records) {
   const bool open = config.privacy.total_epsilon && !config.given("epochs") && !config.given("batch") &&
                     !config.rounds && config.correlation == CorrelationChoice::automatic;
-  return config.privacy.trusts_pairs && open && most_records.value_or(0) > 0 &&
+  return open && config.privacy.mechanism_row().gaussian() && most_records.value_or(0) > 0 &&
          static_cast<std::size_t>(*most_records) <= PairTerms::most_batch;
 }
 
-std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding) {
+std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding,
+                    std::optional<double> kept) {
   if (rule.prefix_noise == 0 || !facts.most_records) return "";
   const double signal = signal_to_noise(facts, rule);
-  const std::optional<double> cost = expected_cost(signal, facts.classifies);
+  if (kept == 0) return "expect a constant answer: no feature is learned from";
+  std::optional<double> cost = expected_cost(signal, facts.classifies);
+  if (cost && kept) *cost += signal >= signal_of_little_cost ? cost_of_good_constants : cost_of_constants;
   std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
   if (!rule.linear())
     return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
-  text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points{} to noise", signal, *cost,
-                             facts.classifies ? "" : " of explained variance")
-               : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
+  if (kept.value_or(1) < 1) {
+    text += fmt::format(
+        "signal to noise {:.3g} for {:.0f} % of the features: the others are dropped, and what they tell is lost",
+        signal, 100 * *kept);
+  } else {
+    text += cost
+                ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points{} to noise", signal, *cost,
+                              facts.classifies ? "" : " of explained variance")
+                : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
+  }
   if (rule.step < rule.unhindered_step) {
     text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
   }

@@ -46,15 +46,18 @@ namespace starling {
 /// Passes over the data: sixteen where a total price is given, noise is Gaussian and records can be read again.
 [[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records);
 
-/// Passes of rounds of all records (docs/methods/learning-rule.md, "Noise between pairs").
+/// Passes of rounds of all records (docs/methods/learning-rule.md, "Whole rounds").
 inline constexpr std::int64_t passes_of_whole_rounds = 32;
-/// Signal to noise of sixteen passes in many rounds below which such rounds learn more.
-inline constexpr double signal_of_whole_rounds = 15;
+/// Signal to noise of sixteen passes in many rounds below which such rounds learn more; likewise under --trust pairs.
+inline constexpr double signal_of_whole_rounds = 10;
+inline constexpr double signal_of_whole_rounds_of_pairs = 15;
 /// Whether the rule may choose them.
 [[nodiscard]] bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records);
 
 /// What the noise of a tuned run will cost and what would help, in a sentence or two. So many clients would hide each
-/// other by --trust pairs; none: it is chosen already, or cannot be.
-[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding);
+/// other by --trust pairs; none: it is chosen already, or cannot be. `kept` is the part of the features that the rule
+/// has standardised by released constants and not dropped; none: features are as they were.
+[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding,
+                                  std::optional<double> kept);
 
 }  // namespace starling

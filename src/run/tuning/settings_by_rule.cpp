@@ -22,6 +22,7 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
+constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
 
 }  // namespace
@@ -67,7 +68,7 @@ void SettingsByRule::say_that_no_rule_is_known(const std::string& why_not) const
   if (may_add_intercept()) note_missing_intercept();
 }
 
-/// Where there is little signal, noise between pairs wants few rounds. That does not depend on norms, which are not
+/// Where there is little signal, few rounds learn more. That does not depend on norms, which are not
 /// known yet.
 void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_records) {
   const auto take = [this](std::int64_t passes) {
@@ -80,7 +81,8 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
     if (!may_take_whole_rounds(config(), most_records)) return;
     const std::unique_ptr<Model> model = make_model(config().model, *run_.loss, run_.inputs.dataset.shape);
     const RuleFacts facts = method_.facts(most_records, model->dimension());
-    whole = signal_to_noise(facts, learning_rule(facts)) < signal_of_whole_rounds;
+    const double enough = config().privacy.trusts_pairs ? signal_of_whole_rounds_of_pairs : signal_of_whole_rounds;
+    whole = signal_to_noise(facts, learning_rule(facts)) < enough;
   });
   config().whole_rounds = run_.agreement.broadcast(declare_public(whole));
   if (config().whole_rounds) take(passes_of_whole_rounds);
@@ -91,6 +93,12 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   const TunedConfig& config = this->config();
   const std::unique_ptr<Model> model = make_model(config.model, *run_.loss, run_.inputs.dataset.shape);
   RuleFacts facts = method_.facts(most_records, model->dimension());
+  if (config.kept_features && !config.model.is_network()) {
+    // Noise in parameters of features that are dropped moves no score. A constant alone wants no large scores.
+    if (config.kept_features == 0) facts.unit *= unit_of_constant;
+    facts.dimension = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::lround(*config.kept_features * static_cast<double>(facts.dimension))));
+  }
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(
@@ -102,7 +110,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
   if (run_.first_rank()) {
-    print_tuning(values, outlook(facts, rule, method_.hiding_of_pairs));
+    print_tuning(values, outlook(facts, rule, method_.hiding_of_pairs, config.kept_features));
     print_joining(joining_outlook(method_, facts, rule, run_.inputs.dataset.replayable));
   }
   return values;
@@ -223,9 +231,13 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     tell({*chosen});
     if (chosen->value == "none") return;
     config().data.standardise = chosen->value;
+    config().kept_features = features.kept();
+    config().norm = {std::stod(fmt::format("{:.4g}", features.norm()))};
+    tell({{"norm", fmt::format("{:.4g}", config().norm.front()),
+           "each standardised feature has about deviation 1, and so has the constant"}});
     run_.notes.emplace_back(
-        "features are standardised (standardise in config.ini): models are of standardised features. predict and score "
-        "take records in their own units. --feature-share 0 leaves features as they are");
+        "features are standardised and clipped to 5 deviations (standardise in config.ini): models are of such "
+        "features. predict and score take records in their own units. --feature-share 0 leaves features as they are");
     run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
   }
 }
@@ -274,10 +286,8 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
     settle("feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0)));
   }
   if (config.privacy.histogram_price) settle("histogram-price", *config.privacy.histogram_price);
-  if (config.privacy.feature_share.value_or(0) > 0 && !config.data.standardise.empty()) {
-    settle("standardise", config.data.standardise);
-  }
-  if (config.scale_share.value_or(0) > 0) {
+  if (config.data.standardise.starts_with(values_of_columns)) settle("standardise", config.data.standardise);
+  if (config.scale_share.value_or(0) > 0 || config.kept_features) {
     if (!config.norm.empty()) settle("norm", fmt::format("{}", fmt::join(config.norm, ",")));
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }

@@ -49,6 +49,18 @@ TEST_F(Standardise, TakesConstantsWithoutAFile) {
   }
 }
 
+TEST_F(Standardise, ClipsAndLeavesOutColumns) {
+  DataSettings settings;
+  settings.standardise = "values:2/0.5/1.5,drop";
+  EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-1.5, 0}, {}, 1}, Plain{{1.5, 0}, {}, 0}}));
+  settings.standardise = "values:2/2,20/2,label=1/2/0.25";
+  EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-0.5, -5}, {}, 0}, Plain{{0.5, 5}, {}, -0.25}}));
+  for (const char* wrong : {"values:2/0.5/0,drop", "values:2/1/5/5,drop", "values:dropped,drop", "values:2/1/,drop"}) {
+    settings.standardise = wrong;
+    EXPECT_ERROR(UsageError, "MEAN/SD", read_all(named_, settings)) << wrong;
+  }
+}
+
 // Constants may have been released: no record may then be refused for its values.
 TEST_F(Standardise, BoundsWhatIsBeyondTheRange) {
   constexpr double largest = std::numeric_limits<double>::max();

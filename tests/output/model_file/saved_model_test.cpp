@@ -110,8 +110,7 @@ TEST_F(SavedModelTest, KeepsWhatColumnsBecome) {
   constants.features = 2;
   constants.columns = {"age", "sex"};
   constants.categories = {{"sex", {{"", 0}, {"m", 1}}, 1}};
-  constants.standardisation = {{50, 10}, {0, 1}};
-  constants.clipped = true;
+  constants.standardisation = {{50, 10, 5}, {0, 1}};
   constants.missing = ReadSettings::Missing::indicator;
   SavedModel found = again(model);
   EXPECT_TRUE(same_preparation(found.constants, constants));

@@ -25,7 +25,7 @@ TEST(LearningRule, PlansRoundsBatchAndClip) {
   EXPECT_EQ(rule.batch, 26U);
   EXPECT_EQ(rule.rounds_of_pass, 251);
   EXPECT_EQ(rule.rounds, 251);
-  EXPECT_EQ(rule.clip, 1);
+  EXPECT_EQ(rule.clip, rule.clip_widening);
   EXPECT_EQ(rule.norm, 2);
   ASSERT_TRUE(rule.correlation);
   EXPECT_NEAR(rule.prefix_noise, 2.62, 0.02);
@@ -34,10 +34,25 @@ TEST(LearningRule, PlansRoundsBatchAndClip) {
 // s1 = C (2/μ) v R/(m √n), and three logits of it.
 TEST(LearningRule, StepsAsFarAsNoiseMovesScoresByThreeLogits) {
   const LearningRule rule = learning_rule(census());
-  EXPECT_NEAR(rule.score_noise, 2 / 0.268 * rule.prefix_noise * 2 / (26 * std::sqrt(5.0)), 1e-12);
+  EXPECT_NEAR(rule.score_noise, 2 / 0.268 * rule.clip * rule.prefix_noise * 2 / (26 * std::sqrt(5.0)), 1e-12);
   EXPECT_NEAR(rule.step, 3 / rule.score_noise, 1e-12);
   EXPECT_NEAR(rule.noise_of_scores(), 3, 1e-12);
-  EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / 251) / 2, 1e-12);
+  EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / 251) / (2 * rule.clip), 1e-12);
+}
+
+// R/2 where noise costs much, R where it costs little, and in proportion between signals of 10 and 25.
+TEST(LearningRule, ClipsLessWhereThereIsLittleNoise) {
+  RuleFacts facts = census();
+  const double signal = signal_to_noise(facts, learning_rule(facts));
+  for (const auto& [of, clip] : {std::pair{1.0, 1.0}, {9.9, 1.0}, {17.5, 1.5}, {25.0, 2.0}, {100.0, 2.0}}) {
+    facts.price = 0.268 * of / signal;
+    EXPECT_NEAR(learning_rule(facts).clip, clip, 1e-9) << of;
+  }
+  facts.scores = 3;
+  EXPECT_EQ(learning_rule(facts).clip, 1);
+  facts.scores = 1;
+  facts.clip = 1;
+  EXPECT_EQ(learning_rule(facts).clip, 1) << "what the user gave stands";
 }
 
 // Regression in other units of the labels is the same regression: slope and unit of scores are multiplied alike, steps
@@ -46,6 +61,7 @@ TEST(LearningRule, FollowsTheUnitsOfLabels) {
   for (const double price : {0.268, 10.0}) {
     RuleFacts facts = census();
     facts.price = price;
+    facts.classifies = false;
     facts.slope = 1;
     facts.unit = 0.25;
     const LearningRule one = learning_rule(facts);
@@ -107,8 +123,9 @@ TEST(LearningRule, TakesFewRoundsWhereNoiseDoesNotCancel) {
 
 // Gradients that are means over a full batch are shorter where batches are not full, and the noise is the same.
 TEST(LearningRule, TakesLongerStepsAndExpectsLessWhereBatchesAreNotFull) {
-  const LearningRule full = learning_rule(census());
   RuleFacts facts = census();
+  facts.clip = 1;
+  const LearningRule full = learning_rule(facts);
   facts.mean_records = static_cast<double>(*facts.most_records) / 2;
   const LearningRule half = learning_rule(facts);
   EXPECT_DOUBLE_EQ(half.unhindered_step, 2 * full.unhindered_step);
@@ -176,6 +193,7 @@ TEST(LearningRule, StepsFurtherWhereTheLossOfManyClassesBendsLess) {
   EXPECT_NEAR(useful_shift(10), 3 / std::sqrt(2 * std::log(10)), 1e-12);
   RuleFacts facts = census();
   facts.price = 100;
+  facts.clip = 1;
   const double two = learning_rule(facts).unhindered_step;
   facts.scores = 2;
   EXPECT_EQ(learning_rule(facts).unhindered_step, two);
@@ -203,6 +221,7 @@ TEST(LearningRule, TakesWholePassesWhereThereIsLittleSignal) {
 
 TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
   RuleFacts facts = census();
+  facts.price = 0.1;  // little enough that no clip is widened
   facts.norm = 2;
   facts.noise_norm = 7;
   const LearningRule network = learning_rule(facts);

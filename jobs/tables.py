@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Private learning on small real tables in their own units, with nothing tuned, beside what the noise allows.
+
+  jobs/tables.py                                  # all tables, some 250 short runs and their brackets, a quarter of an hour
+  jobs/tables.py --only spam,ames --epsilons 1    # two tables at one epsilon
+  jobs/tables.py --feature-share 0                # features as they are
+  jobs/tables.py --trust pairs                    # clients hide each other
+  jobs/tables.py --ranges                         # public ranges: those of each column, rounded outwards to 1, 2 or 5 times a power of 10
+  jobs/tables.py --only iris --quick              # whether everything runs
+
+Runs are those of `starling omd` over five clients that are dealt the records at random: no option but data, --mechanism gaussian,
+--total-epsilon and --delta 1e-5, and the loss of labels that are not two classes. The figure is accuracy on held-out records, or the share of the
+labels' variance that the mean model explains, in percent. The tables come with scikit-learn and with packages of R (tables_parts.py). What is
+missing is named, and the other tables are run.
+
+In brackets: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test
+records. Nobody could run it on private data. It shows what noise allows.
+
+Writes tables.csv and tables.md. The last lines say how often a run lost no more than its outlook had said it would.
+"""
+
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import experiment
+from experiment import mean
+
+DELTA = 1e-5
+# Of the outlook (docs/methods/learning-rule.md): signal to noise, then points of accuracy and of explained variance.
+LEVELS = [(25, 0.5, 2), (10, 2, 10), (4, 11, 25), (2, 17, 40)]
+
+
+def rounded(low, high):
+    """A range around low ... high as a data dictionary has it."""
+    import math
+    if low == high:
+        return low - 1, high + 1
+    def up(value):
+        if value <= 0:
+            return 0.0
+        power = 10.0 ** math.floor(math.log10(value))
+        return next(k * power for k in (1, 2, 5, 10) if k * power >= value * (1 - 1e-12))
+    low = -up(-low) if low < 0 else 0.0 if low < high / 2 else low - low % (up(high - low) / 10)
+    high = up(high) if low <= 0 else low + up(high - low)
+    return low, high if high > low else 0.0
+
+
+class Study:
+    def __init__(self, starling, scratch, options):
+        self.starling, self.scratch, self.options = starling, scratch, options
+        self.runs = experiment.Runs(starling, scratch, "omd", "--json")
+        self.prices = {e: experiment.privacy(starling, "calibrate", epsilon=e, delta=DELTA)["mu"] for e in options.epsilons}
+
+    def ranges(self, table):
+        path = self.scratch / f"{table.name}-ranges.csv"
+        columns = [*table.rows.T, *([table.labels] if table.kind == "numbers" else [])]
+        names = [*(f"x{j}" for j in range(table.rows.shape[1])), "y"]
+        experiment.write_csv(path, ["feature", "low", "high"],
+                             ([name, *rounded(float(c.min()), float(c.max()))] for name, c in zip(names, columns)))
+        return ["--ranges", path]
+
+    def words(self, table):
+        words = ["--clients", 5, "--partition", "iid", *table.words()]
+        for option in ("trust", "feature-share"):
+            value = getattr(self.options, option.replace("-", "_"))
+            words += [] if value is None else [f"--{option}", value]
+        return words + (self.ranges(table) if self.options.ranges else [])
+
+    def run(self, table, words, epsilon, seed):
+        """(the figure in percent, the signal to noise that the run told, the loss that its outlook expected at most, or none)."""
+        label = f"{table.name}-{epsilon}-{seed}"
+        summary = self.runs.run(label, [*words, "--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon, "--seed", seed])
+        shutil.rmtree(self.scratch / label)
+        signal, of = summary["tuning"]["signal_to_noise"], 2 if table.kind == "numbers" else 1
+        most = next((level[of] for level in LEVELS if signal >= level[0]), None)
+        metrics = summary["metrics"]
+        figure = 100 * (metrics["test"]["r2"] if table.kind == "numbers" else metrics["test_accuracy"])
+        return figure, signal, most
+
+    def table(self, table):
+        """Lines of tables.csv of a table."""
+        from tables_parts import allowed
+        train, test = table.write(self.scratch)
+        words = ["--source", train, "--test", test, *self.words(table)]
+        cases = [(epsilon, seed) for epsilon in self.options.epsilons for seed in range(1, self.options.runs + 1)]
+        found = iter(experiment.in_parallel(self.options.workers, [lambda case=case: self.run(table, words, *case) for case in cases]))
+        without = allowed(table, None, 1)
+        for epsilon in self.options.epsilons:
+            runs = [next(found) for _ in range(self.options.runs)]
+            figures = [figure for figure, *_ in runs]
+            outlooks = [(figure, most) for figure, _, most in runs if most is not None]
+            bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in range(1, self.options.runs + 1)])
+            yield {"table": table.name, "kind": table.kind, "records": len(table.labels), "features": table.rows.shape[1],
+                   "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
+                   "constant": table.constant, "without_noise": without, "signal_to_noise": mean([run[1] for run in runs]),
+                   "outlooks": len(outlooks),
+                   "outlooks_held": sum(figure >= without - most for figure, most in outlooks)}
+
+
+def shown(value):
+    return f"{value:.0f}" if value > -1000 else "< -1000"
+
+
+def markdown(lines, epsilons, titles):
+    yield "| table (records, features; without noise, constant) | " + " | ".join(f"ε = {e:g}" for e in epsilons) + " |"
+    yield "| --- " * (1 + len(epsilons)) + "|"
+    for name in dict.fromkeys(line["table"] for line in lines):
+        mine = {line["epsilon"]: line for line in lines if line["table"] == name}
+        any_line = next(iter(mine.values()))
+        kind = ", R²" if any_line["kind"] == "numbers" else ""
+        cells = [f"{shown(mine[e]['mean'])} [{shown(mine[e]['allowed'])}]" if e in mine else "" for e in epsilons]
+        yield (f"| {titles[name]}{kind} ({any_line['records']:,}, {any_line['features']}; {shown(any_line['without_noise'])}, "
+               f"{shown(any_line['constant'])}) | " + " | ".join(cells) + " |")
+
+
+def verdicts(lines):
+    told, held = (sum(line[key] for line in lines) for key in ("outlooks", "outlooks_held"))
+    below = [f"{line['table']} at {line['epsilon']:g}" for line in lines if line["mean"] < line["constant"] - 1]
+    yield f"of {told} runs whose outlook named a loss, {held} lost no more"
+    yield f"more than a point below the constant, of {len(lines)} cells: {', '.join(below) or 'none'}"
+
+
+def main():
+    try:
+        from tables_parts import TABLES, Missing, Table
+    except ImportError as missing:
+        experiment.fail(f"there is no module {missing.name} for this Python (package python3-{missing.name})")
+    parser = experiment.arguments(__doc__, "results-tables")
+    parser.add_argument("--only", metavar="TABLES", type=experiment.names_of(TABLES), default=list(TABLES), help="separated by commas")
+    parser.add_argument("--runs", metavar="N", type=experiment.positive, default=3, help="of each case (3)")
+    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
+                        default=[0.3, 1, 3], help="separated by commas (0.3,1,3)")
+    parser.add_argument("--feature-share", metavar="S", type=float, help="of the runs; default: what the rule chooses")
+    parser.add_argument("--trust", choices=["local", "pairs"], help="of the runs")
+    parser.add_argument("--ranges", action="store_true", help="with public ranges")
+    parser.add_argument("--quick", action="store_true", help="one run, epsilon 1 alone")
+    options = parser.parse_args()
+    if options.quick:
+        options.runs, options.epsilons = 1, [1]
+    starling, folder, lines = experiment.find_starling(options.starling), experiment.output_folder(options.output), []
+    with tempfile.TemporaryDirectory(prefix="tables-") as scratch:
+        study = Study(starling, pathlib.Path(scratch), options)
+        for name in options.only:
+            try:
+                lines += study.table(Table(name))
+            except Missing as missing:
+                experiment.say(f"left out: {name}, since there is no {missing}")
+                continue
+            experiment.say(f"{name}: done")
+            experiment.write_csv(folder / "tables.csv", lines[0], (line.values() for line in lines))
+            titles = {key: title for key, (title, *_) in TABLES.items()}
+            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *verdicts(lines)]) + "\n"
+            (folder / "tables.md").write_text(text)
+    if not lines:
+        experiment.fail("nothing to run: no table is there")
+    print((folder / "tables.md").read_text())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
