@@ -55,6 +55,17 @@ Window fullest_window(View summed, double deviation) {
   return fullest;
 }
 
+/// The values of a window, with half as much again.
+ValueRange range_of(const Window& window) {
+  const auto bound = [](std::size_t k) {
+    return std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
+  };
+  const double high = bound(window.last);
+  const double low = window.positive && window.negative ? -high : bound(window.first);
+  const double more = (high - low) / 4;
+  return window.positive ? ValueRange{low - more, high + more} : ValueRange{-high - more, -low + more};
+}
+
 /// The histogram without the bins that count as empty, given where its values are.
 Vector kept_bins(View summed, double deviation, const Window& window) {
   Vector kept(summed.size(), 0.0);
@@ -74,12 +85,13 @@ Vector kept_bins(View summed, double deviation, const Window& window) {
 
 }  // namespace
 
-NoisyCounts::Form FeatureHistograms::form_of(std::size_t features) {
-  return {"histogram of features", "--feature-share", "feature", features, bins};
+NoisyCounts::Form FeatureHistograms::form_of(std::size_t features, std::size_t weight) {
+  return {"histogram of features", "--feature-share", "feature", features, bins, weight};
 }
 
-FeatureHistograms::FeatureHistograms(std::size_t features, double mu, std::int64_t records)
-    : NoisyCounts(form_of(features), ChargeKind::gaussian, mu, records) {}
+FeatureHistograms::FeatureHistograms(std::size_t features, double mu, std::int64_t records, std::size_t weight)
+    : NoisyCounts(form_of(features, weight), ChargeKind::gaussian, mu, records),
+      weight_(static_cast<std::int64_t>(weight)) {}
 
 std::optional<std::size_t> FeatureHistograms::bin_of(double value) {
   if (value == 0) return 0;
@@ -90,7 +102,7 @@ std::optional<std::size_t> FeatureHistograms::bin_of(double value) {
 
 void FeatureHistograms::count(View values, Counts& counts) const {
   for (std::size_t j = 0; j < values.size(); ++j) {
-    if (const auto bin = bin_of(values[j])) ++counts[bins * j + *bin];
+    if (const auto bin = bin_of(values[j])) counts[bins * j + *bin] += j + 1 == histograms() ? weight_ : 1;
   }
 }
 
@@ -109,12 +121,12 @@ bool have_one_scale(std::span<const FeatureMoments> features) {
   return most <= like_sizes * least && means <= variances;
 }
 
-FeatureSight feature_sight(View summed, double deviation) {
+FeatureSight feature_sight(View summed, double deviation, double least) {
   check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins: it has {}.", summed.size(),
                       FeatureHistograms::bins);
   const Window window = fullest_window(summed, deviation);
-  if (window.signal < FeatureHistograms::above_noise) {
-    const bool zeros = summed[0] >= FeatureHistograms::above_noise * deviation;
+  if (window.last == 0 || window.signal < least) {
+    const bool zeros = summed[0] >= least * deviation;
     return {zeros ? FeatureSight::Kind::zeros : FeatureSight::Kind::nothing};
   }
   const Vector kept = kept_bins(summed, deviation, window);
@@ -132,7 +144,7 @@ FeatureSight feature_sight(View summed, double deviation) {
   const double square = squares / all;
   const double mean = sum / all;
   const double variance = std::max(square - mean * mean, least_deviation * least_deviation * square);
-  return {FeatureSight::Kind::values, {mean, std::sqrt(variance)}};
+  return {FeatureSight::Kind::values, {mean, std::sqrt(variance)}, range_of(window)};
 }
 
 }  // namespace starling

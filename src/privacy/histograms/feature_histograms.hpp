@@ -20,6 +20,12 @@ struct FeatureMoments {
   [[nodiscard]] bool operator==(const FeatureMoments&) const = default;
 };
 
+/// From the lowest to the highest value that is expected.
+struct ValueRange {
+  double low = 0;
+  double high = 0;
+};
+
 class FeatureHistograms : public NoisyCounts {
  public:
   static constexpr std::size_t magnitudes = 64;
@@ -28,16 +34,20 @@ class FeatureHistograms : public NoisyCounts {
   /// Deviations of the noise from which a count is taken for records.
   static constexpr double above_noise = 3.75;
 
-  [[nodiscard]] static Form form_of(std::size_t features);
+  /// `weight` is that of the last feature.
+  [[nodiscard]] static Form form_of(std::size_t features, std::size_t weight = 1);
   /// Histograms of `features` features under Gaussian noise at the price `mu`. Range and errors are those of
   /// NoisyCounts.
-  FeatureHistograms(std::size_t features, double mu, std::int64_t records);
+  FeatureHistograms(std::size_t features, double mu, std::int64_t records, std::size_t weight = 1);
 
   /// The bin of a value: 0 of zero, 1 … 64 of positive ones, ascending, 65 … 128 of negative ones by magnitude; none of
   /// what is not finite.
   [[nodiscard]] static std::optional<std::size_t> bin_of(double value);
   /// Counts a record, whose value of feature j is `values[j]`. `counts` has length() entries.
   void count(View values, Counts& counts) const;
+
+ private:
+  std::int64_t weight_;
 };
 
 /// Whether features have like sizes and no common shift, so that they need not be standardised: no root mean square is
@@ -53,13 +63,14 @@ struct FeatureSight {
   };
   Kind kind = Kind::nothing;
   FeatureMoments moments = {};
+  ValueRange range = {};  ///< of these values, half as wide again
 };
 
 /// What a feature's histogram shows, summed over clients; `deviation` is that of the noise on a sum. Values are taken
 /// to lie evenly in their bins. They are looked for in windows of one to six octaves, of one sign or both: a window
 /// whose count is `above_noise` deviations of the noise on it holds records. Of all windows the one of most signal
 /// counts, with bins nearby that stand out themselves. Bins in it below a deviation count as empty. Noise alone is
-/// taken for values in about 3 % of histograms.
-[[nodiscard]] FeatureSight feature_sight(View summed, double deviation);
+/// taken for values in about 3 % of histograms. `least` may be another number of deviations.
+[[nodiscard]] FeatureSight feature_sight(View summed, double deviation, double least = FeatureHistograms::above_noise);
 
 }  // namespace starling

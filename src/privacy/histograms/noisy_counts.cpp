@@ -15,27 +15,28 @@ namespace {
 constexpr std::int64_t gaussian_unit = std::int64_t{1} << 20;
 constexpr double laplace_scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
 
-/// What a record moves so many histograms by in L1, in counts.
-double moved(std::size_t histograms) {
-  return 2 * static_cast<double>(histograms);
+/// What a record moves the histograms by in L1, in counts.
+double moved(const NoisyCounts::Form& form) {
+  return 2 * static_cast<double>(form.histograms - 1 + form.weight);
 }
 
-/// √(2H)·2^20, rounded up.
-double gaussian_sensitivity(std::size_t histograms) {
-  return std::nextafter(std::sqrt(moved(histograms)) * static_cast<double>(gaussian_unit), 1e300);
+/// √(2(H − 1 + w²))·2^20, rounded up.
+double gaussian_sensitivity(const NoisyCounts::Form& form) {
+  const auto alike = static_cast<double>(form.histograms - 1 + form.weight * form.weight);
+  return std::nextafter(std::sqrt(2 * alike) * static_cast<double>(gaussian_unit), 1e300);
 }
 
 /// ⌊ε·2^40/2H⌋, or what keeps all counts within 2^61. 2H of these are at most ε·2^40, the scale of the noise times ε.
 std::int64_t laplace_unit(const NoisyCounts::Form& form, double epsilon, std::int64_t records) {
   const double most = 0x1p61 / static_cast<double>(std::max<std::int64_t>(records, 1));
-  const double unit = std::floor(std::min(epsilon * laplace_scale / moved(form.histograms), most));
+  const double unit = std::floor(std::min(epsilon * laplace_scale / moved(form), most));
   check(unit >= 1, "epsilon={:.6g} of the {}: noise can be drawn from {:.3g} on. Raise {}.", epsilon, form.name,
-        moved(form.histograms) / laplace_scale, form.option);
+        moved(form) / laplace_scale, form.option);
   return static_cast<std::int64_t>(unit);
 }
 
 double gaussian_sigma_of(const NoisyCounts::Form& form, double mu) {
-  const double sensitivity = gaussian_sensitivity(form.histograms);
+  const double sensitivity = gaussian_sensitivity(form);
   const double sigma = gaussian_sigma({sensitivity}, mu);
   check(sigma >= GaussianNoise::smallest_sigma && sigma <= GaussianNoise::largest_sigma,
         "mu={:.6g} of the {}: noise can be drawn for {:.3g} to {:.3g}. Change {}.", mu, form.name,
@@ -59,7 +60,7 @@ NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t
 
 Charge NoisyCounts::charge() const {
   if (noise_) return Charge::gaussian(price_);
-  return Charge::laplace(laplace_epsilon({moved(histograms()) * static_cast<double>(unit_)}));
+  return Charge::laplace(laplace_epsilon({moved(form_) * static_cast<double>(unit_)}));
 }
 
 double NoisyCounts::scale() const {
@@ -76,7 +77,8 @@ void NoisyCounts::release(const ReleaseAddress& address, const std::string& run_
   check<FailureError>(integers.size() == length(), "a {} with {} counts: it has {}.", form_.name, integers.size(),
                       length());
   for (std::int64_t& each : integers) {
-    check<FailureError>(each >= 0 && each <= records_, "a {} counts more records than there are", form_.name);
+    check<FailureError>(each >= 0 && each <= records_ * static_cast<std::int64_t>(form_.weight),
+                        "a {} counts more records than there are", form_.name);
     each *= unit_;
   }
   const std::string stream = form_.stream + (noise_ ? "-gaussian" : "-laplace");

@@ -1,7 +1,7 @@
 /// Histograms of a client's records with noise, released once before the first round.
 ///
 /// A record is counted once in each of H histograms, so that one replaced record moves two counts of each by 1:
-/// together √(2H) in L2, 2H in L1.
+/// together √(2H) in L2, 2H in L1. The last histogram may have a weight w, as if it were w² of them in L2, w in L1.
 ///
 /// Gaussian noise: counts times 2^20 are integers that move by √(2H)·2^20 in L2, to which a correctly rounded Gaussian
 /// of σ = √(2H)·2^20/μ is added. That is post-processing of the continuous mechanism, so it costs exactly μ
@@ -40,6 +40,7 @@ class NoisyCounts : private Release {
     std::string stream;          ///< the first word of the names of its streams of noise
     std::size_t histograms = 1;  ///< H
     std::size_t bins = 1;        ///< of each
+    std::size_t weight = 1;      ///< what a record adds to a count of the last one
     /// Counts in a release.
     [[nodiscard]] std::size_t length() const { return bins * histograms; }
   };

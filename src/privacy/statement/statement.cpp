@@ -39,9 +39,13 @@ std::string histograms(const PrivacyReport& report) {
         "clients, with noise of its own, which costs a {} at most {}; all totals below count it. ",
         what, each, in_words(released->record));
   };
-  return of(report.features, fmt::format("histograms of every feature of all its {}s", each)) +
-         of(report.norms, fmt::format("a histogram of the norms of all its {}s{}", each,
-                                      report.norms && report.norms->labels ? " and of the sizes of their labels" : ""));
+  const bool labels = report.norms && report.norms->labels;
+  const bool labels_alone = report.norms && report.norms->labels_alone;
+  return of(report.features, fmt::format("histograms of every feature{} of all its {}s",
+                                         report.features && report.features->labels ? " and of the label" : "", each)) +
+         of(report.norms, labels_alone ? fmt::format("a histogram of the labels of all its {}s", each)
+                                       : fmt::format("a histogram of the norms of all its {}s{}", each,
+                                                     labels ? " and of the sizes of their labels" : ""));
 }
 
 std::string joins(const PrivacyReport& report) {

@@ -49,9 +49,10 @@ struct BudgetReport {
 
 /// Histograms of all records, released once before the first round (NoisyCounts).
 struct HistogramReport {
-  double share = 0;     ///< as --scale-share or --feature-share has it
-  PrivacyLoss record;   ///< what they cost a record, at the highest price of the run
-  bool labels = false;  ///< whether the magnitudes of labels are counted too, beside norms
+  double share = 0;           ///< as --scale-share or --feature-share has it
+  PrivacyLoss record;         ///< what they cost a record, at the highest price of the run
+  bool labels = false;        ///< whether labels are counted too, beside norms by their magnitudes
+  bool labels_alone = false;  ///< whether labels are counted in place of norms
 };
 
 /// The privacy figures of a run, each for the client with the largest. Infinite where nothing is protected (null in

@@ -79,10 +79,12 @@ void HistogramCharges::describe(PrivacyReport& report, double delta) const {
     return compose(once, delta);
   };
   if (const auto& norms = prices_.norms) {
-    report.norms.emplace(HistogramReport{shares_.norms, loss(of_norms(norms->range().most, 0)), shares_.labels});
+    report.norms.emplace(
+        HistogramReport{shares_.norms, loss(of_norms(norms->range().most, 0)), shares_.labels, shares_.labels_alone});
   }
   if (const auto& features = prices_.features) {
-    report.features.emplace(HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most))});
+    report.features.emplace(
+        HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)), shares_.labels_alone});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/ranges.h>
 
@@ -18,7 +19,11 @@ constexpr double least_share = 0.1;
 constexpr double greatest_share = 0.5;
 constexpr double part_of_window = 0.25;  ///< of all records, that a window of a feature's values is expected to have
 constexpr double clip = 5;               ///< deviations, at which standardised features are clipped
-constexpr std::size_t most_named = 5;    ///< features in a message
+constexpr double least_label_share = 0.05;
+constexpr double greatest_label_share = 0.25;
+constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
+constexpr double least_of_guess = 2;                       ///< deviations of a window in which labels may be
+constexpr std::size_t most_named = 5;                      ///< features in a message
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
 }  // namespace
@@ -89,53 +94,144 @@ std::optional<double> FeatureRelease::share_for(double noise, std::int64_t recor
   return std::stod(fmt::format("{:.3g}", share));
 }
 
-std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records) {
-  if (asked_for_ && share_ == 0) return std::nullopt;
-  if (!config_.privacy.protects()) return std::nullopt;
+/// Whether features, or labels beside them, may be looked at; finds out which. **Collective.**
+bool FeatureRelease::is_of_use(const std::optional<std::int64_t>& most_records) {
+  if (asked_for_ && share_ == 0) return false;
+  if (!config_.privacy.protects()) return false;
   const std::string why = why_as_they_are(most_records);
   if (share_ > 0 && !why.empty()) run_.notes.push_back(fmt::format("features are left as they are: {}", why));
-  if (!run_.agreement.all(declare_public(why.empty()))) return std::nullopt;
+  if (!run_.agreement.all(declare_public(why.empty()))) return false;
   choose_features();
-  const std::size_t count = column_of_.size();
-  if (count == 0) return std::nullopt;
+  if (column_of_.empty()) return false;
   if (run_.agreement.any(declare_public(run_.inputs.test && run_.inputs.test->sparse()))) {
     run_.notes.emplace_back("features are left as they are: those of --test are sparse, and could not be standardised");
-    return std::nullopt;
+    return false;
   }
-  HistogramFacts facts{.name = "histograms of features",
-                       .end = end_of_features,
-                       .form = FeatureHistograms::form_of(count),
-                       .of_price = feature_share_of(config_.privacy, greatest_share, config_.data.epochs)};
-  const auto take_share = [&](double share) {
-    facts.share = share;
-    facts.of_price = feature_share_of(config_.privacy, share, config_.data.epochs);
-    return noise_of_sum(facts);
-  };
-  run_.agreement.together([&] { complete_facts(facts, method_, *most_records, run_.facts(), run_.inputs.dataset); });
-  const std::int64_t records = records_of(run_.agreement, facts);
-  const std::optional<double> share = share_for(take_share(greatest_share), records);
-  share_ = share.value_or(0);
-  if (!share) return value_of(std::vector<FeatureSight>(count));
-  const double noise = take_share(*share);
-  const std::string folder = run_.private_folder();
-  HistogramRelease release(run_.agreement, *run_.inputs.layout, config_.privacy, std::move(facts), folder);
+  return true;
+}
+
+/// Sets the share of the histograms of features. Returns the deviation of the noise on a sum over all clients, the same
+/// bits on all ranks. **Collective.**
+double FeatureRelease::take_share(HistogramFacts& facts, double share) const {
+  facts.share = share;
+  facts.of_price = feature_share_of(config_.privacy, share, config_.data.epochs);
+  return noise_of_sum(facts);
+}
+
+/// The weight of the label's histogram beside those of so many features: a third of the price, or more where labels
+/// would not be seen. `noise` is the deviation of the noise on a sum of one histogram alone, in records of all clients.
+std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) {
+  const auto count = static_cast<double>(features);
+  const double left = label_noise * label_noise - noise * noise;
+  const double wanted = left > 0 ? std::sqrt(count / left) * noise : std::numeric_limits<double>::infinity();
+  return static_cast<std::size_t>(std::lround(std::clamp(wanted, std::sqrt(count / 2), 2 * std::sqrt(count)) + 0.5));
+}
+
+/// The counts of all clients of these features, and of the label if it is standardised; nothing where no budget allows
+/// them. **Collective.**
+std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_t weight) {
+  const std::size_t histograms = facts.form.histograms;
+  HistogramRelease release(run_.agreement, *run_.inputs.layout, config_.privacy, std::move(facts),
+                           run_.private_folder());
   if (!release.affordable()) {
     run_.notes.emplace_back("histograms of features are not released: the --budget does not allow it");
     return std::nullopt;
   }
   std::vector<Secret<Counts>> counts;
   run_.agreement.together([&] {
-    const FeatureHistograms histograms(count, 1, 0);
-    for (const auto& stream : run_.inputs.dataset.streams)
-      counts.push_back(count_features(*stream, histograms, features_));
+    const FeatureHistograms form(histograms, 1, 0, weight);
+    for (const auto& stream : run_.inputs.dataset.streams) counts.push_back(count_features(*stream, form, features_));
   });
   run_.begin_release();
-  const Vector sum = release.release(method_.features, counts);
-  std::vector<FeatureSight> sights;
-  for (std::size_t j = 0; j < count; ++j) {
-    sights.push_back(feature_sight(View(sum).subspan(FeatureHistograms::bins * j, FeatureHistograms::bins), noise));
+  return release.release(method_.features, counts);
+}
+
+std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records) {
+  if (!is_of_use(most_records)) return std::nullopt;
+  std::size_t count = column_of_.size();
+  const std::size_t labels = has_label() ? 1 : 0;
+  HistogramFacts facts{.name = "histograms of features",
+                       .end = end_of_features,
+                       .form = FeatureHistograms::form_of(1),
+                       .of_price = feature_share_of(config_.privacy, greatest_share, config_.data.epochs)};
+  run_.agreement.together([&] { complete_facts(facts, method_, *most_records, run_.facts(), run_.inputs.dataset); });
+  const std::int64_t records = records_of(run_.agreement, facts);
+  std::size_t weight =
+      labels > 0 ? weight_of_label(count, take_share(facts, greatest_share) / static_cast<double>(records)) : 1;
+  facts.form = FeatureHistograms::form_of(count + labels, weight);
+  const std::optional<double> share = share_for(take_share(facts, greatest_share), records);
+  sights_.assign(count, {});
+  if (!share) {  // labels alone may be seen
+    count = 0;
+    features_.clear();
+    weight = 1;
+    facts.form = FeatureHistograms::form_of(1);
   }
-  return value_of(sights);
+  share_ = share.value_or(labels > 0 ? greatest_share : 0);
+  if (count + labels > 0) {
+    const double noise = take_share(facts, share_);
+    const std::optional<Vector> sum = counts_of(std::move(facts), weight);
+    if (!sum) return std::nullopt;
+    const auto part = [&](std::size_t j) {
+      return View(*sum).subspan(FeatureHistograms::bins * j, FeatureHistograms::bins);
+    };
+    for (std::size_t j = 0; j < count; ++j) sights_[j] = feature_sight(part(j), noise);
+    if (labels > 0) take_label(part(count), noise);
+  }
+  if (!have_scale_already()) note_dropped();
+  return value_of();
+}
+
+bool FeatureRelease::has_label() const {
+  const CurvedLoss* const loss = run_.loss == nullptr ? nullptr : run_.loss->curved();
+  const bool same_in_all_units = loss != nullptr && loss->likelihood() == Likelihood::up_to_scale;
+  return same_in_all_units && !config_.model.own && !config_.label_size;
+}
+
+/// Where nothing stands out, the likeliest place of labels counts.
+void FeatureRelease::take_label(View summed, double noise) {
+  label_ = feature_sight(summed, noise);
+  if (label_->kind == FeatureSight::Kind::values) return;
+  run_.notes.emplace_back(
+      "records are too few at this price to show how large labels are: the constants of labels are a guess. A line for "
+      "the label in --standardise or --ranges says them and costs nothing");
+  label_ = feature_sight(summed, noise, least_of_guess);
+}
+
+std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records, const std::optional<double>& asked) {
+  if (!label_ || label_->kind != FeatureSight::Kind::values || asked == 0) return std::nullopt;
+  const ValueRange range{run_.agreement.broadcast(declare_public(label_->range.low)),
+                         run_.agreement.broadcast(declare_public(label_->range.high))};
+  HistogramFacts facts{
+      .name = "histogram of labels",
+      .end = end_of_norms,
+      .form = LabelHistogram::form(),
+      .share = asked.value_or(least_label_share),
+      .of_price = norm_share_of(config_.privacy, asked.value_or(least_label_share), config_.data.epochs)};
+  run_.agreement.together([&] { complete_facts(facts, method_, most_records, run_.facts(), run_.inputs.dataset); });
+  const std::int64_t records = records_of(run_.agreement, facts);
+  double noise = noise_of_sum(facts);
+  if (const double excess = noise / noise_of_labels(records); !asked && excess > 1) {
+    facts.share = std::stod(fmt::format("{:.3g}", facts.share * excess * excess));
+    if (facts.share > greatest_label_share) return std::nullopt;
+    facts.of_price = norm_share_of(config_.privacy, facts.share, config_.data.epochs);
+    noise = noise_of_sum(facts);
+  }
+  label_share_ = facts.share;
+  std::vector<Secret<Counts>> counts;
+  run_.agreement.together([&] {
+    const LabelHistogram histogram(range, 1, 0);
+    for (const auto& stream : run_.inputs.dataset.streams) counts.push_back(count_labels(*stream, histogram));
+  });
+  HistogramRelease release(run_.agreement, *run_.inputs.layout, config_.privacy, std::move(facts),
+                           run_.private_folder());
+  if (!release.affordable()) {
+    label_share_ = 0;
+    return std::nullopt;
+  }
+  const auto found = label_moments(release.release(method_.norms, counts), range, noise, records);
+  if (found) label_->moments = *found;
+  return value_of();
 }
 
 /// The deviation of the noise on a count, summed over all clients: the same bits on all ranks. **Collective.**
@@ -157,51 +253,68 @@ std::string FeatureRelease::names_of(const std::vector<std::size_t>& features) c
                      features.size() > some.size() ? fmt::format(" and {} more", features.size() - some.size()) : "");
 }
 
-void FeatureRelease::note_dropped(const std::vector<std::size_t>& dropped) const {
-  if (dropped.empty()) return;
-  const bool all = dropped.size() == column_of_.size();
+std::vector<std::size_t> FeatureRelease::dropped() const {
+  std::vector<std::size_t> dropped;
+  for (std::size_t j = 0; j < sights_.size(); ++j) {
+    if (sights_[j].kind == FeatureSight::Kind::nothing) dropped.push_back(j);
+  }
+  return dropped;
+}
+
+void FeatureRelease::note_dropped() const {
+  const std::vector<std::size_t> features = dropped();
+  if (features.empty()) return;
+  const bool all = features.size() == sights_.size();
   run_.notes.push_back(fmt::format(
       "{}: records are too few at this price to show how large {} values are. {}. --ranges says it and costs nothing; "
       "--feature-share 0 leaves features as they are",
       all ? "no feature is learned from"
-          : fmt::format("{} of {} features are dropped ({})", dropped.size(), column_of_.size(), names_of(dropped)),
+          : fmt::format("{} of {} features are dropped ({})", features.size(), sights_.size(), names_of(features)),
       all ? "their" : "those", all ? "The model answers a constant" : "They count as 0, in predictions too"));
 }
 
-/// Six digits are more than the bins tell. `none` where features stay as they are.
-TunedValue FeatureRelease::value_of(const std::vector<FeatureSight>& sights) {
-  std::vector<std::string> values(columns_, "0/1");
+/// Whether features may stay as they are: all are seen, and have one scale. Beside a label that is standardised all
+/// are standardised.
+bool FeatureRelease::have_scale_already() const {
   std::vector<FeatureMoments> known;
-  std::vector<std::size_t> dropped;
-  for (std::size_t j = 0; j < sights.size(); ++j) {
-    const auto& [kind, moments] = sights[j];
+  for (const FeatureSight& each : sights_) {
+    if (each.kind == FeatureSight::Kind::values) known.push_back(each.moments);
+  }
+  if (known.empty() || label_ || !dropped().empty()) return false;
+  if (config_.model.intercept()) known.push_back({.mean = 0, .deviation = 1});  // as large as its constant
+  return have_one_scale(known);
+}
+
+/// Six digits are more than the bins tell. `none` where features stay as they are.
+TunedValue FeatureRelease::value_of() {
+  std::vector<std::string> values(columns_, "0/1");
+  for (std::size_t j = 0; j < sights_.size(); ++j) {
+    const auto& [kind, moments, range] = sights_[j];
     std::string& value = values[column_of_[j]];
     if (kind == FeatureSight::Kind::nothing) {
       value = "drop";
-      dropped.push_back(j);
     } else if (kind == FeatureSight::Kind::zeros) {
       value = fmt::format("0/{:.6g}/{:g}", std::ldexp(1.0, FeatureHistograms::lowest_exponent), clip);
     } else {
-      known.push_back(moments);
       value = fmt::format("{:.6g}/{:.6g}/{:g}", moments.mean, moments.deviation, clip);
     }
   }
-  const std::string cost = fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
-                                       name_of(config_.privacy.unit), share_);
-  const std::size_t seen = known.size();
-  if (config_.model.intercept()) known.push_back({.mean = 0, .deviation = 1});  // as large as its constant
-  std::string text = "none";
-  std::string reason = "features have one scale " + cost;
-  if (seen == 0 || !dropped.empty() || !have_one_scale(known)) {
-    note_dropped(dropped);
-    text = fmt::format("values:{}", fmt::join(values, ","));
-    reason = dropped.size() == sights.size() ? "nothing shows how large the values of any feature are"
-                                             : fmt::format("mean and deviation of {} of {} features {}",
-                                                           sights.size() - dropped.size(), sights.size(), cost);
-  }
-  const std::size_t kept = columns_ - dropped.size();
+  if (label_) values.push_back(fmt::format("label={:.6g}/{:.6g}", label_->moments.mean, label_->moments.deviation));
+  const std::size_t lost = dropped().size();
+  const std::size_t kept = columns_ - lost;
   norm_ = std::sqrt(static_cast<double>(kept + (config_.model.intercept() ? 1 : 0)));
   kept_ = static_cast<double>(kept) / static_cast<double>(columns_);
+  const std::string cost = fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
+                                       name_of(config_.privacy.unit), share_);
+  std::string text = fmt::format("values:{}", fmt::join(values, ","));
+  std::string reason = fmt::format("mean and deviation of {} of {} features{} {}", sights_.size() - lost,
+                                   sights_.size(), label_ ? " and of labels" : "", cost);
+  if (have_scale_already()) {
+    text = "none";
+    reason = "features have one scale " + cost;
+  } else if (share_ == 0) {
+    reason = "nothing shows how large the values of any feature are";
+  }
   return {"standardise", run_.agreement.broadcast(declare_public(text)), reason};  // processors may round differently
 }
 

@@ -26,13 +26,22 @@ class FeatureRelease {
   /// **Collective.**
   [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records);
 
+  /// Releases a histogram of labels, if the value has constants for them, within the range that they are found in, at
+  /// the share of what features have left that was asked for, else that shows them. Returns the value with their mean
+  /// and deviation; nothing without a release.
+  /// **Collective.**
+  [[nodiscard]] std::optional<TunedValue> refine_label(std::int64_t most_records, const std::optional<double>& asked);
+
   // Of a release with a value.
   /// What it has had of the squares of μ; 0: nothing was released.
   [[nodiscard]] double share() const { return share_; }
+  /// What the histogram of labels has had of what was left.
+  [[nodiscard]] double label_share() const { return label_share_; }
   /// The norm of a typical standardised record, its intercept included.
   [[nodiscard]] double norm() const { return norm_; }
   /// The part of the feature columns that is not dropped.
   [[nodiscard]] double kept() const { return kept_; }
+  [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
 
  private:
   [[nodiscard]] std::string why_as_they_are(const std::optional<std::int64_t>& most_records) const;
@@ -41,14 +50,25 @@ class FeatureRelease {
   [[nodiscard]] std::optional<double> share_for(double noise, std::int64_t records) const;
   [[nodiscard]] double noise_of_sum(const HistogramFacts& facts) const;
   [[nodiscard]] std::string names_of(const std::vector<std::size_t>& features) const;
-  void note_dropped(const std::vector<std::size_t>& dropped) const;
-  [[nodiscard]] TunedValue value_of(const std::vector<FeatureSight>& sights);
+  [[nodiscard]] bool is_of_use(const std::optional<std::int64_t>& most_records);
+  [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;
+  [[nodiscard]] static std::size_t weight_of_label(std::size_t features, double noise);
+  [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
+  [[nodiscard]] bool has_label() const;
+  void take_label(View summed, double noise);
+  [[nodiscard]] std::vector<std::size_t> dropped() const;
+  void note_dropped() const;
+  [[nodiscard]] bool have_scale_already() const;
+  [[nodiscard]] TunedValue value_of();
 
   const TunedMethod& method_;
   const TuningTerms& run_;
   const TunedConfig& config_;
   bool asked_for_;
   double share_;
+  std::vector<FeatureSight> sights_;   ///< of these features
+  std::optional<FeatureSight> label_;  ///< of labels, where they are standardised
+  double label_share_ = 0;
   double norm_ = 1;
   double kept_ = 1;
   std::size_t columns_ = 0;             ///< feature columns of the source

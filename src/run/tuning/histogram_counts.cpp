@@ -71,15 +71,24 @@ Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool 
 
 Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
                               const std::vector<std::size_t>& features) {
-  Vector means(features.size());
+  Vector means(histograms.histograms());
   return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
     std::ranges::fill(means, 0.0);
     for (std::size_t i = records.first; i < records.first + records.count; ++i) {
       const View row = batch.row(i).values;
       for (std::size_t j = 0; j < features.size(); ++j) means[j] += row[features[j]];
+      if (means.size() > features.size()) means.back() += batch.label(i);
     }
     for (double& each : means) each /= static_cast<double>(records.count);
     histograms.count(means, counts);
+  });
+}
+
+Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram) {
+  return counted(stream, histogram.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    double sum = 0;
+    for (std::size_t i = records.first; i < records.first + records.count; ++i) sum += batch.label(i);
+    histogram.count(sum / static_cast<double>(records.count), counts);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "core/boundary.hpp"
 #include "data/stream.hpp"
 #include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/histograms/label_histogram.hpp"
 #include "privacy/histograms/norm_histogram.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
@@ -24,8 +25,11 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 [[nodiscard]] Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool intercept,
                                          bool person_mean);
 
-/// Likewise of these features of dense records. A person counts once, by the means of its records.
+/// Likewise of these features of dense records, and of their labels if there is one histogram more. A person counts
+/// once, by the means of its records.
 [[nodiscard]] Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
                                             const std::vector<std::size_t>& features);
+/// Likewise of their labels alone.
+[[nodiscard]] Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram);
 
 }  // namespace starling

@@ -22,7 +22,9 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
+constexpr double usual_label_share = 0.05;             ///< of a histogram of labels in the place of that of norms
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
+constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
 
 }  // namespace
@@ -37,7 +39,7 @@ Tuning SettingsByRule::choose() {
   const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
   choose_passes(most_records);
   choose_features(most_records);
-  choose_norms(most_records);
+  if (!config().kept_features) choose_norms(most_records);  // those of standardised records are known
   tell_intercept();
   std::vector<TunedValue> values;
   std::string cost;
@@ -96,6 +98,10 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   if (config.kept_features && !config.model.is_network()) {
     // Noise in parameters of features that are dropped moves no score. A constant alone wants no large scores.
     if (config.kept_features == 0) facts.unit *= unit_of_constant;
+    if (!facts.classifies) {  // noise of scores is to explain no less than a constant
+      const double signal = signal_to_noise(facts, learning_rule(facts));
+      facts.unit *= std::clamp(signal / signal_of_useful_scores, unit_of_constant, 1.0);
+    }
     facts.dimension = std::max<std::size_t>(
         1, static_cast<std::size_t>(std::lround(*config.kept_features * static_cast<double>(facts.dimension))));
   }
@@ -226,20 +232,27 @@ void SettingsByRule::tell(const std::vector<TunedValue>& values) {
 void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
   FeatureRelease features(method_, run_, config().privacy.feature_share);
   config().privacy.feature_share = 0;
-  if (const auto chosen = features.release(most_records)) {
-    config().privacy.feature_share = features.share();
-    tell({*chosen});
-    if (chosen->value == "none") return;
-    config().data.standardise = chosen->value;
-    config().kept_features = features.kept();
-    config().norm = {std::stod(fmt::format("{:.4g}", features.norm()))};
-    tell({{"norm", fmt::format("{:.4g}", config().norm.front()),
-           "each standardised feature has about deviation 1, and so has the constant"}});
-    run_.notes.emplace_back(
-        "features are standardised and clipped to 5 deviations (standardise in config.ini): models are of such "
-        "features. predict and score take records in their own units. --feature-share 0 leaves features as they are");
-    run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
+  std::optional<TunedValue> chosen = features.release(most_records);
+  if (!chosen) return;
+  config().privacy.feature_share = features.share();
+  if (chosen->value == "none") return tell({*chosen});
+  const double share_of_labels = config().scale_share.value_or(usual_label_share);
+  config().scale_share = 0;
+  if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
+    config().scale_share = share_of_labels;
+    chosen = std::move(refined);
   }
+  config().data.standardise = chosen->value;
+  config().kept_features = features.kept();
+  config().norm = {std::stod(fmt::format("{:.4g}", features.norm()))};
+  if (features.standardises_labels()) config().label_size = 1;
+  tell({*chosen,
+        {"norm", fmt::format("{:.4g}", config().norm.front()),
+         "each standardised feature has about deviation 1, and so has the constant"}});
+  run_.notes.emplace_back(
+      "features are standardised and clipped to 5 deviations (standardise in config.ini): models are of such "
+      "features. predict and score take records in their own units. --feature-share 0 leaves features as they are");
+  run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
 }
 
 /// All ranks have the same bits. Four digits can be typed. What the user gave stands.
@@ -302,6 +315,7 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   if (!config.privacy.protects()) return shares;
   shares.features = config.privacy.feature_share.value_or(0);
   shares.norms = config.scale_share.value_or(0);
+  shares.labels_alone = config.data.standardise.find(",label=") != std::string::npos;
   return shares;
 }
 
