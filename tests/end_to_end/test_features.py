@@ -273,6 +273,42 @@ class Features(HistogramCase):
         losses = json.loads(self.run_alone(["privacy", "ledger", "run-1/private/0/ledger", "--json"]).out)["losses"]
         self.assertAlmostEqual(losses[0]["record"]["mu"], summary["privacy"]["mu"], delta=1e-9)
 
+    def prices(self, count, seed):
+        """Labels near a million, which the features explain by 80 %."""
+        draw = random.Random(seed)
+        for _ in range(count):
+            size, age = draw.gauss(90, 30), draw.gauss(40, 15)
+            yield f"{size:.5g},{age:.4g},{1e6 + 2000 * (size - 90) - 3000 * (age - 40) + draw.gauss(0, 37000):.7g}"
+
+    def test_labels_that_are_numbers_are_learned_in_their_own_units(self):
+        self.write("data.csv", "size,age,y\n" + "\n".join(self.prices(6000, 1)) + "\n")
+        self.write("test.csv", "size,age,y\n" + "\n".join(self.prices(1000, 2)) + "\n")
+        words = [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 3, "--test", "test.csv"]
+        self.check_layouts(words, "standardise", (1, 2, 4))
+        summary, config = self.summary_in("run-1"), self.config("run-1")
+        mean, deviation = map(float, config["standardise"].rpartition(",label=")[2].split("/"))
+        self.assertAlmostEqual(mean, 1e6, delta=4e4)
+        self.assertLess(abs(math.log2(deviation / 83000)), 1)
+        privacy = summary["privacy"]
+        self.assertAlmostEqual(privacy["norms"]["share"], 0.05)
+        self.assertIn("a histogram of the labels of all its records", privacy["statement"])
+        self.assertIn("histograms of every feature and of the label", privacy["statement"])
+        self.assertGreater(summary["metrics"]["test"]["r2"], 0.7)
+        self.assertAlmostEqual(sum(self.predictions("run-1", "test.csv")) / 1000, 1e6, delta=4e4)
+        scored = self.succeeded(self.run_alone(["score", "run-1", "--source", "test.csv", "--json"]))
+        self.assertAlmostEqual(json.loads(scored.out)["metrics"]["r2"], summary["metrics"]["test"]["r2"], delta=1e-9)
+        losses = json.loads(self.run_alone(["privacy", "ledger", "run-1/private/0/ledger", "--json"]).out)["losses"]
+        self.assertAlmostEqual(losses[0]["record"]["mu"], privacy["mu"], delta=1e-9)
+        again = self.run_alone(["omd", "--config", "run-1/config.ini", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(again.summary()["final_model"], summary["final_model"])
+
+    def test_labels_that_nothing_shows(self):
+        self.write("data.csv", "size,age,y\n" + "\n".join(self.prices(30, 1)) + "\n")
+        result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--mu", 0.1, "--output", "run"])
+        self.assertIn("no feature is learned from", result.err)
+        self.assertIn("too few at this price to show how large labels are", result.err)
+        self.assertIsNone(self.summary_in("run")["privacy"]["norms"])
+
     def test_a_budget_may_forbid_it(self):
         result = self.good(1, [*self.mu, "--budget", 100, "--ledger", "ledger", "--batch", 1, "--noise-correlation", "none", "--output", "run"])
         self.assertEqual(chosen(result), [])

@@ -29,7 +29,7 @@ class SlowGraphs(TestCase):
         source = self.write("five.csv", "a,b,c,d,e,f,g,h,i,j,y\n" + "\n".join(rows) + "\n")
         test = self.write("test.csv", "a,b,c,d,e,f,g,h,i,j,y\n" + "\n".join(rows[:1600]) + "\n")
         return self.summary_of(1, ["--source", source, "--test", test, "--clients", "16", "--loss", "softmax:5", "--mechanism", "gaussian",
-                                   "--total-epsilon", "0.5", "--delta", "1e-5", "--noise-key", "seed", "--tuning", "auto", *words], name)["accuracy"]
+                                   "--total-epsilon", "0.5", "--delta", "1e-5", "--noise-key", "seed", "--feature-share", "0", "--tuning", "auto", *words], name)["accuracy"]
 
     def test_take_as_many_exchanges_as_they_need(self):
         self.write("ring.topo", "generate directed-ring clients=16\n")

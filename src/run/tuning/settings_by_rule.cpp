@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -22,7 +23,6 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
-constexpr double usual_label_share = 0.05;             ///< of a histogram of labels in the place of that of norms
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
 constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
@@ -236,10 +236,9 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   if (!chosen) return;
   config().privacy.feature_share = features.share();
   if (chosen->value == "none") return tell({*chosen});
-  const double share_of_labels = config().scale_share.value_or(usual_label_share);
-  config().scale_share = 0;
+  const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
   if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
-    config().scale_share = share_of_labels;
+    config().scale_share = features.label_share();
     chosen = std::move(refined);
   }
   config().data.standardise = chosen->value;

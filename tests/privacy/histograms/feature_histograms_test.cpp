@@ -81,7 +81,7 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
   for (const auto& [mean, deviation] : {std::pair{0.0, 1.0}, {5.0, 2.0}, {-3000.0, 1000.0}, {0.02, 0.01}}) {
     Vector values;
     for (int i = 0; i < 20'000; ++i) values.push_back(mean + deviation * random.normal());
-    const auto [kind, found] = feature_sight(histogram_of(values), 10);
+    const auto [kind, found, range] = feature_sight(histogram_of(values), 10);
     ASSERT_EQ(kind, Kind::values);
     EXPECT_NEAR(found.mean, mean, 0.25 * deviation) << mean;
     EXPECT_NEAR(found.deviation, deviation, 0.5 * deviation) << mean;
@@ -91,7 +91,7 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
 TEST(FeatureHistograms, ValuesOfTwoKindsAreFoundAsBinsTellThem) {
   Vector values(600, 0.0);
   values.resize(1000, 1.0);  // in [1, 2): taken for 1.5, and for a square of 7/3
-  const auto [kind, found] = feature_sight(histogram_of(values), 10);
+  const auto [kind, found, range] = feature_sight(histogram_of(values), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 0.6);
   EXPECT_DOUBLE_EQ(found.deviation, std::sqrt(0.4 * 7 / 3 - 0.36));
@@ -111,7 +111,7 @@ TEST(FeatureHistograms, ValuesThatAreSpreadOverBinsStandOutTogether) {
   Vector values;
   for (const double each : {1.0, 2.0, 4.0, 8.0}) values.insert(values.end(), 150, each);
   EXPECT_EQ(feature_sight(histogram_of(Vector(150, 1.0)), 50).kind, Kind::nothing);
-  const auto [kind, found] = feature_sight(histogram_of(values), 50);
+  const auto [kind, found, range] = feature_sight(histogram_of(values), 50);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 1.5 * 15 / 4);
 }
@@ -134,7 +134,7 @@ TEST(FeatureHistograms, ABinThatIsApartDoesNotCount) {
 
 // One value alone would have a deviation of nothing.
 TEST(FeatureHistograms, DeviationsAreNoFinerThanBins) {
-  const auto [kind, found] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
+  const auto [kind, found, range] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_GE(found.deviation, 0.1 * std::abs(found.mean));
 }

@@ -1,0 +1,64 @@
+#include "privacy/histograms/label_histogram.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/random.hpp"
+#include "support/testing.hpp"
+
+namespace starling::label_histogram_test {
+
+using namespace testing_support;
+
+constexpr ValueRange range{100, 260};
+
+Vector histogram_of(const Vector& labels) {
+  const LabelHistogram histogram(range, 1, static_cast<std::int64_t>(labels.size()));
+  Counts counts(histogram.length());
+  for (const double label : labels) histogram.count(label, counts);
+  return Vector(counts.begin(), counts.end());
+}
+
+TEST(LabelHistogram, LabelsBeyondTheRangeCountInTheLastBins) {
+  const Vector counts = histogram_of({-1e300, 100, 104.9, 105, 259.9, 260, 1e300, std::nan("")});
+  EXPECT_EQ(counts.front(), 3);
+  EXPECT_EQ(counts[1], 1);
+  EXPECT_EQ(counts.back(), 3);
+}
+
+TEST(LabelHistogram, FindsMeanAndDeviationOfLabelsFarFromZero) {
+  AddressedRandom random(7, Purpose::data, 0, 0);
+  Vector labels;
+  for (int i = 0; i < 10'000; ++i) labels.push_back(200 + 10 * random.normal());
+  const auto found = label_moments(histogram_of(labels), range, 10, 10'000);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->mean, 200, 1);
+  EXPECT_NEAR(found->deviation, 10, 1);
+}
+
+// A label of one value is in one bin; noise alone shows nothing.
+TEST(LabelHistogram, HasADeviationWhereLabelsAreEqual) {
+  const auto found = label_moments(histogram_of(Vector(1000, 150.0)), range, 10, 1000);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->mean, 150, 5);
+  EXPECT_DOUBLE_EQ(found->deviation, std::sqrt(25.0 / 12));
+  EXPECT_FALSE(label_moments(histogram_of(Vector(1000, 150.0)), range, 400, 1000));
+  EXPECT_DOUBLE_EQ(noise_of_labels(1500), 100);
+}
+
+// The label is the last of three features here, and has a weight of 3: a replaced record moves 2 + 9 pairs of counts.
+TEST(LabelHistogram, AWeightOfLabelsIsPaidFor) {
+  FeatureHistograms histograms(3, 0.7, 10, 3);
+  Counts before(histograms.length());
+  Counts after(histograms.length());
+  histograms.count(Vector{1, 1, 1}, before);
+  histograms.count(Vector{-8, -8, -8}, after);
+  double squares = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    squares += static_cast<double>((before[i] - after[i]) * (before[i] - after[i]));
+  }
+  EXPECT_EQ(squares, 2 * (2 + 9));
+  EXPECT_NEAR(std::sqrt(squares) * static_cast<double>(histograms.unit()) / histograms.scale(), 0.7, 1e-12);
+}
+
+}  // namespace starling::label_histogram_test
