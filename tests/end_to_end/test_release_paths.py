@@ -25,8 +25,8 @@ NEAR = ("1.4142,0,0,1e9", "1.4142,0,0,-1e9")  # weights fall with the square of 
 BENT = ("1.4142,0,0,1.3", "0,1.4142,0,1.3")  # the same within the bend of the loss, where its curvature is not zero
 OTHER_NORM = ("1e6,0,0,1", "4,0,0,-1")  # other bins of a histogram of norms, and gradients that are both clipped
 OTHER_FEATURES = ("1e6,0.4,-0.3,1", "400,0,-0.01,-1")  # other bins of all histograms of features
-NO_NORMS = ["--scale-share", 0]
-FEATURES = [*NO_NORMS, "--feature-share", 0.4]  # these few records are enough for it
+NO_NORMS = ["--scale-share", 0, "--feature-share", 0]
+FEATURES = ["--scale-share", 0, "--feature-share", 0.4]  # these few records are enough for it
 INDEPENDENT = ["--noise-correlation", "none"]
 TUNED = ["--tuning", "auto", *INDEPENDENT]
 NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
@@ -43,7 +43,7 @@ AUDITS = {
         (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
     ],
     "omd-norm": [
-        (["omd", *BINARY, *GAUSSIAN, *TUNED], OTHER_NORM, 0.0999),
+        (["omd", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["omd", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
     "omd-feature": [(["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.632)],
@@ -58,7 +58,7 @@ AUDITS = {
         (["fedavg", *BINARY, *GAUSSIAN, "--local-steps", 2], FLIPPED, 0.7),  # likewise
     ],
     "fedavg-norm": [
-        (["fedavg", *BINARY, *GAUSSIAN, *TUNED], OTHER_NORM, 0.0999),
+        (["fedavg", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["fedavg", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
     "fedavg-feature": [(["fedavg", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.632)],
