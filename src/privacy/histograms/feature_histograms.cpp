@@ -25,7 +25,7 @@ std::pair<std::size_t, std::size_t> bins_of(std::size_t k) {
 }
 
 /// Consecutive octaves of one sign, or of both.
-struct Window {
+struct OctaveWindow {
   std::size_t first = 0;
   std::size_t last = 0;  ///< one past the end
   bool positive = true;
@@ -34,8 +34,8 @@ struct Window {
 };
 
 /// The window of most signal: values that are spread over several bins stand out of noise where none of these does.
-Window fullest_window(View summed, double deviation) {
-  Window fullest;
+OctaveWindow fullest_window(View summed, double deviation) {
+  OctaveWindow fullest;
   const auto look = [&](std::size_t first, std::size_t width, bool positive, bool negative, double count) {
     const auto bins = static_cast<double>(width * (positive && negative ? 2 : 1));
     const double signal = count / (deviation * std::sqrt(bins));
@@ -56,7 +56,7 @@ Window fullest_window(View summed, double deviation) {
 }
 
 /// The values of a window, with half as much again.
-ValueRange range_of(const Window& window) {
+ValueRange range_of(const OctaveWindow& window) {
   const auto bound = [](std::size_t k) {
     return std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
   };
@@ -67,7 +67,7 @@ ValueRange range_of(const Window& window) {
 }
 
 /// The histogram without the bins that count as empty, given where its values are.
-Vector kept_bins(View summed, double deviation, const Window& window) {
+Vector kept_bins(View summed, double deviation, const OctaveWindow& window) {
   Vector kept(summed.size(), 0.0);
   if (summed[0] >= least_of_zeros * deviation) kept[0] = summed[0];
   const std::size_t first = window.first - std::min(window.first, nearby);
@@ -124,7 +124,7 @@ bool have_one_scale(std::span<const FeatureMoments> features) {
 FeatureSight feature_sight(View summed, double deviation, double least) {
   check<FailureError>(summed.size() == FeatureHistograms::bins, "a histogram of {} bins: it has {}.", summed.size(),
                       FeatureHistograms::bins);
-  const Window window = fullest_window(summed, deviation);
+  const OctaveWindow window = fullest_window(summed, deviation);
   if (window.last == 0 || window.signal < least) {
     const bool zeros = summed[0] >= least * deviation;
     return {zeros ? FeatureSight::Kind::zeros : FeatureSight::Kind::nothing};
