@@ -185,7 +185,7 @@ class OtherRanks(Trial):
                    "--rounds", "40", "--checkpoint-every", "4", "--output", "run"], 2, "checkpoint:2")
         result = self.run_alone(["vertical", "--resume", "run"])
         self.assertEqual(result.code, 2, result)
-        self.assertIn("the run had 2 ranks, and these are 1 (ranks are parties", result.err)
+        self.assertIn("the run had 2 ranks, and these are 1: ranks are parties", result.err)
 
     def test_what_is_missing_or_damaged_is_said(self):
         self.prepare()
