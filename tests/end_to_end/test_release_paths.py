@@ -26,7 +26,7 @@ BENT = ("1.4142,0,0,1.3", "0,1.4142,0,1.3")  # the same within the bend of the l
 OTHER_NORM = ("1e6,0,0,1", "4,0,0,-1")  # other bins of a histogram of norms, and gradients that are both clipped
 OTHER_FEATURES = ("1e6,0.4,-0.3,1", "400,0,-0.01,-1")  # other bins of all histograms of features
 NO_NORMS = ["--scale-share", 0, "--feature-share", 0]
-FEATURES = ["--scale-share", 0, "--feature-share", 0.4]  # these few records are enough for it
+FEATURES = ["--scale-share", 0, "--feature-share", 0.5]  # these few records are enough for it
 INDEPENDENT = ["--noise-correlation", "none"]
 TUNED = ["--tuning", "auto", *INDEPENDENT]
 NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
@@ -46,7 +46,7 @@ AUDITS = {
         (["omd", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["omd", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
-    "omd-feature": [(["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.632)],
+    "omd-feature": [(["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707)],
     "omd-constraint": [
         (["omd", *BINARY, *GAUSSIAN, "--constraint", "data:column=a,max=-50", "--start", "start.csv", "--private-constraint",
           "composite"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.7),
@@ -61,7 +61,7 @@ AUDITS = {
         (["fedavg", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["fedavg", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
-    "fedavg-feature": [(["fedavg", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.632)],
+    "fedavg-feature": [(["fedavg", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707)],
     "infer-moments": [
         (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05], TURNED, 0.99),
         (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo", "--warmup-share", 0.05,
