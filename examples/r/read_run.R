@@ -28,7 +28,8 @@ read_model <- function(run) {
   p <- length(model$features)
   model$mean <- if (has("/preparation/mean")) as.vector(h5read(file, "preparation/mean")) else rep(0, p)
   model$sd <- if (has("/preparation/sd")) as.vector(h5read(file, "preparation/sd")) else rep(1, p)
-  model$clipped <- identical(preparation$clipped, "yes")
+  usual <- if (identical(preparation$clipped, "yes")) 1 else Inf  # as version 0.2 wrote it
+  model$clip <- if (has("/preparation/clip")) as.vector(h5read(file, "preparation/clip")) else rep(usual, p)
   model$scale <- if (is.null(preparation$scale)) 1 else preparation$scale
   model
 }
@@ -36,7 +37,7 @@ read_model <- function(run) {
 prepared <- function(model, table) {
   x <- as.matrix(table[, model$features])
   x <- sweep(sweep(x, 2, model$mean), 2, model$sd, "/")
-  if (model$clipped) x <- pmin(pmax(x, -1), 1)
+  x <- sweep(sweep(x, 2, model$clip, pmin), 2, -model$clip, pmax)
   x * model$scale
 }
 

@@ -115,7 +115,7 @@ class OwnModels(PythonCase):
             slope = 0.5
 
         mine = starling.omd(model=Sloped(), records=(self.x, self.y), **options, output="own")
-        theirs = starling.omd(loss="logistic", intercept=False, records=(self.x, self.y), **options, output="built-in")
+        theirs = starling.omd(loss="logistic", intercept=False, feature_share=0, records=(self.x, self.y), **options, output="built-in")
         self.assertEqual(mine.summary["tuning"], theirs.summary["tuning"])
         np.testing.assert_allclose(mine.models, theirs.models, rtol=0, atol=1e-12)
         for wrong, kind in ((0, starling.UsageError), ("steep", TypeError)):

@@ -159,7 +159,8 @@ class Restarts(LaunchCase):
         once = (f'[ -e {self.folder}/dead ] || [ "$OMPI_COMM_WORLD_RANK" != 0 ] || {{ : > {self.folder}/dead; '
                 f'export LD_PRELOAD={os.environ["STARLING_INTERRUPTION"]} INTERRUPTION="after rename /config.ini 1 signal 9"; }}\n')
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(200)]) + "\n")
-        words = ["--source", "data.csv", "--partition", "iid", "--mechanism", "gaussian", "--mu", "1", "--tuning", "auto", "--progress", "off"]
+        words = ["--source", "data.csv", "--partition", "iid", "--mechanism", "gaussian", "--mu", "1", "--tuning", "auto", "--feature-share", "0",
+                 "--progress", "off"]
         result = self.finished(self.start([], words, script=NOTE_SCRIPT.replace("echo $$", once + "echo $$", 1)), 5)
         self.assertIn("given up: failed by exit code 137 before its first round, and may have released histograms", result.err)
         self.assertIn("run/private/*/ledger says what is charged. To pay again, name another --output", result.err)

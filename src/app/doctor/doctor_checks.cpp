@@ -224,8 +224,8 @@ Finding judge_shared_memory(const LaunchFacts& facts) {
   const std::optional<RoomOfRank> room = least_of_hosts(facts, &RankFacts::shared_memory);
   if (!room) return {"no /dev/shm", Verdict::ok, ""};
   return judge_room(*room, little_shared_memory, no_shared_memory,
-                    "MPI passes messages between the ranks of a host through /dev/shm: empty it, or give the container "
-                    "more (docker run --shm-size=1g)");
+                    "MPI passes messages between the ranks of a host through /dev/shm: empty it, or give a "
+                    "container more of it");
 }
 
 Finding judge_space(const LaunchFacts& facts) {

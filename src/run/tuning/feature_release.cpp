@@ -302,7 +302,8 @@ TunedValue FeatureRelease::value_of() {
   if (label_) values.push_back(fmt::format("label={:.6g}/{:.6g}", label_->moments.mean, label_->moments.deviation));
   const std::size_t lost = dropped().size();
   const std::size_t kept = columns_ - lost;
-  norm_ = std::sqrt(static_cast<double>(kept + (config_.model.intercept() ? 1 : 0)));
+  const std::size_t learned = kept + (config_.model.intercept() ? 1 : 0);
+  norm_ = std::sqrt(static_cast<double>(std::max<std::size_t>(learned, 1)));  // a model of nothing has steps too
   kept_ = static_cast<double>(kept) / static_cast<double>(columns_);
   const std::string cost = fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
                                        name_of(config_.privacy.unit), share_);
