@@ -9,6 +9,7 @@ import h5py
 from histogram_case import *
 
 RECORDS = 1500  # of each
+NORM_SHARE = 0.01
 SHARE = 0.1
 UNITS = {"age": (45, 12), "income": (5e4, 3e4), "rate": (0.02, 0.01)}
 
@@ -79,15 +80,14 @@ class Features(HistogramCase):
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
-        features, gradient = math.sqrt(SHARE) * 0.6, math.sqrt(1 - SHARE) * 0.6
+        features, norms, gradient = (0.6 * math.sqrt(share) for share in (SHARE, NORM_SHARE, 1 - SHARE - NORM_SHARE))
         self.assertLessEqual(privacy["mu"], 0.6)
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
-        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features)):
+        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features), (privacy["norms"]["mu"], norms)):
             self.assertAlmostEqual(found, expected, delta=1e-12)
         self.assertEqual(privacy["features"]["share"], SHARE)
-        self.assertIsNone(privacy["norms"], "the norm of standardised records is known")
         batch = int(self.config("run")["batch"])
-        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features)
+        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * math.hypot(features, norms))
         self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
         self.assertIn("released once histograms of every feature of all its records", privacy["statement"])
         result = self.run_alone(["privacy", "ledger", "run/private/0/ledger", "--json"])
@@ -106,7 +106,8 @@ class Features(HistogramCase):
         self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
         kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
                  for row in self.rows("ledger") if "run" in row]
-        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
+        self.assertEqual(kinds[:7], [(kind, histogram) for histogram in ("norms", "features") for kind in ("open", "reserve", "end")] +
+                         [("open", "rounds")])
         summary = self.summary_in("run")
         self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
@@ -168,7 +169,7 @@ class Features(HistogramCase):
         again = self.good(1, [*words, "--output", "run-2"])
         self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))
         losses = json.loads(self.run_alone(["privacy", "ledger", "ledger", "--json"]).out)["losses"][0]["record"]
-        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 0.9), delta=1e-9)
+        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 1 - SHARE - NORM_SHARE), delta=1e-9)
 
     def test_persons_count_once(self):
         self.write("data.csv", table(3 * CLIENTS * RECORDS, person=True))
@@ -213,6 +214,17 @@ class Features(HistogramCase):
         self.assertIn("features are left as they are: those of --test are sparse", result.err)
         self.assertNotIn(":features", (self.folder / "run/private/0/ledger").read_text())
 
+    def test_norms_show_that_features_have_one_scale(self):
+        """And histograms of them cost nothing."""
+        draw = random.Random(8)
+        self.write("data.csv", "a,b,c,y\n" + "".join(f"{draw.gauss(0, 1)},{draw.gauss(0, 1)},{draw.gauss(0, 1)},{draw.choice([-1, 1])}\n"
+                                                    for _ in range(CLIENTS * RECORDS)))
+        self.assertEqual(chosen(self.good(1, [*self.mu, "--output", "run"])), [])
+        self.assertEqual((self.config("run")["feature-share"], self.config("run")["scale-share"]), ("0", "0.01"))
+        privacy = self.summary_in("run")["privacy"]
+        self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
+        self.assertAlmostEqual(privacy["ledger"]["record_epsilon"], privacy["record_epsilon"], delta=1e-9)
+
     def test_features_of_one_scale_stay_as_they_are(self):
         draw = random.Random(8)
         lines = ["a,b,c,y"]
@@ -220,7 +232,7 @@ class Features(HistogramCase):
             label = draw.choice([-1, 1])
             lines.append(",".join(f"{draw.gauss(0.3 * label, 1):.4f}" for _ in range(3)) + f",{label}")
         self.write("data.csv", "\n".join(lines) + "\n")
-        first = self.good(1, [*self.mu, "--noise-key", "seed", "--output", "run"])
+        first = self.good(1, [*self.mu, "--feature-share", SHARE, "--noise-key", "seed", "--output", "run"])
         self.assertIn("tuning: standardise none: features have one scale", first.err)
         config = self.config("run")
         self.assertEqual((config["feature-share"], config.get("standardise")), ("0.1", None))
@@ -304,7 +316,7 @@ class Features(HistogramCase):
 
     def test_labels_that_nothing_shows(self):
         self.write("data.csv", "size,age,y\n" + "\n".join(self.prices(30, 1)) + "\n")
-        result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--mu", 0.1, "--output", "run"])
+        result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--mu", 0.1, "--noise-key", "seed", "--output", "run"])
         self.assertIn("no feature is learned from", result.err)
         self.assertIn("too few at this price to show how large labels are", result.err)
         self.assertIsNone(self.summary_in("run")["privacy"]["norms"])

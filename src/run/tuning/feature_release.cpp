@@ -146,7 +146,8 @@ std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_
   return release.release(method_.features, counts);
 }
 
-std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records) {
+std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records,
+                                                  const std::function<bool()>& have_one_scale) {
   if (!is_of_use(most_records)) return std::nullopt;
   std::size_t count = column_of_.size();
   const std::size_t labels = has_label() ? 1 : 0;
@@ -160,6 +161,10 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
       labels > 0 ? weight_of_label(count, take_share(facts, greatest_share) / static_cast<double>(records)) : 1;
   facts.form = FeatureHistograms::form_of(count + labels, weight);
   const std::optional<double> share = share_for(take_share(facts, greatest_share), records);
+  if (share && !asked_for_ && labels == 0) {
+    if (have_one_scale()) return std::nullopt;
+    run_.agreement.together([&] { plan_counting(config_.data, run_.inputs.dataset, *most_records); });
+  }
   sights_.assign(count, {});
   if (!share) {  // labels alone may be seen
     count = 0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,9 +23,10 @@ class FeatureRelease {
 
   /// The value of --standardise that released means and deviations give: features that the release has not shown are
   /// dropped, without a release all. `none` where features have one scale already; nothing where they are not asked
-  /// for.
+  /// for, or where `have_one_scale` (collective) says that histograms bring nothing.
   /// **Collective.**
-  [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records);
+  [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records,
+                                                  const std::function<bool()>& have_one_scale);
 
   /// Releases a histogram of labels, if the value has constants for them, within the range that they are found in, at
   /// the share of what features have left that was asked for, else that shows them. Returns the value with their mean

@@ -44,6 +44,10 @@ Secret<Counts> counted(Stream& stream, std::size_t length,
 
 }  // namespace
 
+void plan_counting(const DataSettings& data, Dataset& dataset, std::int64_t most_records) {
+  dataset.plan({data.person.empty() ? records_at_once : 1, 1}, most_records);
+}
+
 void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64_t most_records, RunFacts of_run,
                     Dataset& dataset) {
   const DataSettings& data = method.config.data;
@@ -56,7 +60,7 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
   facts.data = std::move(of_run.data);
   facts.replayable = of_run.replayable;
   facts.rounds_of_pass = most_rounds_of_pass(of_rule);
-  dataset.plan({data.person.empty() ? records_at_once : 1, 1}, most_records);  // the rounds are planned later
+  plan_counting(data, dataset, most_records);
   for (const auto& stream : dataset.streams) facts.records.push_back(stream->records().value_or(0));
 }
 

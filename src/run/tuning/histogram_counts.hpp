@@ -15,6 +15,9 @@
 
 namespace starling {
 
+/// Has streams begin a pass over all records. The rounds are planned later.
+void plan_counting(const DataSettings& data, Dataset& dataset, std::int64_t most_records);
+
 /// Completes the facts that a command's releases of histograms share, and has streams begin a pass over all records.
 /// `of_run` is a run of one round. Throws what would end the run later on. Rank-local.
 void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64_t most_records, RunFacts of_run,

@@ -26,6 +26,10 @@ constexpr double usual_scale_share = 0.01;
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
 constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
+/// Norm of a typical record, as a part of that of independent features of deviation 1, from which features have one
+/// scale.
+constexpr double least_part_of_one_scale = 0.25;
+constexpr double greatest_part_of_one_scale = 2;
 
 }  // namespace
 
@@ -39,7 +43,8 @@ Tuning SettingsByRule::choose() {
   const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
   choose_passes(most_records);
   choose_features(most_records);
-  if (!config().kept_features) choose_norms(most_records);  // those of standardised records are known
+  if (!has_chosen_norms_) choose_norms(most_records);
+  if (config().kept_features && config().norm.empty()) take_norm_of_standardised();
   tell_intercept();
   std::vector<TunedValue> values;
   std::string cost;
@@ -165,6 +170,7 @@ void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_record
   const bool wanted = share > 0 && config.privacy.protects() && !settled && run_.inputs.dataset.replayable &&
                       most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
   config.scale_share = 0;
+  has_chosen_norms_ = true;
   if (run_.agreement.all(declare_public(wanted))) release_norms(share, *most_records);
 }
 
@@ -228,30 +234,55 @@ void SettingsByRule::tell(const std::vector<TunedValue>& values) {
   std::ranges::copy(values, std::back_inserter(tuning_.chosen));
 }
 
+/// Whether records are about as long as those of standardised features. Features then stay as they are.
+bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records) {
+  const TunedConfig& config = this->config();
+  choose_norms(most_records);
+  if (config.norm.empty()) return false;
+  const auto parameters = static_cast<double>(run_.inputs.dataset.shape.features + (config.model.intercept() ? 1 : 0));
+  const double part = config.norm.front() / std::sqrt(parameters);
+  return part >= least_part_of_one_scale && part <= greatest_part_of_one_scale;
+}
+
 /// Standardises features by histograms of them, where that is worth its price.
 void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
   FeatureRelease features(method_, run_, config().privacy.feature_share);
   config().privacy.feature_share = 0;
-  std::optional<TunedValue> chosen = features.release(most_records);
+  std::optional<TunedValue> chosen =
+      features.release(most_records, [&] { return norms_speak_of_one_scale(most_records); });
   if (!chosen) return;
   config().privacy.feature_share = features.share();
+  // Norms that were released first had their share of the whole.
+  if (has_chosen_norms_) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   if (chosen->value == "none") return tell({*chosen});
-  const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
-  if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
-    config().scale_share = features.label_share();
-    chosen = std::move(refined);
+  if (features.standardises_labels() || features.kept() == 0) {
+    has_chosen_norms_ = true;
+    const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
+    if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
+      config().scale_share = features.label_share();
+      chosen = std::move(refined);
+    }
   }
   config().data.standardise = chosen->value;
   config().kept_features = features.kept();
-  config().norm = {std::stod(fmt::format("{:.4g}", features.norm()))};
   if (features.standardises_labels()) config().label_size = 1;
-  tell({*chosen,
-        {"norm", fmt::format("{:.4g}", config().norm.front()),
-         "each standardised feature has about deviation 1, and so has the constant"}});
+  if (may_add_intercept()) config().model.asked_intercept = true;
+  config().norm.clear();  // that of records in their own units
+  std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
+  norm_of_standardised_ = features.norm();
+  tell({*chosen});
   run_.notes.emplace_back(
       "features are standardised and clipped to 5 deviations (standardise in config.ini): models are of such "
       "features. predict and score take records in their own units. --feature-share 0 leaves features as they are");
   run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
+}
+
+/// Where no histogram shows the norm of a typical standardised record.
+void SettingsByRule::take_norm_of_standardised() {
+  const std::string norm = fmt::format("{:.4g}", norm_of_standardised_);
+  config().norm = {std::stod(norm)};
+  std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
+  tell({{"norm", norm, "each standardised feature has about deviation 1, and so has the constant"}});
 }
 
 /// All ranks have the same bits. Four digits can be typed. What the user gave stands.

@@ -51,12 +51,16 @@ class SettingsByRule {
   void choose_norms(const std::optional<std::int64_t>& most_records);
   void release_norms(double share, std::int64_t most_records);
   void take_norms(double share, const TypicalNorms& norms);
+  [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
+  void take_norm_of_standardised();
   void tell(const std::vector<TunedValue>& values);
   void take(const std::vector<TunedValue>& values);
 
   TunedMethod method_;
   TuningTerms run_;
   Tuning tuning_;
+  bool has_chosen_norms_ = false;
+  double norm_of_standardised_ = 1;  ///< once features are standardised; by their number
 };
 
 }  // namespace starling
