@@ -16,7 +16,7 @@ clang_version() {
 
 for_tests=(libgtest-dev libgmock-dev python3 python3-dev pybind11-dev python3-h5py python3-numpy python3-scipy python3-networkx
            clang lld clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen gfortran pkg-config
-           python3-yaml python3-jinja2 lintian patchelf dpkg-dev fakeroot debootstrap mandoc zsh fish chromium)
+           python3-yaml python3-jinja2 lintian patchelf dpkg-dev fakeroot debootstrap mandoc strace zsh fish chromium)
 readonly for_tests
 # starling draws with these, and reads TOML with the last, if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz libtomlplusplus-dev)
@@ -27,10 +27,10 @@ readonly optional_for_tests=(python3-pandas python3-matplotlib python3-mpi4py py
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
 fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz tomlplusplus-devel"
 readonly dnf_test_packages="gcc-gfortran pkgconf-pkg-config gtest-devel gmock-devel python3-devel pybind11-devel python3-h5py python3-numpy python3-scipy python3-networkx clang lld \
-compiler-rt slurm-slurmctld slurm-slurmd munge iproute valgrind clang-tools-extra doxygen chromium"
+compiler-rt slurm-slurmctld slurm-slurmd munge iproute strace valgrind clang-tools-extra doxygen chromium"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen spectra boost+program_options fmt nlohmann-json \
 openssl mpfr random123 zlib gnuplot graphviz tomlplusplus"
-readonly spack_test_packages="pkgconf googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
+readonly spack_test_packages="pkgconf googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge strace valgrind doxygen"
 
 usage() {
   cat <<'TEXT'

@@ -17,6 +17,7 @@
 namespace starling {
 
 struct PublicConstants;
+class FirstReading;
 
 /// Options of reading a source; the same on every rank.
 struct ReadSettings {
@@ -76,6 +77,8 @@ struct ReadSettings {
   /// constants. Feature columns are found by the model's names; other columns are left out. Constants of no features
   /// are of labels and ids alone. Null for the options themselves.
   std::shared_ptr<const PublicConstants> constants;
+  /// Keeps what is read first, for readers that are opened later. Null: files are read again.
+  std::shared_ptr<FirstReading> first_reading;
   /// Called at opening with the names of the columns that `constants` leave out.
   std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};
   /// Called repeatedly while a pipe has no data; false ends the stream. May throw.

@@ -241,6 +241,7 @@ ExitCode LifeCycle::play(const BegunRun& begun) {
   RunCheckpoints checkpoints(run_.world, run_.agreement, checkpoint_terms(begun, recording.rounds), std::move(parts));
   go_on_from(checkpoints, recording);
   observers.push_back(&checkpoints.observer());
+  run_.inputs.first_reading->forget_records();
   run_.agreement.barrier();
   clock_.start();
   play->run(observers);

@@ -1,7 +1,12 @@
 """Sources and how they reach the clients: one file dealt out, a file per client, pipes; averages."""
 
+import collections
+import gzip
 import json
 import os
+import pathlib
+import random
+import re
 import subprocess
 import threading
 import unittest
@@ -85,6 +90,79 @@ class OneFileOrMany(TestCase):
         self.assertEqual(result.codes, [2] * 3, result)
         self.assertIn("content of mine.csv", result.messages()[0])
         self.assertIn("rank 2", result.messages()[0])
+
+
+class FilesAreReadOnce(TestCase):
+    """Before the first round, and for the digests, the ledger, the constants and the test set together: by strace."""
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(4)  # features in units of their own: a rule finds constants, and records are prepared anew
+        rows = []
+        for _ in range(12000):
+            x = [rng.gauss(0, 1) for _ in range(3)]
+            rows.append([5000 + 1600 * x[0], 1e-3 * x[1], x[2], int(x[0] + x[1] + rng.gauss(0, 1) > 0)])
+        self.table("all.csv", rows)
+        self.table("held-out.csv", rows[6000:])
+        for k in range(3):
+            self.table(f"own-{k}.csv", rows[4000 * k: 4000 * k + 3900 + k])
+        self.table("features.csv", [row[:3] for row in rows])
+        self.table("labels.csv", [row[3:] for row in rows])
+        (self.folder / "all.csv.gz").write_bytes(gzip.compress((self.folder / "all.csv").read_bytes()))
+
+    def table(self, name, rows):
+        names = {4: ["x", "y", "z", "label"], 3: ["x", "y", "z"], 1: ["label"]}[len(rows[0])]
+        self.write(name, "\n".join(",".join(map(str, row)) for row in [names, *rows]) + "\n")
+
+    def bytes_read(self, words):
+        """Bytes read of each file of the folder, by one process with all clients."""
+        self.runs = getattr(self, "runs", 0) + 1
+        trace = self.folder / f"trace{self.runs}"
+        trace.mkdir()
+        done = self.run_program(["strace", "-ff", "-qq", "-s", "200", "-e", "trace=openat,read,pread64", "-o", trace / "t",
+                                 STARLING, *words, "--progress", "off", "--output", f"out{self.runs}"])
+        self.assertEqual(done.code, 0, done)
+        total = collections.Counter()
+        for thread in trace.iterdir():
+            names = {}
+            for line in thread.read_text().splitlines():
+                if opened := re.match(r'openat\(.*"([^"]*)".* = (\d+)$', line):
+                    names[opened[2]] = opened[1]
+                elif got := re.match(r"p?read(?:64)?\((\d+),.* = (\d+)$", line):
+                    total[pathlib.Path(names.get(got[1], "")).name] += int(got[2])
+        return total
+
+    def test_whatever_the_command_needs_them_for(self):
+        peeks = 3 * 65536  # format, head and compression of a file are told from its first bytes
+        gaussian = ["--mechanism", "gaussian", "--epsilon", "2", "--label", "label"]
+        omd = ["omd", *gaussian, "--tuning", "auto", "--clients", "3"]
+        cases = {
+            "constants by histograms, a test set": [*omd, "--source", "all.csv", "--test", "held-out.csv"],
+            "gzipped, dealt by labels": [*omd, "--source", "all.csv.gz", "--partition", "shards:2"],
+            "a file per client": [*omd, "--source", "own-{client}.csv"],
+            "a pair": [*[word for word in omd if word not in ("--label", "label")], "--source", "features.csv,labels.csv"],
+            "persons": [*omd, "--source", "all.csv", "--unit", "person", "--person", "z"],
+            "owners' ledgers": [*omd, "--source", "own-{client}.csv", "--ledger", "ledger-{client}.txt"],
+            "fedavg": ["fedavg", *gaussian, "--tuning", "auto", "--clients", "3", "--source", "all.csv"],
+            "infer": ["infer", "--mechanism", "gaussian", "--mu", "1", "--label", "label", "--loss", "logistic",
+                      "--clients", "3", "--source", "all.csv"],
+        }
+        for name, words in cases.items():
+            with self.subTest(name):
+                total = self.bytes_read(words)
+                named = " ".join(words).replace("{client}", "0").replace(",", " ").split()
+                files = [word for word in named if word.endswith((".csv", ".csv.gz"))]
+                self.assertTrue(files)
+                for file in files:
+                    size = (self.folder / file).stat().st_size
+                    self.assertGreaterEqual(total[file], size)
+                    self.assertLessEqual(total[file], size + peeks, f"{file} of {size} bytes")
+
+    def test_what_does_not_fit_into_memory_is_read_again(self):
+        """So the count can fail."""
+        words = ["omd", "--mechanism", "none", "--label", "label", "--source", "all.csv", "--memory", "0"]
+        size = (self.folder / "all.csv").stat().st_size
+        self.assertGreater(self.bytes_read(words)["all.csv"], 1.9 * size)
 
 
 class Pipes(TestCase):

@@ -26,7 +26,7 @@ constexpr std::size_t most_classes = 20;
 class TextTable {
  public:
   TextTable(const std::string& path, const ReadSettings& settings)
-      : lines_(path, settings.go_on_waiting), decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
+      : lines_(path, settings), decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
     head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings); });
     check<DataError>(head_.columns.count > 0, "{}: no records: nothing can be learned from it. Check the file.", path);
   }

@@ -53,7 +53,17 @@ bool GzFile::refill() {
   } while (got < 0 && errno == EINTR);
   check<DataError>(got >= 0, "cannot read '{}' ({})", path_, std::strerror(errno));
   packed_.resize(static_cast<std::size_t>(got));
+  if (digest_ && got > 0) digest_->add({packed_.data(), packed_.size()});
+  if (digest_ && got == 0) {
+    note_digest_(digest_->digest());
+    digest_.reset();
+  }
   return got > 0;
+}
+
+void GzFile::make_digest(std::function<void(const std::string&)> note) {
+  note_digest_ = std::move(note);
+  digest_.emplace();
 }
 
 std::size_t GzFile::read(void* buffer, std::size_t room) {
@@ -117,6 +127,7 @@ void GzFile::seek(std::uint64_t offset) {
     const off_t start = plain() ? static_cast<off_t>(offset) : 0;
     check<DataError>(::lseek(file_.get(), start, SEEK_SET) >= 0,
                      "cannot go back in '{}': it is not a regular file. Copy it into one.", path_);
+    digest_.reset();
     packed_.clear();
     taken_ = 0;
     position_ = static_cast<std::uint64_t>(start);

@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/digest.hpp"
 #include "files/durable_file.hpp"
 
 struct z_stream_s;
@@ -41,6 +44,8 @@ class GzFile final : public Bytes {
   /// Whether the file is not compressed. Valid after the first read.
   [[nodiscard]] bool plain() const { return stream_ == nullptr; }
   [[nodiscard]] const std::string& path() const override { return path_; }
+  /// Calls `note` at the end of the file with the SHA-256 of its bytes, if they are read from the start on.
+  void make_digest(std::function<void(const std::string&)> note);
 
  private:
   struct End {
@@ -58,9 +63,11 @@ class GzFile final : public Bytes {
 
   std::string path_;
   Descriptor file_;
-  std::vector<char> packed_;    // what has been read
-  std::size_t taken_ = 0;       // of packed_
-  std::uint64_t position_ = 0;  // in bytes after decompression
+  std::vector<char> packed_;      // what has been read
+  std::size_t taken_ = 0;         // of packed_
+  std::uint64_t position_ = 0;    // in bytes after decompression
+  std::optional<Sha256> digest_;  // of what has been read
+  std::function<void(const std::string&)> note_digest_;
   bool begun_ = false;
   bool member_ended_ = false;
   std::unique_ptr<z_stream_s, End> stream_;  // none of a plain file

@@ -15,6 +15,7 @@
 #include "data/column_roles.hpp"
 #include "data/memory_records.hpp"
 #include "files/text.hpp"
+#include "first_reading.hpp"
 #include "gz_file.hpp"
 #include "readers.hpp"
 
@@ -298,10 +299,12 @@ std::vector<std::string> notes_on_layout(const std::string& source, const ReadSe
 
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
   if (is_in_memory(source)) return prepare(open_offered(source, settings), settings);
-  const std::vector<std::string> files = files_of(source);
-  return prepare(
-      files.size() == 2 ? open_pair(source, files[0], files[1], settings) : open_file(source, settings, Part::records),
-      settings);
+  const auto open = [&] {
+    const std::vector<std::string> files = files_of(source);
+    return files.size() == 2 ? open_pair(source, files[0], files[1], settings)
+                             : open_file(source, settings, Part::records);
+  };
+  return prepare(settings.first_reading ? settings.first_reading->open(source, settings, open) : open(), settings);
 }
 
 }  // namespace starling

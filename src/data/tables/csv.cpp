@@ -76,7 +76,7 @@ Remedies remedies_in(const ReadSettings& settings) {
 class CsvReader final : public RecordReader {
  public:
   CsvReader(const std::string& path, const ReadSettings& settings, Part part, const Remedies& remedies)
-      : lines_(path, settings.go_on_waiting),
+      : lines_(path, settings),
         remedies_(remedies),
         decimal_comma_(settings.decimal == ReadSettings::Decimal::comma),
         key_as_written_(settings.key_as_written),

@@ -5,6 +5,7 @@
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
+#include "data/formats/first_reading.hpp"
 #include "data/formats/pipe.hpp"
 #include "files/text.hpp"
 
@@ -16,12 +17,16 @@ constexpr std::size_t start_size = std::size_t{1} << 16;
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path, const std::function<bool()>& go_on_waiting)
+LineReader::LineReader(const std::string& path, const ReadSettings& settings)
     : ahead_(!is_pipe(path)), buffer_(start_size) {
-  if (!ahead_)
-    bytes_ = std::make_unique<Pipe>(path, go_on_waiting);
-  else
-    bytes_ = std::make_unique<GzFile>(path);
+  if (!ahead_) {
+    bytes_ = std::make_unique<Pipe>(path, settings.go_on_waiting);
+    return;
+  }
+  auto file = std::make_unique<GzFile>(path);
+  if (settings.first_reading)
+    file->make_digest([path, first = settings.first_reading](const auto& digest) { first->note_digest(path, digest); });
+  bytes_ = std::move(file);
 }
 
 bool LineReader::next(std::string_view& line) {

@@ -19,8 +19,7 @@ namespace starling {
 class LineReader {
  public:
   /// Opens a file, or a pipe that is read as data arrives (pipe.hpp). Throws UsageError if the file cannot be opened.
-  explicit LineReader(
-      const std::string& path, const std::function<bool()>& go_on_waiting = [] { return true; });
+  explicit LineReader(const std::string& path, const ReadSettings& settings = {});
 
   /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
   /// if the file cannot be read, its gzip stream is truncated or damaged, or the line is not UTF-8 text.

@@ -27,9 +27,7 @@ std::string_view next_token(std::string_view& line) {
 class SvmlightReader final : public RecordReader {
  public:
   SvmlightReader(const std::string& path, const ReadSettings& settings)
-      : lines_(path, settings.go_on_waiting),
-        dimension_(settings.dimension),
-        of_model_(settings.constants != nullptr) {}
+      : lines_(path, settings), dimension_(settings.dimension), of_model_(settings.constants != nullptr) {}
 
   bool next(Record& record) override {
     std::string_view line;

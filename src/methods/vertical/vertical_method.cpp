@@ -122,8 +122,9 @@ void VerticalMethod::open_data() {
     check_class_labels(config_.data, false, config_.loss);
   }
   run_.inputs.more_files = more_files();
-  run_.inputs.source_digests = run_.inputs.digests_of_sources();
+  config_.data.first_reading = run_.inputs.first_reading;
   setting_.data = setting_.open_source(run_.first_rank());
+  run_.inputs.source_digests = run_.inputs.digests_of_sources();
   run_.inputs.dataset.is_public = setting_.data.is_public;
   run_.inputs.dataset.replayable = setting_.data.replayable;
   run_.inputs.dataset.digest = setting_.data.digest;

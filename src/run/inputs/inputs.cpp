@@ -8,7 +8,6 @@
 
 #include <fmt/ranges.h>
 
-#include "core/digest.hpp"
 #include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
 #include "data/generators/synthetic.hpp"
@@ -73,11 +72,12 @@ void RunInputs::open_streams(DataSettings& data) {
   require_protection(config().privacy);
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
-  source_digests = digests_of_sources();
+  data.first_reading = first_reading = std::make_shared<FirstReading>(data.memory);
   if (config().save_partition && world_.rank() == 0 && !config().resume)
     check_saves_partition(data, *config().save_partition);
   open_records(data);
   append_joined(data);
+  source_digests = digests_of_sources();
 }
 
 void RunInputs::open_records(const DataSettings& data) {
@@ -163,7 +163,7 @@ void RunInputs::note_shared(Client u, const Secret<std::vector<std::size_t>>& nu
 
 void RunInputs::require_other_records(const std::vector<std::string>& of_test) const {
   for (const std::string& file : of_test) {
-    const std::string digest = is_in_memory(file) ? digest_of_memory(file) : sha256_of_file(file);
+    const std::string digest = is_in_memory(file) ? digest_of_memory(file) : first_reading->digest(file);
     const auto has_it = [&](const std::string& own) { return own.find(digest) != std::string::npos; };
     check(std::ranges::none_of(source_digests, has_it),
           "--test '{}': these are records to learn from, byte by byte. The metrics of --test are exact, and would tell "
@@ -300,12 +300,12 @@ std::vector<std::string> RunInputs::digests_of_sources() const {
     std::string& text = place->second;
     if (is_new && is_in_memory(source)) text += digest_of_memory(source) + " ";
     for (const std::string& file : is_new ? files_of_source(source) : std::vector<std::string>()) {
-      if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+      if (std::filesystem::is_regular_file(file)) text += first_reading->digest(file) + " ";
     }
     digests.push_back(text);
   }
   for (const std::string& file : more_files) {
-    if (std::filesystem::is_regular_file(file)) digests.push_back(sha256_of_file(file) + " ");
+    if (std::filesystem::is_regular_file(file)) digests.push_back(first_reading->digest(file) + " ");
   }
   return digests;
 }

@@ -10,6 +10,7 @@
 #include "core/boundary.hpp"
 #include "core/clients/membership.hpp"
 #include "core/links.hpp"
+#include "data/formats/first_reading.hpp"
 #include "data/serving/dataset.hpp"
 #include "graph/graph.hpp"
 #include "net/agreement.hpp"
@@ -41,10 +42,11 @@ class RunInputs {
   std::optional<EarlierStarts> earlier;  ///< of a run that goes on
   Membership members;                    ///< of a run that goes on: its clients, and those that are lost or have joined
   std::string rewired;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
-  std::optional<Layout> layout;  ///< once clients are placed
+  std::optional<Layout> layout;                                                     ///< once clients are placed
+  std::shared_ptr<FirstReading> first_reading = std::make_shared<FirstReading>(0);  ///< of all files of the run
   Dataset dataset;
   std::vector<std::string> more_files;      ///< what the run learns from beside sources()
-  std::vector<std::string> source_digests;  ///< as digests_of_sources() has found them before the records were read
+  std::vector<std::string> source_digests;  ///< digests_of_sources() of the records that were read
   std::optional<Batch> test;
   std::optional<Batching> batching;  ///< of records that are dealt evenly
 

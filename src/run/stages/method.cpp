@@ -64,7 +64,7 @@ RunFacts Method::common_facts(Round rounds) const {
   }
   facts.data = inputs.digests_of_data();
   check<DataError>(
-      !config.privacy.ledger || inputs.source_digests == inputs.digests_of_sources(),
+      !config.privacy.ledger || inputs.first_reading->files_stayed(),
       "{}: it has changed while it was read, so that the ledger could not say what was released. Start again.",
       config.data.source);
   check(!config.privacy.persons_shared || !inputs.dataset.common,

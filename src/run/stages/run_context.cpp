@@ -158,7 +158,7 @@ std::string RunContext::digest_of_inputs(std::size_t dimension) const {
     digests += " " + digest_of_memory(*common().test);
   } else if (common().test && !is_synthetic(*common().test)) {
     for (const std::string& file : files_of(*common().test)) {
-      if (std::filesystem::is_regular_file(file)) digests += " " + sha256_of_file(file);
+      if (std::filesystem::is_regular_file(file)) digests += " " + inputs.first_reading->digest(file);
     }
   }
   return sha256(digests);
