@@ -169,8 +169,8 @@ class Decisions(InitCase):
         self.write("site-2.csv", (self.folder / "site-2.csv").read_text().replace("Ulm", "Rome"))
         text = self.init(["site-{client}.csv", "--total-epsilon", "none", "--output", "shared"], DECISION).out
         self.assertEqual(text.count("  * "), 2, text)
-        self.assertRegex(text, r"site-0\.csv: column 'town' holds 2 different texts\. .*\. So it is in 2 more files\.")
-        self.assertRegex(text, r"site-1\.csv: column 'age' is empty in 1 records\. .*\. So it is in 1 more file\.")
+        self.assertRegex(text, r"site-0\.csv: column 'town' holds 2 different texts\. .*\. 2 more files have the same problem\.")
+        self.assertRegex(text, r"site-1\.csv: column 'age' is empty in 1 records\. .*\. 1 more file has the same problem\.")
         self.write("visits.csv", "who,y\n" + "".join(f"p{k // 2},{k % 2}\n" for k in range(60)))
         text = self.init(["visits.csv", "--clients", "1", "--total-epsilon", "none", "--output", "visits"], DECISION).out
         self.assertIn("      id = who\n", text)

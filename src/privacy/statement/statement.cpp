@@ -167,7 +167,7 @@ std::string losses(const PrivacyReport& report) {
              report.losses.participations > 1 ? composed(report.own()) : "") +
          other_losses(report) +
          "(An epsilon of e means: whatever is observed is at most exp(e) times as likely with one data set as with its "
-         "neighbour, but for a probability of delta where one is named.) ";
+         "neighbour, except with probability delta where one is named.) ";
 }
 
 std::string ledger(const PrivacyReport& report) {
