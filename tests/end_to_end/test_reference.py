@@ -87,6 +87,19 @@ class Reference(TestCase):
             for option in set(re.findall(r"^  (--[a-z][a-z0-9-]*)", self.run_alone([command, "--help=all"]).out, re.M)):
                 self.assertRegex(page, rf"\| `{option}` \|[^\n]*\| [^|]*\b{command}\b", command)
 
+    def test_every_option_is_used_somewhere(self):
+        """A page, a job or an example shows what it is for, beside the table of all options."""
+        options = set(re.findall(r"^\| `(--[a-z0-9-]+)` \|", (REFERENCE / "options.md").read_text(), re.M))
+        self.assertGreater(len(options), 150)
+        files = [SOURCE / "README.md", *(file for folder in ("docs", "jobs", "examples") for file in (SOURCE / folder).rglob("*")
+                                         if file.suffix in (".md", ".py", ".sh", ".sbatch", ".ini", ".ipynb"))]
+        words = set()
+        for file in files:
+            if file != REFERENCE / "options.md":
+                words |= set(re.findall(r"--[a-z0-9-]+", file.read_text()))
+        # A file of a run has it, and the program writes that file.
+        self.assertEqual(sorted(options - words), ["--histogram-price"])
+
     def test_every_key_of_summary_json_is_there(self):
         codes, seen = codes_of("summary.md"), set()
         for name in RUNS:

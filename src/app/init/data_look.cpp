@@ -217,7 +217,8 @@ DataLook look_at_data(const ReadSettings& settings, Client clients) {
   }
   for (Decision& each : look.decisions) {
     if (each.more_files > 0)
-      each.matter += fmt::format(". {} more file{} the same problem", each.more_files, each.more_files == 1 ? " has" : "s have");
+      each.matter +=
+          fmt::format(". {} more file{} the same problem", each.more_files, each.more_files == 1 ? " has" : "s have");
   }
   if (look.decisions.empty()) look_at_records(sources, settings, look);
   return look;
