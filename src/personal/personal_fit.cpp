@@ -72,7 +72,11 @@ class Fitter {
     std::vector<Candidate> all{{PersonalCentre::joint, 0, common}};
     centre_ = common;
     ignored_ = model_.evaluate(common, records, no_clip, sum_).out_of_range;
-    if (terms_.convex) all.push_back(scaled(records));
+    if (terms_.convex) {
+      if (terms_.linear && terms_.intercept) all.push_back(shifted(records));
+      all.push_back(scaled(records));
+      centre_ = all.back().parameters;
+    }
     const Vector ignorant = terms_.ignorant.empty() ? Vector(common.size(), 0.0) : terms_.ignorant;
     for (const auto& [centre, start] :
          {std::pair{PersonalCentre::around, centre_}, std::pair{PersonalCentre::alone, ignorant}}) {
@@ -85,42 +89,51 @@ class Fitter {
     return all;
   }
   [[nodiscard]] Score score(View parameters, const Batch& records) { return model_.score(parameters, records); }
-  /// ‖x − a x̄‖_D; none of the joint model.
-  [[nodiscard]] double distance(const Candidate& candidate) const {
-    if (candidate.centre == PersonalCentre::joint) return -1;
-    double sum = 0;
-    for (std::size_t j = 0; j < centre_.size(); ++j) {
-      const double apart = candidate.parameters[j] - centre_[j];
-      sum += scale_[j] * apart * apart;
-    }
-    return std::sqrt(sum);
-  }
 
  private:
   static std::unique_ptr<Domain> free_domain() { return domain_table().make("free"); }
 
-  /// a x̄, which is the centre from then on.
-  [[nodiscard]] Candidate scaled(const Batch& records) {
-    const Vector common = centre_;
-    const auto times = [&](double factor) {
-      Vector x = common;
-      starling::scale(factor, x);
+  /// a x̄ with the a of least loss.
+  [[nodiscard]] Candidate scaled(const Batch& records) { return mended(PersonalCentre::scaled, records, {}); }
+
+  /// a x̄ with intercepts of the client's own: most of what tells clients with other shares of classes apart.
+  [[nodiscard]] Candidate shifted(const Batch& records) {
+    const std::size_t stride = centre_.size() / terms_.scores;
+    std::vector<std::size_t> intercepts;
+    for (std::size_t k = 1; k <= terms_.scores; ++k) intercepts.push_back(k * stride - 1);
+    return mended(PersonalCentre::shifted, records, intercepts);
+  }
+
+  /// a x̄ with numbers added at `places`. They are held to a = 1 and 0 as by one record: few records may have one class,
+  /// or none that x̄ takes for another.
+  [[nodiscard]] Candidate mended(PersonalCentre name, const Batch& records, const std::vector<std::size_t>& places) {
+    const auto model_at = [&](View z) {
+      Vector x = centre_;
+      starling::scale(z[0], x);
+      for (std::size_t k = 0; k < places.size(); ++k) x[places[k]] += z[k + 1];
       return x;
     };
-    Vector gradient(common.size());
-    const ConvexFunction along = [&](View factor, MutableView slope) {
-      const double value = mean_loss(times(factor[0]), records, gradient);
-      slope[0] = dot(gradient, common);
+    Vector anchor(1 + places.size(), 0.0);
+    anchor[0] = 1;
+    const double hold = 1 / static_cast<double>(records.size());
+    Vector gradient(centre_.size());
+    const ConvexFunction along = [&](View z, MutableView slope) {
+      double value = mean_loss(model_at(z), records, gradient);
+      for (std::size_t k = 0; k < z.size(); ++k) {
+        const double pull = hold * (z[k] - anchor[k]);
+        slope[k] = (k == 0 ? dot(gradient, centre_) : gradient[places[k - 1]]) + pull;
+        value += pull * (z[k] - anchor[k]) / 2;
+      }
       return value;
     };
     MinimiseSettings settings;
     settings.gradient_norm = 1e-4;
     settings.evaluations = 60;
     settings.kinks = MinimiseSettings::Kinks::none;
-    settings.start = {1};
-    const double factor = minimise(along, *everywhere_, 1, settings).x[0];
-    if (std::isfinite(factor)) centre_ = times(factor);
-    return {PersonalCentre::scaled, factor, centre_};
+    settings.start = anchor;
+    const Vector found = minimise(along, *everywhere_, anchor.size(), settings).x;
+    if (!std::ranges::all_of(found, [](double x) { return std::isfinite(x); })) return {name, 1, centre_};
+    return {name, found[0], model_at(found)};
   }
 
   /// D. Intercepts have features of 1.
@@ -224,42 +237,65 @@ class Fitter {
   Vector sum_;
 };
 
-/// Losses of each candidate on each record in cross-validation: candidates × records.
-std::vector<Vector> validated_losses(Fitter& fitter, const Batch& records, const std::vector<std::size_t>& order) {
-  std::vector<Vector> losses;
+/// The loss of each candidate in cross-validation, summed over units: a person counts by the mean of its records.
+Vector validated_losses(Fitter& fitter, const Batch& records, const std::vector<std::size_t>& order) {
+  Vector losses;
   for (std::size_t fold = 0; fold < folds; ++fold) {
     std::vector<std::size_t> in;
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < order.size(); ++i) (i % folds == fold ? out : in).push_back(order[i]);
     const Batch validation = units_of(records, out);
+    const double units_per_record = static_cast<double>(out.size()) / static_cast<double>(validation.size());
     const std::vector<Candidate> candidates = fitter.candidates(units_of(records, in));
     losses.resize(candidates.size());
-    Batch one;
     for (std::size_t c = 0; c < candidates.size(); ++c) {
-      for (std::size_t i = 0; i < validation.size(); ++i) {
-        one.show(validation, i, 1);
-        losses[c].push_back(fitter.score(candidates[c].parameters, one).loss);
-      }
+      losses[c] += fitter.score(candidates[c].parameters, validation).loss * units_per_record;
     }
   }
   return losses;
 }
 
-double mean_of(const Vector& values) {
-  return sum(values) / static_cast<double>(values.size());
+/// What is believed of candidates before any record is seen: half of it goes to those that are alone, half to the
+/// others, a third of that to each kind; candidates of one kind share evenly.
+Vector beliefs_before(const std::vector<Candidate>& candidates) {
+  const auto kind_of = [](PersonalCentre centre) {
+    return centre == PersonalCentre::joint ? PersonalCentre::scaled : centre;
+  };
+  Vector beliefs;
+  for (const Candidate& each : candidates) {
+    const auto alike = std::ranges::count_if(
+        candidates, [&](const Candidate& other) { return kind_of(other.centre) == kind_of(each.centre); });
+    beliefs.push_back((each.centre == PersonalCentre::alone ? 3.0 : 1.0) / static_cast<double>(alike));
+  }
+  return beliefs;
 }
 
-/// Whether `losses` are within a standard error of `best`, record by record.
-bool within_an_error(const Vector& losses, const Vector& best) {
-  const auto n = static_cast<double>(losses.size());
-  double mean = 0;
-  double square = 0;
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    const double apart = losses[i] - best[i];
-    mean += apart / n;
-    square += apart * apart / n;
+/// π_c exp(−½ Σ_i losses of c), summing to 1; all of it is the first one's if no loss is finite.
+Vector weights_of(const std::vector<Candidate>& candidates, const Vector& losses) {
+  const double least = *std::ranges::min_element(losses);
+  Vector weights = beliefs_before(candidates);
+  double whole = 0;
+  for (std::size_t c = 0; c < weights.size(); ++c) {
+    weights[c] *= std::isfinite(losses[c]) ? std::exp((least - losses[c]) / 2) : 0;
+    whole += weights[c];
   }
-  return mean <= std::sqrt(std::max(square - mean * mean, 0.0) / n);
+  if (!(whole > 0)) {
+    weights.assign(weights.size(), 0.0);
+    weights[0] = whole = 1;
+  }
+  scale(1 / whole, weights);
+  return weights;
+}
+
+/// The candidate of most weight. Where the loss is convex its parameters are the weighted mean of all.
+Candidate weighed(const std::vector<Candidate>& candidates, const Vector& weights, bool convex) {
+  Candidate result = candidates[static_cast<std::size_t>(std::ranges::max_element(weights) - weights.begin())];
+  if (!convex) return result;
+  result.parameters.assign(result.parameters.size(), 0.0);
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    if (weights[c] > 0) axpy(weights[c], candidates[c].parameters, result.parameters);
+  }
+  return result;
 }
 
 struct Choice {
@@ -267,31 +303,18 @@ struct Choice {
   Candidate alone;
 };
 
-/// The candidate of least mean loss among those from `first` on.
-std::size_t least(const std::vector<Vector>& losses, std::size_t first) {
-  std::size_t best = first;
-  for (std::size_t c = first + 1; c < losses.size(); ++c) {
-    if (mean_of(losses[c]) < mean_of(losses[best])) best = c;
-  }
-  return best;
-}
-
-/// The candidates that these records choose, fitted to all of them.
+/// What these records make of the candidates, which are fitted to all of them.
 Choice chosen(Model& model, const Batch& records, const PersonalTerms& terms) {
   Fitter fitter(model, terms);
   std::vector<std::size_t> order = shuffled_units(records, terms, 0);
   order.resize(std::min(order.size(), most_to_choose));
-  const std::vector<Vector> losses = validated_losses(fitter, records, order);
+  const Vector losses = validated_losses(fitter, records, order);
   const std::vector<Candidate> fitted = fitter.candidates(records);
-  std::size_t first_alone = 0;
-  while (fitted[first_alone].centre != PersonalCentre::alone) ++first_alone;
-  const std::size_t best = least(losses, 0);
-  std::size_t nearest = best;
-  for (std::size_t c = 0; c < fitted.size(); ++c) {
-    if (!within_an_error(losses[c], losses[best])) continue;
-    if (fitter.distance(fitted[c]) < fitter.distance(fitted[nearest])) nearest = c;
+  std::size_t alone = fitted.size() - 1;
+  for (std::size_t c = alone; fitted[c].centre == PersonalCentre::alone; --c) {
+    if (losses[c] <= losses[alone]) alone = c;
   }
-  return {fitted[nearest], fitted[least(losses, first_alone)]};
+  return {weighed(fitted, weights_of(fitted, losses), terms.convex), fitted[alone]};
 }
 
 /// Scores on a fifth of the records of what the others choose.
@@ -312,6 +335,8 @@ const char* name_of(PersonalCentre centre) {
       return "joint";
     case PersonalCentre::scaled:
       return "joint, scaled";
+    case PersonalCentre::shifted:
+      return "joint, scaled and shifted";
     case PersonalCentre::around:
       return "around the joint model";
     case PersonalCentre::alone:

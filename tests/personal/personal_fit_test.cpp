@@ -52,7 +52,7 @@ TEST_F(PersonalFit, AGoodCommonModelStays) {
   for (const std::size_t count : {20u, 100u, 500u}) {
     const PersonalModel own = fit(records_of(truth_, count, count), truth_);
     EXPECT_NE(own.centre, PersonalCentre::alone) << count;
-    EXPECT_NEAR(loss(own.parameters, fresh_), loss(truth_, fresh_), 0.01) << count;
+    EXPECT_NEAR(loss(own.parameters, fresh_), loss(truth_, fresh_), 0.5 / count) << count;
   }
 }
 
@@ -73,6 +73,7 @@ TEST_F(PersonalFit, ASpoiledCommonModelIsLeft) {
   EXPECT_GT(loss(spoiled, fresh_), 1);
 }
 
+/// But for the weights of neighbouring penalties, which count a little.
 TEST_F(PersonalFit, ItIsTheMinimumOfItsProblem) {
   const Batch records = records_of(truth_, 400, 8);
   const PersonalModel own = fit(records, {-20, 30, 10, -25});
@@ -91,7 +92,7 @@ TEST_F(PersonalFit, ItIsTheMinimumOfItsProblem) {
     }
   }
   for (std::size_t j = 0; j < features; ++j) {
-    EXPECT_NEAR(gradient[j] + own.strength * squares[j] * own.parameters[j], 0, 1e-3) << j;
+    EXPECT_NEAR(gradient[j] + own.strength * squares[j] * own.parameters[j], 0, 3e-3) << j;
   }
 }
 
@@ -109,6 +110,86 @@ TEST_F(PersonalFit, AClientThatDiffersALittleIsBetterOffThanAloneOrJoint) {
   }
   EXPECT_LT(personal, joint - 0.1);
   EXPECT_LT(personal, alone + 0.03);
+}
+
+/// Clients of 33 records and 31 parameters, as a simulation with fixed seeds. A joint model may be good, spoiled by
+/// noise, or that of clients with other shares of classes; a mean over clients is known to 0.5 points.
+class FewRecords : public testing::Test {
+ protected:
+  static constexpr std::size_t width = 30;
+  static constexpr std::size_t clients = 40;
+
+  /// Features of 0 and 1. The last parameter is the intercept.
+  static Batch drawn(const Vector& theta, std::size_t count, std::uint64_t seed) {
+    AddressedRandom random(seed, Purpose::experiment, 3, 0);
+    Batch batch;
+    batch.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      Vector row(width);
+      double score = theta[width];
+      for (std::size_t j = 0; j < width; ++j) {
+        row[j] = random.uniform() < 0.3 ? 1 : 0;
+        score += theta[j] * row[j];
+      }
+      batch.add({row, {}}, random.uniform() < 1 / (1 + std::exp(-score)) ? 1 : -1);
+    }
+    return batch;
+  }
+  static Vector with_noise(Vector theta, double deviation) {
+    AddressedRandom random(8, Purpose::experiment, 4, 0);
+    for (double& x : theta) x += deviation * random.normal();
+    return theta;
+  }
+  Vector truth(double intercept) const {
+    Vector theta(width + 1, intercept);
+    for (std::size_t j = 0; j < width; ++j) theta[j] = 2 * std::cos(1.7 * static_cast<double>(j));
+    return theta;
+  }
+  PersonalModel fit(const Batch& records, const Vector& common, std::uint64_t client) {
+    PersonalTerms terms;
+    terms.common = common;
+    terms.intercept = true;
+    terms.client = client;
+    return fit_personal(model_, records, terms);
+  }
+  struct Means {
+    double accuracy = 0;  ///< in points
+    double loss = 0;
+  };
+  void add(Means& means, const Vector& parameters, const Batch& fresh) {
+    const Score score = model_.score(parameters, fresh);
+    const auto each = static_cast<double>(score.records) * clients;
+    means.accuracy += 100 * static_cast<double>(score.correct) / each;
+    means.loss += score.loss / each;
+  }
+
+  std::unique_ptr<Loss> loss_ = loss_table().make("logistic");
+  LinearModel model_{*loss_, width, true};
+};
+
+TEST_F(FewRecords, PersonalModelsAreHardlyWorseThanTheBetterOfAloneAndJoint) {
+  struct Case {
+    const char* name;
+    double intercept;  ///< of the clients; that of the others is −2
+    double deviation;  ///< of the joint model's noise
+    double least;      ///< accuracy
+  };
+  // Alone clients have about 70 and, of other classes, 73; jointly 86, 76, 56 and 61.
+  for (const Case& each : {Case{"good", -2, 0, 85}, Case{"noisy", -2, 1, 77}, Case{"spoiled", -2, 4, 70},
+                           Case{"other classes", 2, 0, 84}}) {
+    const Vector theirs = truth(each.intercept);
+    const Vector common = with_noise(truth(-2), each.deviation);
+    const Batch fresh = drawn(theirs, 4000, 1'000'000);
+    Means alone, joint, personal;
+    for (std::uint64_t u = 0; u < clients; ++u) {
+      const Batch records = drawn(theirs, 33, u);
+      add(alone, fit(records, Vector(width + 1), u).parameters, fresh);
+      add(joint, common, fresh);
+      add(personal, fit(records, common, u).parameters, fresh);
+    }
+    EXPECT_GT(personal.accuracy, each.least) << each.name << ": " << alone.accuracy << ", " << joint.accuracy;
+    EXPECT_LT(personal.loss, std::min(alone.loss, joint.loss) + 0.05) << each.name;
+  }
 }
 
 TEST_F(PersonalFit, UnitsOfAFeatureDoNotMatter) {
