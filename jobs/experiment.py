@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from statistics import median
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -178,6 +179,44 @@ def deviation(values):
 
 def error_of_mean(values):
     return deviation(values) / math.sqrt(len(values))
+
+
+class Outlooks:
+    """What runs said before they began that they would lose at most (tuning.most_lost), beside what they lost."""
+
+    HOLDS, TOLD = 0.95, 2 / 3  # of the promises; of the runs that make one
+
+    def __init__(self):
+        self.runs = []
+
+    def add(self, group, lost, promised):
+        """A run of a group; `promised` is None where it said that the loss cannot be foretold."""
+        self.runs.append((group, lost, promised))
+
+    def of(self, groups):
+        """(runs, those that promised, those that kept their promise) of these groups."""
+        mine = [(lost, promised) for group, lost, promised in self.runs if group in groups]
+        told = [(lost, promised) for lost, promised in mine if promised is not None]
+        return len(mine), len(told), sum(lost <= promised for lost, promised in told)
+
+    def lines(self):
+        runs, told, held = self.of({group for group, *_ in self.runs})
+        yield f"of {runs} runs {told} said what they would lose at most ({share(told, runs)}), and {held} lost no more ({share(held, told)})"
+        for numbers, points in ((False, "points"), (True, "points of explained variance")):
+            mine = [(lost, promised) for group, lost, promised in self.runs if promised is not None and group[1] == numbers]
+            if mine:
+                yield (f"median of what they said: {median([promised for _, promised in mine]):.1f} {points}; "
+                       f"of what they lost: {median([lost for lost, _ in mine]):.1f}")
+        broken = [group[0] for group, lost, promised in self.runs if promised is not None and lost > promised]
+        yield "lost more: " + (", ".join(f"{name} ({broken.count(name)})" for name in dict.fromkeys(broken)) or "none")
+
+    def suffice(self):
+        runs, told, held = self.of({group for group, *_ in self.runs})
+        return held >= self.HOLDS * told and told >= self.TOLD * runs
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "none"
 
 
 def fitted_exponent(x, y):

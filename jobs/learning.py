@@ -35,7 +35,8 @@ and of federated averaging (starling fedavg, no graph), which are run where --on
 
 Data sets of others are looked for in the folder --data (../shared/data beside the project): a9a/a9a.gz, a9a/a9a.t.gz,
 elec2/elec2_data.dat.gz, elec2/elec2_label.dat.gz, and vfl_fate/ with the tables default_credit and dvisits. What is missing is
-named, and the other sets are run. Writes learning.csv, learning.md (a table) and learning.svg (four of the sets).
+named, and the other sets are run. The last lines say how many runs told before they began what they would lose at most, and how many lost
+no more, beside the best mean of their set. Writes learning.csv, learning.md (a table) and learning.svg (four of the sets).
 """
 
 import itertools
@@ -148,18 +149,27 @@ def without_graph(words):
 
 class Learning:
     def __init__(self, starling, scratch, options):
-        self.options = options
+        self.options, self.told = options, []
         self.runs = {command: experiment.Runs(starling, scratch, command, "--json") for command in ("omd", "fedavg")}
 
     def accuracy(self, command, label, words, data):
-        """(accuracy in percent, epsilon that a record paid; None without noise)."""
+        """(accuracy in percent, epsilon that a record paid; None without noise). What a run said it would lose is kept in `told`."""
         runs = self.runs[command]
         summary = runs.run(label, words)
         shutil.rmtree(runs.scratch / label)
         metrics, paid = summary["metrics"], summary["privacy"] or {}
-        if data.explains:
-            return 100 * metrics["test"]["r2"], paid.get("epsilon")
-        return 100 * metrics["progressive_accuracy" if data.progressive else "test_accuracy"], paid.get("epsilon")
+        figure = 100 * (metrics["test"]["r2"] if data.explains else metrics["progressive_accuracy" if data.progressive else "test_accuracy"])
+        if "tuning" in summary:
+            self.told.append((data, figure, summary["tuning"]["most_lost"]))
+        return figure, paid.get("epsilon")
+
+    def outlooks(self, lines):
+        """What runs said that they would lose, beside the best mean that their set has in these lines."""
+        outlooks = experiment.Outlooks()
+        for data, figure, most in self.told:
+            best = max(line["mean"] for line in lines if line["data"] == data.name)
+            outlooks.add((data.name, data.explains), best - figure, most)
+        return outlooks
 
     def measure(self, name, data, variant, epsilon):
         """A line of learning.csv."""
@@ -282,7 +292,9 @@ def made(names, place):
     """{name: DataSet} of those whose files are there; the others are named."""
     for name in names:
         try:
-            yield name, SETS[name][1](place)
+            data = SETS[name][1](place)
+            data.name = name
+            yield name, data
         except Missing as missing:
             experiment.say(f"left out: {name}, since there is no {missing} (--data names the folder; see --help)")
 
@@ -299,7 +311,7 @@ def collect(options, folder, names, variants, starling, scratch):
             experiment.say(f"{name}, {line['variant']}, epsilon {shown(line['epsilon'])}: {cell(line)}")
             lines.append(line)
             write(folder, lines)
-    return lines, epsilons
+    return lines, epsilons, learning.outlooks(lines)
 
 
 def main():
@@ -317,7 +329,7 @@ def main():
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
     with tempfile.TemporaryDirectory(prefix="learning-") as scratch:
-        lines, epsilons = collect(options, folder, names, variants, starling, scratch)
+        lines, epsilons, outlooks = collect(options, folder, names, variants, starling, scratch)
     if not lines:
         experiment.fail("nothing to run: no file of these sets is there, or none of them has these variants")
     text = "\n".join(table(lines, epsilons))
@@ -325,7 +337,7 @@ def main():
     draw(folder, lines)
     print(f"Accuracy in %, mean/least of {options.runs}; (mean/least that were expected)\n\n{text}\n")
     if not options.quick:
-        print("\n".join(disappointments(lines)))
+        print("\n".join([*disappointments(lines), *outlooks.lines()]))
     print(f"\nTables and pictures: {folder}")
 
 

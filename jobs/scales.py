@@ -19,7 +19,8 @@ all, at delta = 1e-5. Figures as in learning.py: accuracy, or of demand the shar
   without   as released, with --intercept no. Where it is named
 
 The data of others are looked for as in learning.py (--data), two tables of statsmodels in --tables, and those of R's packages
-survival and ggplot2 by Rscript. What is missing is named, and the other sets are run. Writes scales.csv and scales.md (a table).
+survival and ggplot2 by Rscript. What is missing is named, and the other sets are run. Writes scales.csv and scales.md (a table). The last lines are about what runs said they would lose, as in
+learning.py.
 """
 
 import pathlib
@@ -76,6 +77,7 @@ class Study:
     def set(self, name):
         """Lines of scales.csv of a set."""
         data = CASES[name][1](self.place)
+        data.name = name
         features = columns(data)
         cases = [(variant, epsilon) for variant in self.options.variants if variant != "public" or CASES[name][2]
                  for epsilon in self.options.epsilons]
@@ -135,7 +137,7 @@ def main():
             (folder / "scales.md").write_text("\n".join(markdown(lines, options.variants)) + "\n")
     if not lines:
         experiment.fail("nothing to run: no file of these sets is there")
-    print((folder / "scales.md").read_text())
+    print("\n".join([(folder / "scales.md").read_text(), *study.learning.outlooks(lines).lines()]))
 
 
 if __name__ == "__main__":

@@ -133,7 +133,8 @@ struct TunedValue {
 /// The choices of --tuning auto.
 struct Tuning {
   std::vector<TunedValue> chosen;
-  double signal_to_noise = 0;  ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
+  double signal_to_noise = 0;       ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
+  std::optional<double> most_lost;  ///< expected at most, in points; none where it cannot be foretold
 };
 
 /// A chosen value for people: the beginning of a long one.

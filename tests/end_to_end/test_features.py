@@ -46,11 +46,17 @@ class Features(HistogramCase):
 
     def test_records_in_their_own_units_are_learned(self):
         self.write("test.csv", table(2000, seed=6))
-        accuracy = {}
+        accuracy, promised = {}, {}
         for command in ("omd", "fedavg"):
             for name, words in (("scaled", []), ("own", ["--feature-share", 0])):
                 result = self.run_alone([command, *self.mu, *words, "--test", "test.csv", "--output", f"{command}-{name}", "--json"])
                 accuracy[command, name] = result.summary()["metrics"]["test"]["accuracy"]
+                promised[name] = result.summary()["tuning"]["most_lost"]
+                self.assertIn({"scaled": f"expect to lose at most {promised[name] or 0:g} points. What would help most is ",
+                               "own": "what is lost cannot be foretold: features may have units of their own. --standardise"}[name], result.err)
+            self.assertIsNone(promised["own"])
+            self.assertLess(promised["scaled"], 5)
+            self.assertGreater(100 * accuracy[command, "scaled"], 75.6 - promised["scaled"])  # of 75.6 that the best model has
             for (mean, deviation), (found, scale, clip) in zip(UNITS.values(), self.scales(f"{command}-scaled")):
                 self.assertAlmostEqual(found, mean, delta=0.6 * deviation)
                 self.assertLess(abs(math.log2(scale / deviation)), 1)
@@ -224,6 +230,16 @@ class Features(HistogramCase):
         privacy = self.summary_in("run")["privacy"]
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
         self.assertAlmostEqual(privacy["ledger"]["record_epsilon"], privacy["record_epsilon"], delta=1e-9)
+
+    def test_features_far_from_zero_have_no_norm_of_one_scale(self):
+        """Their directions are nearly those of the constant: as they are, models of three classes have lost half of what can be learned."""
+        draw = random.Random(9)
+        self.write("data.csv", "a,b,c,d,e,y\n" + "".join(
+            ",".join(f"{draw.gauss(3 + shift * label, 0.5):.4f}" for shift in (0.5, -0.3, 0, 0, 0)) + f",{label}\n"
+            for label in (draw.choice([0, 1, 2]) for _ in range(CLIENTS * RECORDS))))
+        self.good(1, [*self.mu, "--loss", "softmax:3", "--output", "run"])
+        for mean, *_ in self.scales("run"):
+            self.assertAlmostEqual(mean, 3, delta=1)
 
     def test_features_of_one_scale_stay_as_they_are(self):
         draw = random.Random(8)

@@ -176,17 +176,4 @@ double signal_to_noise(const RuleFacts& facts, const LearningRule& rule) {
          (rule.prefix_noise * static_cast<double>(facts.dimension));
 }
 
-std::optional<double> expected_cost(double signal_to_noise, bool classifies) {
-  struct Level {
-    double least;
-    double of_accuracy;
-    double of_variance;
-  };
-  for (const Level& level :
-       {Level{signal_of_little_cost, 0.5, 2}, Level{signal_of_some_cost, 2, 10}, Level{4, 11, 25}, Level{2, 17, 40}}) {
-    if (signal_to_noise >= level.least) return classifies ? level.of_accuracy : level.of_variance;
-  }
-  return std::nullopt;
-}
-
 }  // namespace starling

@@ -104,8 +104,4 @@ inline constexpr Round rounds_of_rule = 256;
 /// N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
 
-/// What noise is expected to cost at this ρ, at most, in points of accuracy, or of the share of the labels' variance
-/// that is explained; none where nothing can be expected unless few directions carry the signal.
-[[nodiscard]] std::optional<double> expected_cost(double signal_to_noise, bool classifies);
-
 }  // namespace starling

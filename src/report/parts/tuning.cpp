@@ -12,7 +12,8 @@ void add_tuning(const Summary& summary, Json& json) {
     return Json{{"option", each.option}, {"value", each.value}, {"reason", each.reason}};
   };
   json["tuning"] = {{"chosen", json_list(tuning->chosen, chosen)},
-                    {"signal_to_noise", number_json(tuning->signal_to_noise)}};
+                    {"signal_to_noise", number_json(tuning->signal_to_noise)},
+                    {"most_lost", tuning->most_lost ? number_json(*tuning->most_lost) : Json()}};
 }
 
 std::string tuning_rows(const SummaryView& summary) {

@@ -197,6 +197,7 @@ bool FeatureRelease::has_label() const {
 void FeatureRelease::take_label(View summed, double noise) {
   label_ = feature_sight(summed, noise);
   if (label_->kind == FeatureSight::Kind::values) return;
+  guesses_labels_ = true;
   run_.notes.emplace_back(
       "records are too few at this price to show how large labels are: the constants of labels are a guess. A line for "
       "the label in --standardise or --ranges says them and costs nothing");

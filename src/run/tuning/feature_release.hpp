@@ -44,6 +44,8 @@ class FeatureRelease {
   /// The part of the feature columns that is not dropped.
   [[nodiscard]] double kept() const { return kept_; }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
+  /// Whether nothing has shown how large labels are.
+  [[nodiscard]] bool guesses_labels() const { return guesses_labels_; }
 
  private:
   [[nodiscard]] std::string why_as_they_are(const std::optional<std::int64_t>& most_records) const;
@@ -70,6 +72,7 @@ class FeatureRelease {
   double share_;
   std::vector<FeatureSight> sights_;   ///< of these features
   std::optional<FeatureSight> label_;  ///< of labels, where they are standardised
+  bool guesses_labels_ = false;
   double label_share_ = 0;
   double norm_ = 1;
   double kept_ = 1;

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
+#include "data/generators/synthetic.hpp"
 #include "privacy/histograms/noisy_counts.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 #include "run/privacy/run_prices.hpp"
@@ -16,8 +17,10 @@ namespace {
 
 constexpr std::int64_t passes_of_total = 16;
 constexpr double usual_label_size = 1;
-constexpr double cost_of_good_constants = 1;  ///< points, of features standardised by released constants
-constexpr double cost_of_constants = 3;       ///< likewise where noise costs more
+/// Norm of a typical record, as a part of that of independent features of deviation 1, from which features have one
+/// scale. Released norms are up to a half too small, and standardised records are no longer.
+constexpr double least_part_of_one_scale = 0.25;
+constexpr double greatest_part_of_one_scale = 1.25;
 
 /// Four significant digits are enough for a choice, and can be typed.
 std::string short_number(double value) {
@@ -94,6 +97,11 @@ bool may_correlate(const TunedConfig& config) {
   if (config.correlation == CorrelationChoice::none || !privacy.mechanism_row().gaussian()) return false;
   if (config.correlation != CorrelationChoice::two_buffers && config.data.person_rounds.value_or(1) > 1) return false;
   return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
+}
+
+bool may_have_one_scale(double norm, std::size_t parameters) {
+  const double part = norm / std::sqrt(static_cast<double>(parameters));
+  return part >= least_part_of_one_scale && part <= greatest_part_of_one_scale;
 }
 
 std::string why_no_rule(const TunedConfig& config) {
@@ -207,39 +215,30 @@ bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t
          static_cast<std::size_t>(*most_records) <= PairTerms::most_batch;
 }
 
-std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding,
-                    std::optional<double> kept) {
-  if (rule.prefix_noise == 0 || !facts.most_records) return "";
-  const double signal = signal_to_noise(facts, rule);
-  if (kept == 0) return "expect a constant answer: no feature is learned from";
-  std::optional<double> cost = expected_cost(signal, facts.classifies);
-  if (cost && kept) *cost += signal >= signal_of_little_cost ? cost_of_good_constants : cost_of_constants;
-  std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
-  if (!rule.linear())
-    return fmt::format("signal to noise {:.3g}: what that costs is known of linear models alone", signal);
-  if (kept.value_or(1) < 1) {
-    text += fmt::format(
-        "signal to noise {:.3g} for {:.0f} % of the features: the others are dropped, and what they tell is lost",
-        signal, 100 * *kept);
-  } else {
-    text += cost
-                ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points{} to noise", signal, *cost,
-                              facts.classifies ? "" : " of explained variance")
-                : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
+std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts, const DataShape& shape) {
+  const bool is_linear = config.model.kind == ModelChoice::Kind::linear && !config.model.own;
+  if (!is_linear) return "what noise costs is known of linear models alone";
+  if (!std::isinf(facts.room) || facts.map.in_exponents)
+    return "what noise costs is known of models without bounds alone";
+  if (!config.test && config.data.epochs == 1) {
+    return "records of one pass may change as they come, and nothing is tested on. --test FILE shows what is lost";
   }
-  if (rule.step < rule.unhindered_step) {
-    text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
+  if (!facts.classifies && (facts.epochs == 1 || facts.noise == ChargeKind::laplace)) {
+    return "where labels are numbers, what noise costs is known of several passes under Gaussian noise alone. "
+           "--total-epsilon takes them";
   }
-  if (signal < signal_of_little_cost) {
-    const double factor = signal_of_little_cost / signal;
-    text +=
-        fmt::format(". For 25 take {0:.3g} times the records, {0:.3g} times the price, or {1:.3g} times the clients",
-                    factor, factor * factor);
-    if (hiding.value_or(1) > 1) {
-      text += fmt::format(", or --trust pairs, with which it is {:.3g}", signal * std::sqrt(*hiding));
-    }
+  if (config.privacy.protects() && !facts.norm) return "nobody said how long records are. --norm says it";
+  if (!facts.classifies && !config.label_size) return "nothing shows how large labels are. --label-size says it";
+  const DataSettings& data = config.data;
+  if (!data.ranges.empty()) {
+    return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   }
-  return text;
+  const bool may_have_units = !config.kept_features && !data.scales_columns() && !shape.sparse &&
+                              data.features == ReadSettings::Features::raw && !is_synthetic(data.source);
+  if (may_have_units && !(facts.norm && may_have_one_scale(*facts.norm, facts.dimension))) {
+    return "features may have units of their own. --standardise says them";
+  }
+  return "";
 }
 
 }  // namespace starling

@@ -54,10 +54,11 @@ inline constexpr double signal_of_whole_rounds_of_pairs = 15;
 /// Whether the rule may choose them.
 [[nodiscard]] bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records);
 
-/// What the noise of a tuned run will cost and what would help, in a sentence or two. So many clients would hide each
-/// other by --trust pairs; none: it is chosen already, or cannot be. `kept` is the part of the features that the rule
-/// has standardised by released constants and not dropped; none: features are as they were.
-[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule, std::optional<double> hiding,
-                                  std::optional<double> kept);
+/// Whether records of this typical norm may have features of one scale, an intercept among them.
+[[nodiscard]] bool may_have_one_scale(double norm, std::size_t parameters);
+
+/// Why nobody can tell what a tuned run will lose to noise, whatever the noise, and what to do; empty if somebody can.
+[[nodiscard]] std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts,
+                                              const DataShape& shape);
 
 }  // namespace starling

@@ -14,6 +14,7 @@
 #include "files/tell_user.hpp"
 #include "histogram_counts.hpp"
 #include "joining_outlook.hpp"
+#include "loss_outlook.hpp"
 #include "model/network/noise_norm.hpp"
 #include "rule_settings.hpp"
 #include "run/inputs/start_models.hpp"
@@ -26,10 +27,6 @@ constexpr double usual_scale_share = 0.01;
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
 constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
-/// Norm of a typical record, as a part of that of independent features of deviation 1, from which features have one
-/// scale.
-constexpr double least_part_of_one_scale = 0.25;
-constexpr double greatest_part_of_one_scale = 2;
 
 }  // namespace
 
@@ -120,11 +117,35 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   std::vector<TunedValue> values = tuned_values(config, facts, rule, method_.own_choices(rule), method_.steps);
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
+  const std::string outlook = outlook_of(facts, model->dimension());
   if (run_.first_rank()) {
-    print_tuning(values, outlook(facts, rule, method_.hiding_of_pairs, config.kept_features));
+    print_tuning(values, outlook);
     print_joining(joining_outlook(method_, facts, rule, run_.inputs.dataset.replayable));
   }
   return values;
+}
+
+/// What to expect of the run, whose model has so many parameters; empty where records have no known end.
+std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t parameters) {
+  if (!facts.most_records) return "";
+  const TunedConfig& config = this->config();
+  const auto part = static_cast<double>(facts.dimension) / static_cast<double>(parameters);
+  LossFacts loss{.signal_to_noise = part * tuning_.signal_to_noise,
+                 .kept = config.kept_features.value_or(1),
+                 .records = facts.clients * facts.mean_records.value_or(static_cast<double>(*facts.most_records)),
+                 .scores = facts.scores,
+                 .classifies = facts.classifies,
+                 .laplace = facts.noise == ChargeKind::laplace,
+                 .unknown = why_loss_is_unknown(config, facts, run_.inputs.dataset.shape),
+                 .hiding = method_.hiding_of_pairs,
+                 .feature_share = {}};
+  if (facts.noise == ChargeKind::unbounded) loss.signal_to_noise = std::numeric_limits<double>::infinity();
+  if (config.kept_features) loss.feature_share = config.privacy.feature_share;
+  if (labels_are_guessed_ && loss.unknown.empty()) {
+    loss.unknown = "the constants of labels are a guess. A line for the label in --standardise says them";
+  }
+  tuning_.most_lost = most_lost(loss);
+  return loss_outlook(loss);
 }
 
 /// Without an intercept scores are 0 where all features are, so that classes of unequal size cost much. Generators are
@@ -239,9 +260,8 @@ bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>&
   const TunedConfig& config = this->config();
   choose_norms(most_records);
   if (config.norm.empty()) return false;
-  const auto parameters = static_cast<double>(run_.inputs.dataset.shape.features + (config.model.intercept() ? 1 : 0));
-  const double part = config.norm.front() / std::sqrt(parameters);
-  return part >= least_part_of_one_scale && part <= greatest_part_of_one_scale;
+  return may_have_one_scale(config.norm.front(),
+                            run_.inputs.dataset.shape.features + (config.model.intercept() ? 1 : 0));
 }
 
 /// Standardises features by histograms of them, where that is worth its price.
@@ -266,6 +286,7 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   config().data.standardise = chosen->value;
   config().kept_features = features.kept();
   if (features.standardises_labels()) config().label_size = 1;
+  labels_are_guessed_ = features.guesses_labels();
   if (may_add_intercept()) config().model.asked_intercept = true;
   config().norm.clear();  // that of records in their own units
   std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });

@@ -43,6 +43,7 @@ class SettingsByRule {
   void say_that_no_rule_is_known(const std::string& why_not) const;
   void choose_passes(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records);
+  [[nodiscard]] std::string outlook_of(const RuleFacts& facts, std::size_t parameters);
   [[nodiscard]] bool may_add_intercept() const;
   void note_missing_intercept() const;
   void settle_intercept(TypicalNorms& norms);
@@ -60,6 +61,7 @@ class SettingsByRule {
   TuningTerms run_;
   Tuning tuning_;
   bool has_chosen_norms_ = false;
+  bool labels_are_guessed_ = false;
   double norm_of_standardised_ = 1;  ///< once features are standardised; by their number
 };
 

@@ -15,6 +15,7 @@ void KeptChoices::persist(Snapshot& snapshot) {
   for (const TunedValue& each : tuning_.chosen) words.insert(words.end(), {each.option, each.value, each.reason});
   snapshot(words);
   snapshot(tuning_.signal_to_noise);
+  snapshot(tuning_.most_lost);
   tuning_.chosen.clear();
   for (std::size_t i = 0; i + 2 < words.size(); i += 3)
     tuning_.chosen.push_back({words[i], words[i + 1], words[i + 2]});
