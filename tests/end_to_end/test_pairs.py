@@ -109,7 +109,7 @@ class Pairs(TestCase):
                         self.assertLessEqual(stated["epsilon"], epsilon_of(mu) * 1.01, key)
 
     def test_a_killed_run_ends_with_the_same_bits(self):
-        words = [*SEEDED, "--clients", 6, "--noise-correlation", "blt:2", "--checkpoint-every", 40]
+        words = [*SEEDED, "--clients", 6, "--noise-correlation", "blt:2", "--checkpoint-every", 40, "--dropout", 0.2, "--link-loss", 0.1]
         trial = Trial()
         trial.folder = self.folder
         self.good(2, [*words, "--output", "whole"])
@@ -121,6 +121,27 @@ class Pairs(TestCase):
         self.assertEqual(whole.keys(), resumed.keys())
         for name in whole:
             self.assertEqual(whole[name], resumed[name], name)
+
+    def test_a_killed_run_goes_on_with_other_ranks_and_the_same_clients(self):
+        for command, more in (("omd", []), ("fedavg", ["--local-steps", 2])):
+            with self.subTest(command):
+                words = [command, *SEEDED, *more, "--clients", 6, "--noise-correlation", "blt:2", "--checkpoint-every", 10, "--json", "--json-models"]
+                whole = self.succeeded(self.run_command(1, [*words, "--output", f"{command}-whole"])).summary()
+                with interrupted("checkpoint:3"):
+                    self.assertNotEqual(self.run_command(2, [*words, "--output", command]).code, 0)
+                if command == "omd":
+                    self.refuses_other_clients()
+                resumed = self.succeeded(self.run_command(3, [command, "--resume", command, "--json", "--json-models"])).summary()
+                self.assertEqual(bits(resumed["models"]), bits(whole["models"]))
+                for key in ("epsilon", "pairs"):
+                    self.assertEqual(resumed["privacy"][key], whole["privacy"][key])
+
+    def refuses_other_clients(self):
+        """A pair of a client that is gone leaves its other end with noise that nothing takes away."""
+        for more, reason in ((["--lost", "1"], "no longer cancel"), (["--join", 1, "--source", "synthetic:logistic:n=120"], "new pairs")):
+            refused = self.run_alone(["omd", "--resume", "omd", *more])
+            self.assertIn(reason, self.message_of(refused, 2))
+            self.assertIn("--start", refused.err)
 
     def test_pairs_lose_less_to_noise_and_end_with_one_model(self):
         words = ["--source", "synthetic:logistic:n=60,p=8", "--test", "synthetic:logistic:n=4000,p=8", "--clients", 24,
@@ -189,12 +210,18 @@ class Pairs(TestCase):
                 self.assertEqual((summary["privacy"]["trust"], summary["aggregated"]), ("pairs", True))
                 self.assertIn("rank 0 with noise", summary["privacy"]["recipients"])
 
-    def test_federated_averaging_has_the_same_bits_on_any_ranks(self):
-        models = []
-        for ranks in (1, 2, 4, 7):
-            words = ["fedavg", *SEEDED, "--clients", 7, "--local-steps", 3, "--output", f"on-{ranks}", "--json", "--json-models"]
-            models.append(self.succeeded(self.run_command(ranks, words)).summary()["models"])
-        self.assertTrue(all(each == models[0] for each in models))
+    def test_models_of_every_kind_have_the_same_bits_on_any_ranks(self):
+        words = ["--clients", 7, *SEEDED, "--mechanism", "gaussian", "--epochs", 1, "--json", "--json-models"]
+        cases = [("fedavg", ["--local-steps", "3"], (1, 4)), ("fedavg", ["--model", "mlp:3-4-1"], (1, 2, 7)), ("omd", ["--model", "mlp:3-4-1"], (1, 2, 4, 7)),
+                 ("omd", ["--model", "location", "--loss", "absolute", "--tuning", "off"], (1, 2))]
+        for command, more, all_ranks in cases:
+            with self.subTest(command, more=more):
+                output = lambda ranks: f"{command}-{more[1][0]}-{ranks}"
+                summaries = [self.succeeded(self.run_command(ranks, [command, *words, *more, "--output", output(ranks)])).summary() for ranks in all_ranks]
+                self.assertTrue(all(bits(each["models"]) == bits(summaries[0]["models"]) for each in summaries))
+                self.assertEqual(summaries[0]["privacy"]["trust"], "pairs")
+                opened, _ = self.ledger(output(1))
+                self.assertIn("ratio=", opened["parameters"])
 
     def test_what_would_not_cancel_in_means_is_refused(self):
         words = ["fedavg", *WORDS, "--clients", 6]
@@ -274,9 +301,10 @@ class Pairs(TestCase):
                  (["--dropout", 0.2, "--absent", "freeze"], "same round"), (["--client-weights", "equal"], "count alike"),
                  (["--mixing", "plain"], "sum"), (["--domain", "ball:3"], "cut off"), (["--mirror", "entropic"], "cut off"),
                  (["--budget", 3], "no longer cancel"), (["--audit"], "coalition"), (["--unit", "component"], "whole gradients"),
-                 (["--collusion", 5], "partner"), (["--model", "location"], "linear"),
+                 (["--collusion", 5], "partner"), (["--leave", "left.csv"], "same round"),
                  (["--partition", "file:deal.csv", "--source", "records.csv"], "rounds")]
         self.records()
+        self.write("left.csv", "client,round\n1,9\n")
         self.write("deal.csv", "record,client\n" + "".join(f"{i},{i % 5}\n" for i in range(300)))
         for more, reason in cases:
             with self.subTest(more=more):

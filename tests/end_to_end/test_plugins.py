@@ -165,10 +165,12 @@ class Plugins(TestCase):
     @fewer
     def test_equals_the_built_in_loss_on_all_layouts(self):
         mine = self.logistic()
-        for i, words in enumerate([[*OMD, *GAUSSIAN], ["fedavg", *OMD[1:], *GAUSSIAN, "--local-steps", 2], [*OMD, "--mechanism", "none"]]):
+        for i, words in enumerate([[*OMD, *GAUSSIAN], ["fedavg", *OMD[1:], *GAUSSIAN, "--local-steps", 2], [*OMD, "--mechanism", "none"],
+                                   [*OMD, *GAUSSIAN, "--trust", "pairs"], ["fedavg", *OMD[1:], *GAUSSIAN, "--trust", "pairs"]]):
             built_in = self.summary([*words, "--loss", "logistic", "--output", f"built-in-{i}"])
             own = [self.summary([*words, *mine, "--output", f"own-{i}-{ranks}"], ranks) for ranks in layouts((1, 4, 2))]
-            self.assert_close(own[0], built_in)
+            if "pairs" not in words:  # whose noise depends on all that a run is made of, the library too
+                self.assert_close(own[0], built_in)
             for other in own[1:]:
                 self.assertEqual(bits(other["models"]), bits(own[0]["models"]))
             self.assertEqual(own[0]["privacy"].get("epsilon"), built_in["privacy"].get("epsilon"))
@@ -312,9 +314,8 @@ class Plugins(TestCase):
         built_in = self.run_alone([*words, "--intercept", "no", "--json-models", "--output", "built-in"])
         own = self.run_alone([*words, *self.logistic("SLOPE=0.5"), "--json-models", "--output", "own"])
         self.assertIn("tuning: step ", own.err)
-        pairs = re.compile(", or --trust pairs, .*")  # which own models cannot have
         self.assertEqual([line for line in own.err.splitlines() if line.startswith("tuning")],
-                         [pairs.sub("", line) for line in built_in.err.splitlines() if line.startswith("tuning")])
+                         [line for line in built_in.err.splitlines() if line.startswith("tuning")])
         self.assert_close(own.summary(), built_in.summary())
         plain = self.run_alone([*words, *self.logistic(name="libplain.so"), "--step", 0.1, "--json", "--output", "plain"])
         self.assertIn("note: no rule is known for own models that do not say the slope of a loss of one linear score: what is not given "

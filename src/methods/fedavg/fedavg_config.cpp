@@ -43,8 +43,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
 
 /// Noise between pairs cancels where the mean has the releases of all clients alike, in every local step.
 std::vector<Relation> beside_pairs_of_means() {
-  return {excludes("client-weights=equal", "a pair cancels where both ends count alike"),
-          excludes("model=location|mlp|cnn|plugin|own", "it is measured for linear models alone")};
+  return {excludes("client-weights=equal", "a pair cancels where both ends count alike")};
 }
 
 /// Options that the rule chooses where they are left open.

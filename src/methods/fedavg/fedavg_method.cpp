@@ -55,8 +55,7 @@ void FedAvgMethod::choose_pairs() {
 }
 
 std::optional<double> FedAvgMethod::hiding_of_pairs() const {
-  const bool may = run_.first_rank() && may_share_noise(config_.privacy) &&
-                   config_.model.kind == ModelChoice::Kind::linear && config_.weights != ClientWeights::equal;
+  const bool may = run_.first_rank() && may_share_noise(config_.privacy) && config_.weights != ClientWeights::equal;
   if (!may) return std::nullopt;
   return starling::hiding_of_pairs(config_.privacy, run_.inputs.layout->clients(), nullptr, config_.data.seed);
 }

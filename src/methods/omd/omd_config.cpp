@@ -90,12 +90,13 @@ std::vector<Relation> beside_pairs() {
           excludes("deadline", steps),
           excludes("absent=freeze", steps),
           excludes("leave", steps),
-          excludes("lost", "pairs of clients that are gone no longer cancel"),
-          excludes("join", "clients that join would have new pairs"),
+          excludes("lost", "pairs of clients that are gone no longer cancel",
+                   "Bring their private folders back, or start a run of the others from the last model: --start."),
+          excludes("join", "clients that join would have new pairs",
+                   "Start a run of all of them from the last model: --start."),
           excludes("client-weights=equal", "a pair cancels where both ends count alike"),
           excludes("mixing=plain", "it does not keep the sum in which pairs cancel"),
-          excludes("constraint", "duals learn from noise that does not cancel in them"),
-          excludes("model=location|mlp|cnn|plugin|own", "it is measured for linear models alone")};
+          excludes("constraint", "duals learn from noise that does not cancel in them")};
 }
 
 /// Options that the rule chooses where they are left open.
@@ -178,8 +179,8 @@ WhyNot why_not(const OmdConfig& config) {
 bool may_trust_pairs(const OmdConfig& config) {
   const bool in_step = !config.mixing.deadline && config.omd.absent == OmdSettings::Absent::steps &&
                        !config.schedule.leave && config.mixing.mixing == Mixing::push_sum;
-  return may_share_noise(config.privacy) && in_step && config.model.kind == ModelChoice::Kind::linear &&
-         !config.constraints.any() && config.weights != ClientWeights::equal && steps_are_linear(config);
+  return may_share_noise(config.privacy) && in_step && !config.constraints.any() &&
+         config.weights != ClientWeights::equal && steps_are_linear(config);
 }
 
 Options omd_options(OmdConfig& config) {

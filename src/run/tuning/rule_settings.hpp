@@ -51,6 +51,7 @@ inline constexpr std::int64_t passes_of_whole_rounds = 32;
 /// Signal to noise of sixteen passes in many rounds below which such rounds learn more; likewise under --trust pairs.
 inline constexpr double signal_of_whole_rounds = 10;
 inline constexpr double signal_of_whole_rounds_of_pairs = 15;
+inline constexpr double signal_of_whole_rounds_of_networks = 0.15;  ///< whose noise counts for more by the yardstick
 /// Whether the rule may choose them.
 [[nodiscard]] bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records);
 

@@ -85,7 +85,9 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
     if (!may_take_whole_rounds(config(), most_records)) return;
     const std::unique_ptr<Model> model = make_model(config().model, *run_.loss, run_.inputs.dataset.shape);
     const RuleFacts facts = method_.facts(most_records, model->dimension());
-    const double enough = config().privacy.trusts_pairs ? signal_of_whole_rounds_of_pairs : signal_of_whole_rounds;
+    const double enough = config().model.is_network()     ? signal_of_whole_rounds_of_networks
+                          : config().privacy.trusts_pairs ? signal_of_whole_rounds_of_pairs
+                                                          : signal_of_whole_rounds;
     whole = signal_to_noise(facts, learning_rule(facts)) < enough;
   });
   config().whole_rounds = run_.agreement.broadcast(declare_public(whole));
