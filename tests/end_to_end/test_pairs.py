@@ -256,10 +256,10 @@ class Pairs(TestCase):
     def test_a_run_says_what_pairs_would_give(self):
         words = ["--source", "synthetic:logistic:n=60,p=8", "--clients", 12, "--mechanism", "gaussian", "--total-epsilon", "0.1",
                  "--norm", 1, "--tuning", "auto"]
-        self.assertRegex(self.good(1, words).err, r"or --trust pairs, with which it is \d")
+        self.assertRegex(self.good(1, words).err, r"--trust pairs: at most \d+ points")
         self.assertNotIn("--trust pairs", self.good(1, [*words, "--domain", "ball:3"]).err)
         many = [*words, "--clients", 80, "--rounds", 1]
-        self.assertRegex(self.good(1, many).err, r"or --trust pairs, with which it is \d")
+        self.assertRegex(self.good(1, many).err, r"With --trust pairs it would be worth \d")
 
     def test_whether_joining_pays_is_said_and_true(self):
         # By what clients then measure on records that they have kept apart.
