@@ -10,10 +10,13 @@ enum class ClientWeights { records, equal };
   return weights == ClientWeights::records ? "records" : "equal";
 }
 
-/// The weights as a clause for people.
-[[nodiscard]] inline const char* in_words(ClientWeights weights) {
-  return weights == ClientWeights::records ? "every record counts alike, whoever has it"
-                                           : "every client counts alike, whatever its number of records";
+/// The weights as a clause for people, of records or of persons.
+[[nodiscard]] inline const char* in_words(ClientWeights weights, bool of_persons) {
+  if (weights == ClientWeights::equal) {
+    return of_persons ? "every client counts alike, whatever its number of persons"
+                      : "every client counts alike, whatever its number of records";
+  }
+  return of_persons ? "persons count as if one client had all of them" : "every record counts alike, whoever has it";
 }
 
 }  // namespace starling

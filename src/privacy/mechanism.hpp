@@ -32,6 +32,11 @@ enum class PrivacyUnit { record, component, person };
   return unit != PrivacyUnit::component;
 }
 
+/// That which has one clipped gradient in a sum, in words.
+[[nodiscard]] constexpr const char* summand_of(PrivacyUnit unit) {
+  return unit == PrivacyUnit::person ? "person" : "record";
+}
+
 /// The measure of a release's price: the privacy loss that one release may cost a record.
 enum class PriceKind {
   none,     ///< the mechanism protects nothing, at any price

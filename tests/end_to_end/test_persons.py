@@ -59,6 +59,25 @@ class Persons(PersonCase):
         self.assertGreater(last["person_epsilon"], again["privacy"]["ledger"]["record_epsilon"])
         self.succeeded(self.run_alone(["privacy", "ledger", "ledger"]))
 
+    def test_text_speaks_of_persons(self):
+        """What is dealt, averaged and weighed is called one thing, from the rule's reasons to the statement."""
+        self.write("data.csv", "\n".join(persons(size=3)) + "\n")
+        cases = {"tuned": [*ONE, *GAUSSIAN, "--tuning", "auto", "--clients", 2], "laplace": [*ONE, *LAPLACE, "--batch", 3],
+                 "correlated": [*ONE, *GAUSSIAN, "--batch", 2, "--noise-correlation", "blt:2"],
+                 "independent": [*ONE, *GAUSSIAN, "--batch", 2, "--noise-correlation", "none"],
+                 "fedavg": ["fedavg", *ONE[1:], *GAUSSIAN, "--batch", 2, "--client-weights", "equal"]}
+        for name, words in cases.items():
+            with self.subTest(name):
+                done = self.run_alone([*words, *PERSON, "--output", name])
+                self.assertEqual(done.code, 0, done)
+                text = done.out + done.err + (self.folder / name / "privacy.txt").read_text()
+                text = re.sub(r"\s+", " ", text)
+                for wrong in ("record(s)", "records of the client", "typical record", "every record counts", "number of records:",
+                              "has a record in every batch"):
+                    self.assertNotIn(wrong, text)
+                self.assertIn("the mean over", text)
+                self.assertRegex(text, r"persons count as if one client had all of them|whatever its number of persons")
+
     def test_shared_persons(self):
         """A patient of several hospitals loses at each; the statement says how much in all."""
         for client in range(4):

@@ -165,15 +165,17 @@ std::string CorrelatedGaussian::description() const {
   const double all = norm_of_all_rounds(*settings_.correlation, rounds) / factor_;
   return clipping() +
          fmt::format(
-             ", and Gaussian noise is added to each component of the mean over {} record(s). The noise is correlated "
+             ", and Gaussian noise is added to each component of the mean over {} {}(s). The noise is correlated "
              "over the rounds: each release takes back a part of the noise of earlier ones. A first release has "
              "noise with a standard deviation of {}. In sums of all releases up to a round, noise with a standard "
              "deviation of {} stays (root mean square over {} rounds; independent noise of the same mu: {}). Whoever "
-             "has a record in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
+             "has a {} in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
              "noise it would be {:.4g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
              "ChaCha20 keystreams: mu holds for the arithmetic of the machine, unless that cipher is broken.",
-             settings_.batch, range(1), range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
-             range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds))) +
+             settings_.batch, summand_of(settings_.unit), range(1),
+             range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
+             range(prefix_noise(std::nullopt, rounds) / factor_), summand_of(settings_.unit), all,
+             std::sqrt(static_cast<double>(rounds))) +
          in_words(settings_.pairs.get());
 }
 

@@ -26,9 +26,10 @@ class Gaussian final : public GridMechanism<Norm::l2> {
     return clipping() +
            fmt::format(
                ", and Gaussian noise with a standard deviation of {} is added to each component of the mean over {} "
-               "record(s). The noise is a Gaussian rounded correctly to integers, with bits from ChaCha20 keystreams: "
+               "{}(s). The noise is a Gaussian rounded correctly to integers, with bits from ChaCha20 keystreams: "
                "mu is exact and holds for the arithmetic of the machine, unless that cipher is broken.",
-               size_range(deviation(settings_.price.most), deviation(settings_.price.least)), settings_.batch) +
+               size_range(deviation(settings_.price.most), deviation(settings_.price.least)), settings_.batch,
+               summand_of(settings_.unit)) +
            in_words(settings_.pairs.get());
   }
 

@@ -21,10 +21,11 @@ class Laplace final : public GridMechanism<Norm::l1> {
     return clipping() +
            fmt::format(
                ", and discrete Laplace noise with a mean absolute value of {} is added to each component of "
-               "the mean over {} record(s). The noise is drawn exactly, in integers, from ChaCha20 keystreams: "
+               "the mean over {} {}(s). The noise is drawn exactly, in integers, from ChaCha20 keystreams: "
                "epsilon is pure (delta = 0) and holds for the arithmetic of the machine, unless that cipher is "
                "broken.",
-               size_range(mean_noise(settings_.price.most), mean_noise(settings_.price.least)), settings_.batch);
+               size_range(mean_noise(settings_.price.most), mean_noise(settings_.price.least)), settings_.batch,
+               summand_of(settings_.unit));
   }
 
  protected:

@@ -99,7 +99,7 @@ Accumulation PairedMechanism::accumulation() const {
 }
 
 std::string PairedMechanism::description() const {
-  const char* const each = settings_.unit == PrivacyUnit::person ? "person" : "record";
+  const char* const each = summand_of(settings_.unit);
   if (kind_ == PriceKind::none) {
     return fmt::format("{} So was each {}'s part in {}, the second part of a release. ", first_->description(), each,
                        part_.what);

@@ -149,8 +149,8 @@ std::string GridRounding<norm>::clipping() const {
   if (unit_ == PrivacyUnit::component) {
     return fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", clip_);
   }
-  return fmt::format("Each {}'s gradient is clipped to an {} norm of {:g}",
-                     unit_ == PrivacyUnit::person ? "person" : "record", norm == Norm::l1 ? "L1" : "L2", clip_);
+  return fmt::format("Each {}'s gradient is clipped to an {} norm of {:g}", summand_of(unit_),
+                     norm == Norm::l1 ? "L1" : "L2", clip_);
 }
 
 template <Norm norm>

@@ -65,7 +65,8 @@ std::string nothing_else(const PrivacyReport& report) {
 std::string objective(const PrivacyReport& report) {
   if (!report.client_weights) return "";
   const bool equal = report.client_weights == ClientWeights::equal;
-  return fmt::format("The model is made so that {}{}. ", in_words(*report.client_weights),
+  return fmt::format("The model is made so that {}{}. ",
+                     in_words(*report.client_weights, report.unit == PrivacyUnit::person),
                      equal ? ": what a client releases is multiplied by a public factor, and its noise with it" : "");
 }
 
@@ -195,9 +196,8 @@ std::string audit(const PrivacyReport& report) {
   return fmt::format(
       "This run was audited: the first {} of each batch gave way to a canary, and guessing {} signs from what was "
       "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
-      report.unit == PrivacyUnit::person ? "person" : "record",
-      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
-      result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
+      summand_of(report.unit), result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound,
+      result.epsilon_claimed, result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
       result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
 }
 

@@ -83,7 +83,8 @@ std::string step_rows(const SummaryView& summary) {
   std::string text;
   if (summary.has("client_weights")) {
     const bool equal = summary.text("client_weights") == name_of(ClientWeights::equal);
-    text += table_row("client weights", in_words(equal ? ClientWeights::equal : ClientWeights::records));
+    const bool of_persons = summary.has("privacy.unit") && summary.text("privacy.unit") == "person";
+    text += table_row("client weights", in_words(equal ? ClientWeights::equal : ClientWeights::records, of_persons));
   }
   if (const double cap = summary.number("step_cap"); std::isfinite(cap) && cap != 1) {
     text += table_row("step cap", fmt::format("{:.3g} times the first round's step", cap));

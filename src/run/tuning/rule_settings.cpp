@@ -44,9 +44,10 @@ bool may_diverge(const TunedConfig& config, const Loss& loss) {
   return !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
 }
 
-std::string reason_of_rounds(const RuleFacts& facts, const LearningRule& rule, const std::string& steps) {
-  return fmt::format("{} records of the client with most, in {} {}{}", *facts.most_records, rule.rounds_of_pass, steps,
-                     facts.epochs > 1 ? fmt::format(" a pass of {}", facts.epochs) : "");
+std::string reason_of_rounds(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule,
+                             const std::string& steps) {
+  return fmt::format("{} {}s of the client with most, in {} {}{}", *facts.most_records, summand_of(config.privacy.unit),
+                     rule.rounds_of_pass, steps, facts.epochs > 1 ? fmt::format(" a pass of {}", facts.epochs) : "");
 }
 
 /// The score, and perhaps the label, of which the clip takes the slope.
@@ -70,7 +71,8 @@ std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, co
       rule.clip_widening > 1
           ? fmt::format("{} times, for probabilities that are not too extreme, ", short_number(rule.clip_widening))
           : "";
-  return fmt::format("{}the slope at {} times the norm of a typical record{}", widening, place_of_slope(config, facts),
+  return fmt::format("{}the slope at {} times the norm of a typical {}{}", widening, place_of_slope(config, facts),
+                     summand_of(config.privacy.unit),
                      facts.norm ? "" : fmt::format(", taken as {}: --norm says it", short_number(rule.norm)));
 }
 
@@ -190,7 +192,7 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
     choose("epochs", fmt::format("{}", config.data.epochs),
            config.whole_rounds ? "little signal wants few rounds, each of all records"
                                : "several passes at one total lose less to noise");
-  if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule, steps));
+  if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(config, facts, rule, steps));
   if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(config, facts, rule));
   choose("step", short_number(rule.step), reason_of_step(rule, facts.map.in_exponents));
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
