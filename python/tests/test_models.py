@@ -116,6 +116,8 @@ class OwnModels(PythonCase):
 
         mine = starling.omd(model=Sloped(), records=(self.x, self.y), **options, output="own")
         theirs = starling.omd(loss="logistic", intercept=False, feature_share=0, records=(self.x, self.y), **options, output="built-in")
+        foretold = [run.summary["tuning"].pop("most_lost") for run in (mine, theirs)]
+        self.assertEqual((foretold[0], foretold[1] > 0), (None, True), "what own models lose was never measured")
         self.assertEqual(mine.summary["tuning"], theirs.summary["tuning"])
         np.testing.assert_allclose(mine.models, theirs.models, rtol=0, atol=1e-12)
         for wrong, kind in ((0, starling.UsageError), ("steep", TypeError)):
