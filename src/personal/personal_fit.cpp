@@ -255,7 +255,7 @@ Vector validated_losses(Fitter& fitter, const Batch& records, const std::vector<
   return losses;
 }
 
-/// What is believed of candidates before any record is seen: half of it goes to those that are alone, half to the
+/// Prior weights π of the candidates, up to a common factor: half of them goes to those that are alone, half to the
 /// others, a third of that to each kind; candidates of one kind share evenly.
 Vector beliefs_before(const std::vector<Candidate>& candidates) {
   const auto kind_of = [](PersonalCentre centre) {
@@ -303,7 +303,7 @@ struct Choice {
   Candidate alone;
 };
 
-/// What these records make of the candidates, which are fitted to all of them.
+/// The personal model of these records, and the best of the candidates that are alone, all fitted to all records.
 Choice chosen(Model& model, const Batch& records, const PersonalTerms& terms) {
   Fitter fitter(model, terms);
   std::vector<std::size_t> order = shuffled_units(records, terms, 0);

@@ -32,7 +32,7 @@ enum class PrivacyUnit { record, component, person };
   return unit != PrivacyUnit::component;
 }
 
-/// That which has one clipped gradient in a sum, in words.
+/// "record" or "person": each has one clipped gradient in a sum.
 [[nodiscard]] constexpr const char* summand_of(PrivacyUnit unit) {
   return unit == PrivacyUnit::person ? "person" : "record";
 }

@@ -1,4 +1,4 @@
-/// What a run keeps of the first pass over its files, so that each is read once.
+/// A cache of the first pass over a run's files, so that each is read once.
 #pragma once
 
 #include <cstddef>

@@ -57,7 +57,8 @@ struct Help {
   double points;
 };
 
-/// What lowers the bound most, of what takes least trouble if there is little between them.
+/// The change that lowers the bound most. Of two that differ by less than a tenth it is the one that takes less
+/// trouble.
 Help best_help(const LossFacts& facts) {
   const auto changed = [&facts](double signal, double records, double kept) {
     LossFacts other = facts;

@@ -1,4 +1,5 @@
-/// What a run is expected to lose to noise, and what would help most (docs/methods/learning-rule.md, "What to expect").
+/// A bound on the points that a run loses to noise, and the change that would lower it most
+/// (docs/methods/learning-rule.md, "What to expect").
 #pragma once
 
 #include <optional>

@@ -127,7 +127,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   return values;
 }
 
-/// What to expect of the run, whose model has so many parameters; empty where records have no known end.
+/// The outlook of a run whose model has so many parameters; empty where records have no known end.
 std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t parameters) {
   if (!facts.most_records) return "";
   const TunedConfig& config = this->config();
