@@ -314,8 +314,8 @@ class Comparison(ReportCase):
         if shutil.which("gnuplot"):
             self.report(*words, "--picture-format", "svg,pdf", "--output", "drawn")
             self.assertEqual((self.folder / "drawn/compare.pdf").read_bytes()[:5], b"%PDF-")
-            self.assertIn("run-1(n=3)", (self.folder / "drawn/compare.svg").read_text())
-            self.assertIn("filledcurves", (self.folder / "drawn/compare.gp").read_text())
+            self.assertIn("mechanism.epsilon", (self.folder / "drawn/compare.svg").read_text())
+            self.assertIn("with vectors", (self.folder / "drawn/compare.gp").read_text())
 
 
 class BadInput(ReportCase):

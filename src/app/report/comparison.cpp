@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "core/check.hpp"
 #include "core/text/names.hpp"
+#include "core/text/spec.hpp"
 #include "files/text_files.hpp"
 #include "output/directory/run_identity.hpp"
 #include "report/view/run_reading.hpp"
@@ -21,6 +23,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t most_near = 5;
+constexpr std::size_t most_digits = 6;  ///< of a number that is shown as it was written
 
 void collect(const Json& json, const std::string& path, std::map<std::string, std::string>& values) {
   if (json.is_object()) {
@@ -164,7 +167,35 @@ std::vector<std::string> differing_options(const std::vector<ComparedRun>& runs,
     }
     if (found.size() > 1) differing.push_back(key);
   }
+  // What some run has chosen by itself comes last: it follows from the others.
+  std::ranges::stable_partition(differing, [&](const std::string& option) {
+    return std::ranges::none_of(runs, [&](const ComparedRun& run) { return run.chosen.count(option) > 0; });
+  });
   return differing;
+}
+
+bool is_known(const std::string& cell) {
+  return cell != "-" && cell != "withheld" && cell != "unbounded";
+}
+
+/// The number that the text of an option is, as 1/2; none of a word.
+std::optional<double> number_in(const std::string& text) {
+  try {
+    return parse_number(text, "");
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+/// The figure's heading in a table whose cells have no unit.
+std::string heading_of(const ComparedFigure& figure) {
+  return figure.name + (figure.format.ends_with(" %") ? " in %" : "");
+}
+
+/// The figure with cells without a unit.
+ComparedFigure without_unit(ComparedFigure figure) {
+  if (figure.format.ends_with(" %")) figure.format.resize(figure.format.size() - 2);
+  return figure;
 }
 
 struct Spread {
@@ -277,7 +308,7 @@ void require_key(const std::string& key, const std::vector<ComparedRun>& runs) {
 
 std::string value_of(const ComparedRun& run, const std::string& key) {
   if (const std::string* value = option_of(run, key)) {
-    return value->starts_with('/') ? value->substr(value->rfind('/') + 1) : *value;
+    return value->starts_with('/') ? std::filesystem::path(*value).stem().string() : *value;
   }
   const auto found = run.values.find(key);
   return found == run.values.end() ? "-" : found->second;
@@ -294,8 +325,19 @@ Comparison::Comparison(const std::vector<RunReport>& runs, const ComparisonReque
   }
   differing_ = differing_options(runs_, groups_);
   for (const std::string& key : request.by) require_key(key, runs_);
-  by_ = request.by.empty() ? differing_ : request.by;
+  asked_ = !request.by.empty();
+  by_ = asked_ ? request.by : differing_;
+  keys_ = asked_ ? by_ : untold({});
+  rest_ = untold(keys_);
   for (const std::string& metric : request.metrics) figures_.push_back(figure_named(metric, runs_));
+  drawn_ = figures_;
+  for (const char* path : {"accuracy", "metrics.test_loss", "loss.mean", "rounds"}) {
+    if (!drawn_.empty()) break;
+    const ComparedFigure figure = figure_at(path);
+    if (std::ranges::any_of(groups_, [&](const Group& group) { return is_known(cell(group, figure)); })) {
+      drawn_.push_back(figure);
+    }
+  }
   if (!figures_.empty()) return;
   for (const ComparedFigure& figure : usual_figures()) {
     if (std::ranges::any_of(groups_, [&](const Group& group) { return cell(group, figure) != "-"; })) {
@@ -335,6 +377,40 @@ std::string Comparison::key_cell(const Group& group, const std::string& key) con
   return fmt::format("{}", fmt::join(values, " "));
 }
 
+/// The value of a key as tables with names show it: numbers in short, words as they are.
+std::string Comparison::short_cell(const Group& group, const std::string& key) const {
+  const std::string text = key_cell(group, key);
+  const bool brief = text.size() <= most_digits && !text.starts_with('.');
+  const std::optional<double> value = brief ? std::nullopt : number(group, key);
+  return value ? fmt::format("{:.4g}", *value) : text;
+}
+
+/// The options beyond the keys that tell groups apart: a group has other values of them than one with the same keys.
+/// What follows from others, as the number of clients from the graph, is left out. Beside keys an option of few values
+/// comes first; else one of many, which becomes the horizontal axis.
+std::vector<std::string> Comparison::untold(const std::vector<std::string>& keys) const {
+  std::vector<std::string> telling = keys;
+  std::vector<std::string> untold;
+  std::vector<std::string> options = differing_;
+  std::ranges::stable_sort(options, {}, [&](const std::string& option) {
+    const auto count = std::ssize(values(option));
+    return keys.empty() ? -count : count;
+  });
+  for (const std::string& option : options) {
+    std::map<Cells, std::string> known;
+    const bool follows = std::ranges::all_of(groups_, [&](const Group& group) {
+      Cells told;
+      for (const std::string& key : telling) told.push_back(short_cell(group, key));
+      const std::string value = short_cell(group, option);
+      return known.emplace(told, value).first->second == value;
+    });
+    if (follows) continue;
+    telling.push_back(option);
+    untold.push_back(option);
+  }
+  return untold;
+}
+
 /// Mean, standard deviation and number of runs as they are, or the word that stands for them.
 void Comparison::append_exact(Cells& row, const Group& group, const ComparedFigure& figure) const {
   const std::string text = cell(group, figure);
@@ -361,7 +437,7 @@ TextTable Comparison::cells(bool exact) const {
   }
   for (const Group& group : groups_) {
     Cells row{names_[group.front()], fmt::format("{}", group.size())};
-    for (const std::string& key : by_) row.push_back(key_cell(group, key));
+    for (const std::string& key : by_) row.push_back(exact ? key_cell(group, key) : short_cell(group, key));
     for (const ComparedFigure& figure : figures_) {
       exact ? append_exact(row, group, figure) : row.push_back(cell(group, figure));
     }
@@ -371,7 +447,95 @@ TextTable Comparison::cells(bool exact) const {
 }
 
 std::string Comparison::table(TableFormat format) const {
-  return formatted(cells(format == TableFormat::csv), format);
+  if (format != TableFormat::latex) return formatted(cells(format == TableFormat::csv), format);
+  std::string text;
+  for (const TextTable& table : pivots()) text += (text.empty() ? "" : "\n") + formatted(table, format);
+  return text;
+}
+
+std::optional<double> Comparison::number(const Group& group, const std::string& key) const {
+  double sum = 0;
+  for (const std::size_t i : group) {
+    const std::optional<double> each = number_in(value_of(runs_[i], key));
+    if (!each || !std::isfinite(*each)) return std::nullopt;
+    sum += *each;
+  }
+  return sum / static_cast<double>(group.size());
+}
+
+/// The values of a key: numbers ascending, then words in the order of the runs.
+std::vector<std::string> Comparison::values(const std::string& key) const {
+  std::vector<std::pair<double, std::string>> found;
+  for (const Group& group : groups_) {
+    const std::string value = short_cell(group, key);
+    if (std::ranges::find(found, value, &std::pair<double, std::string>::second) != found.end()) continue;
+    found.emplace_back(number(group, key).value_or(std::numeric_limits<double>::infinity()), value);
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<double, std::string>::first);
+  std::vector<std::string> texts;
+  for (auto& [number, text] : found) texts.push_back(std::move(text));
+  return texts;
+}
+
+TextTable Comparison::pivot(const std::vector<ComparedFigure>& figures) const {
+  const bool across = asked_ && keys_.size() > 1;
+  std::vector<std::string> keys = keys_;
+  if (across) keys.erase(keys.begin() + 1);
+  keys.insert(keys.end(), rest_.begin(), rest_.end());
+  const std::vector<std::string> columns = across ? values(keys_[1]) : std::vector<std::string>{""};
+  std::map<std::pair<Cells, std::string>, int> places;
+  for (const Group& group : groups_) {
+    Cells row;
+    for (const std::string& key : keys) row.push_back(short_cell(group, key));
+    ++places[{row, across ? short_cell(group, keys_[1]) : ""}];
+  }
+  const bool named = keys.empty() || std::ranges::any_of(places, [](const auto& place) { return place.second > 1; });
+  TextTable table{keys, {}};
+  if (named) table.head.emplace_back("run");
+  table.names = table.head.size();
+  for (const ComparedFigure& figure : figures) {
+    for (const std::string& column : columns)
+      table.head.push_back(across ? keys_[1] + " " + column : heading_of(figure));
+  }
+  for (const std::string& value : keys.empty() ? Cells{""} : values(keys.front())) {
+    for (const Group& group : groups_) {
+      if (!keys.empty() && short_cell(group, keys.front()) != value) continue;
+      Cells row;
+      for (const std::string& key : keys) row.push_back(short_cell(group, key));
+      if (named) row.push_back(names_[group.front()]);
+      auto place = std::ranges::find_if(
+          table.rows, [&](const Cells& other) { return std::equal(row.begin(), row.end(), other.begin()); });
+      if (place == table.rows.end()) {
+        row.resize(table.head.size(), "");
+        place = table.rows.insert(place, std::move(row));
+      }
+      for (std::size_t k = 0; k < figures.size(); ++k) {
+        const std::size_t column =
+            across ? static_cast<std::size_t>(std::ranges::find(columns, short_cell(group, keys_[1])) - columns.begin())
+                   : k;
+        (*place)[table.names + column] = cell(group, without_unit(figures[k]));
+      }
+    }
+  }
+  return table;
+}
+
+std::vector<TextTable> Comparison::pivots() const {
+  std::vector<TextTable> tables;
+  const auto [least, most] = std::ranges::minmax(groups_, {}, [](const Group& group) { return group.size(); });
+  const std::string count =
+      least.size() == most.size() ? fmt::format("{}", most.size()) : fmt::format("{} to {}", least.size(), most.size());
+  const std::string spread = most.size() > 1 ? fmt::format("mean ± standard deviation of {} runs", count) : "";
+  if (!asked_ || keys_.size() < 2) {
+    tables.push_back(pivot(figures_));
+    tables.back().caption = spread;
+    return tables;
+  }
+  for (const ComparedFigure& figure : figures_) {
+    tables.push_back(pivot({figure}));
+    tables.back().caption = heading_of(figure) + (spread.empty() ? "" : ", " + spread);
+  }
+  return tables;
 }
 
 std::string Comparison::text() const {
@@ -405,31 +569,80 @@ std::string Comparison::text() const {
   return text;
 }
 
-/// "epsilon 1, topology ring-8.topo", from one of the keys on.
-std::string Comparison::label(const Group& group, std::size_t first_key) const {
+/// "epsilon 1, topology ring-8", or "without epsilon". What else a group does not have is left out.
+std::string Comparison::label(const Group& group, const std::vector<std::string>& keys) const {
   std::string text;
-  for (std::size_t k = first_key; k < by_.size(); ++k) {
-    text += (text.empty() ? "" : ", ") + by_[k] + " " + key_cell(group, by_[k]);
+  for (const std::string& key : keys) {
+    const std::string value = short_cell(group, key);
+    if (value != "-") text += (text.empty() ? "" : ", ") + key + " " + value;
   }
-  return text;
+  return text.empty() && !keys.empty() ? "without " + keys.front() : text;
+}
+
+std::string Comparison::label_of_run(std::size_t run) const {
+  std::vector<std::string> told = keys_;
+  told.insert(told.end(), rest_.begin(), rest_.end());
+  const auto group =
+      std::ranges::find_if(groups_, [&](const Group& each) { return std::ranges::find(each, run) != each.end(); });
+  return label(*group, told);
+}
+
+bool Comparison::against_an_option() const {
+  return !keys_.empty() && !drawn_.empty() && (asked_ || groups_.size() > most_lines_together);
+}
+
+ComparedMetric Comparison::metric_of(const ComparedFigure& figure) const {
+  ComparedMetric metric{heading_of(figure), {}};
+  std::vector<std::string> keys(keys_.begin() + std::min<std::ptrdiff_t>(2, std::ssize(keys_)), keys_.end());
+  keys.insert(keys.end(), rest_.begin(), rest_.end());
+  const bool across =
+      std::ranges::any_of(groups_, [&](const Group& group) { return number(group, keys_.front()).has_value(); });
+  std::set<Cells> places;
+  for (const std::string& panel : keys_.size() > 1 ? values(keys_[1]) : Cells{""}) {
+    for (const Group& group : groups_) {
+      if (keys_.size() > 1 && short_cell(group, keys_[1]) != panel) continue;
+      ComparedValues point{panel.empty() ? "" : keys_[1] + " " + panel,
+                           label(group, keys),
+                           short_cell(group, keys_.front()),
+                           number(group, keys_.front()),
+                           {}};
+      if (across && !point.number) {
+        const std::string what = point.at == "-" ? "without " + keys_.front() : keys_.front() + " " + point.at;
+        point.line = point.line.empty() || point.line.starts_with("without ") ? what : point.line + ", " + what;
+      }
+      if (!places.insert({point.panel, point.line, point.at}).second) point.line += " " + name(group);
+      if (is_known(cell(group, figure))) {
+        for (const std::size_t i : group) {
+          const double value = figure.factor * runs_[i].view.number(figure.path);
+          if (std::isfinite(value)) point.values.push_back(value);
+        }
+      }
+      metric.points.push_back(std::move(point));
+    }
+  }
+  return metric;
+}
+
+std::string Comparison::caption() const {
+  if (!against_an_option()) return "the runs' course";
+  Cells names;
+  for (const ComparedFigure& figure : drawn_) names.push_back(figure.name);
+  return fmt::format("{} against {}{}", fmt::join(names, ", "), keys_.front(),
+                     keys_.size() > 1 ? " for each " + keys_[1] : "");
 }
 
 std::string Comparison::draw(const std::string& folder, PictureFormats formats) const {
-  const bool many = groups_.size() > most_lines_together && !by_.empty();
-  std::vector<ComparedRuns> lines;
-  std::set<std::string> labels;
-  for (const Group& group : groups_) {
-    ComparedRuns line;
-    if (many) line.facet = by_.front() + " " + key_cell(group, by_.front());
-    line.label = many ? label(group, 1) : name(group);
-    // Lines that the keys do not tell apart have the names of their runs.
-    if (!labels.insert(line.facet + "\n" + line.label).second)
-      line.label += (line.label.empty() ? "" : ", ") + name(group);
-    if (line.label.empty()) line.label = "all";
-    for (const std::size_t i : group) line.histories.push_back(runs_[i].report.history());
-    lines.push_back(std::move(line));
+  if (against_an_option()) {
+    std::vector<ComparedMetric> metrics;
+    for (const ComparedFigure& figure : drawn_) metrics.push_back(metric_of(figure));
+    return draw_metrics(folder, keys_.front(), metrics, formats);
   }
-  return draw_comparison(folder, lines, formats);
+  std::vector<ComparedRuns> lines;
+  for (const Group& group : groups_) {
+    lines.push_back({name(group), {}});
+    for (const std::size_t i : group) lines.back().histories.push_back(runs_[i].report.history());
+  }
+  return draw_courses(folder, lines, formats);
 }
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ struct ComparisonRequest {
   std::vector<std::string> metrics;
 };
 
+/// Up to so many groups have their figures side by side, and their courses in one panel.
+constexpr std::size_t most_lines_together = 8;
+
 /// A comparison of runs. Runs whose configurations differ by their seeds alone, and by where their results go, are one
 /// line.
 class Comparison {
@@ -62,22 +66,37 @@ class Comparison {
   /// Throws UsageError for keys and figures that no run has, DataError for damaged files.
   Comparison(const std::vector<RunReport>& runs, const ComparisonRequest& request);
 
-  /// A line for each group: its keys, the number of runs, and figures. Of several runs mean ± standard deviation,
-  /// unless it is 0; CSV has them in columns of their own, with all digits.
+  /// Text, CSV and Markdown have a line for each group: its keys, the number of runs, and figures. Of several runs mean
+  /// ± standard deviation, unless it is 0; CSV has them in columns of their own, with all digits. LaTeX has `pivots`.
   [[nodiscard]] std::string table(TableFormat format) const;
-  /// The same as cells; `exact` as in CSV.
-  [[nodiscard]] TextTable cells(bool exact) const;
+  /// A row for each value of the first key. Of two keys or more that were asked for, a column for each value of the
+  /// second, and a table for each figure; else one table with a column for each figure. Rows have further columns for
+  /// what else tells groups apart.
+  [[nodiscard]] std::vector<TextTable> pivots() const;
   /// All figures, one below the other, with a column for each group.
   [[nodiscard]] std::string text() const;
-  /// Draws compare.svg (or .png, .pdf) and returns as RunReport::draw.
+  /// Draws compare.svg (or .png, .pdf) and returns as RunReport::draw: figures against the first key, with panels for
+  /// the values of the second, if keys were asked for or groups are many; else courses over the rounds.
   [[nodiscard]] std::string draw(const std::string& folder, PictureFormats formats) const;
+  /// What the picture shows, for a caption.
+  [[nodiscard]] std::string caption() const;
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
+  /// "epsilon 1, topology ring-8": the options that tell this run's group from others; empty for one group.
+  [[nodiscard]] std::string label_of_run(std::size_t run) const;
 
  private:
   using Group = std::vector<std::size_t>;  ///< indices of runs
+  [[nodiscard]] TextTable cells(bool exact) const;
   [[nodiscard]] std::string cell(const Group& group, const ComparedFigure& figure) const;
   [[nodiscard]] std::string key_cell(const Group& group, const std::string& key) const;
-  [[nodiscard]] std::string label(const Group& group, std::size_t first_key) const;
+  [[nodiscard]] std::string short_cell(const Group& group, const std::string& key) const;
+  [[nodiscard]] std::vector<std::string> untold(const std::vector<std::string>& keys) const;
+  [[nodiscard]] std::optional<double> number(const Group& group, const std::string& key) const;
+  [[nodiscard]] std::string label(const Group& group, const std::vector<std::string>& keys) const;
+  [[nodiscard]] ComparedMetric metric_of(const ComparedFigure& figure) const;
+  [[nodiscard]] TextTable pivot(const std::vector<ComparedFigure>& figures) const;
+  [[nodiscard]] std::vector<std::string> values(const std::string& key) const;
+  [[nodiscard]] bool against_an_option() const;
   [[nodiscard]] std::string name(const Group& group) const;
   void append_exact(Cells& row, const Group& group, const ComparedFigure& figure) const;
 
@@ -85,8 +104,12 @@ class Comparison {
   Cells names_;
   std::vector<Group> groups_;
   std::vector<std::string> differing_;  ///< options
-  std::vector<std::string> by_;
+  std::vector<std::string> by_;         ///< columns of lists: those that were asked for, or all options that differ
+  bool asked_ = false;                  ///< whether keys were asked for
+  std::vector<std::string> keys_;       ///< the same without options that follow from others, unless asked for
+  std::vector<std::string> rest_;       ///< options that tell groups apart which the keys do not
   std::vector<ComparedFigure> figures_;
+  std::vector<ComparedFigure> drawn_;  ///< those that were asked for, or the one that says most
 };
 
 }  // namespace starling

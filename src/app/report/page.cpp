@@ -43,7 +43,8 @@ tbody th { font-weight: 400; }
 .rows td { white-space: pre-wrap; }
 .grid { overflow-wrap: normal; }
 .grid th, .grid td { white-space: nowrap; }
-.grid th + th, .grid td { padding-left: .8rem; text-align: right; }
+.grid th + th, .grid td { padding-left: .8rem; }
+.grid th.figure, .grid td { text-align: right; }
 pre { margin: 0; padding: .8rem; background: var(--shade); font: .82rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace;
   overflow-wrap: normal; }
 pre.words { white-space: pre-wrap; }
@@ -139,13 +140,16 @@ void Page::rows(const std::vector<std::pair<std::string, std::string>>& named) {
 
 void Page::table(const TextTable& table) {
   body_ += "<div class=\"wide\"><table class=\"grid\"><thead><tr>";
-  for (const std::string& cell : table.head) body_ += fmt::format("<th scope=\"col\">{}</th>", html(cell));
+  const std::size_t names = std::max<std::size_t>(table.names, 1);
+  for (std::size_t k = 0; k < table.head.size(); ++k) {
+    body_ += fmt::format("<th scope=\"col\"{}>{}</th>", k < names ? "" : " class=\"figure\"", html(table.head[k]));
+  }
   body_ += "</tr></thead><tbody>\n";
   for (const Cells& row : table.rows) {
     body_ += "<tr>";
     for (std::size_t k = 0; k < row.size(); ++k) {
       const std::string cell = html(row[k]);
-      body_ += k == 0 ? "<th scope=\"row\">" + cell + "</th>" : "<td>" + cell + "</td>";
+      body_ += k < names ? "<th scope=\"row\">" + cell + "</th>" : "<td>" + cell + "</td>";
     }
     body_ += "</tr>\n";
   }

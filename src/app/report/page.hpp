@@ -22,7 +22,7 @@ class Page {
   void figures(const std::vector<std::pair<std::string, std::string>>& named);
   /// Names and values. A row without a name continues the one before.
   void rows(const std::vector<std::pair<std::string, std::string>>& named);
-  /// The first column holds names, the others hold figures.
+  /// The first columns (`names` of them, at least one) hold names, the others figures.
   void table(const TextTable& table);
   /// Text in columns, as in a terminal.
   void columns(const std::string& text);

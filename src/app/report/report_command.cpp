@@ -114,11 +114,12 @@ Manual report_manual() {
           "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
           "  intervals.svg, intervals.png        estimates and their intervals on the way, of runs of infer\n"
           "Several runs are compared: the options that differ and the figures; runs that differ by their seeds alone "
-          "are one line with mean, standard deviation and number. The picture compare.svg has a line for each, with a "
-          "band of one standard deviation (of two runs: from one to the other). More than 8 lines are drawn as small "
-          "multiples, one row for each value of the first key. --html FILE writes one page of one run or several, to "
-          "be "
-          "mailed or put on a web server. Figures of private records that are withheld are called so, or left out. "
+          "are one line with mean, standard deviation and number. With --by the picture compare.svg shows the figures "
+          "of "
+          "--metric against the first key, with a panel for each value of the second. Without it there is a curve for "
+          "each line over the rounds, up to 8. Bands are one standard deviation (of two runs: from one to the other). "
+          "--html FILE writes one page of one run or several, to be mailed or put on a web server. Figures of private "
+          "records that are withheld are called so, or left out. "
           "Exit code: 0, even without gnuplot; 2 no such run; 3 its files are damaged.",
       .examples = {"starling report run", "starling report run-1 run-2 --by seed --metric accuracy --format latex"}};
 }
@@ -196,7 +197,8 @@ void compare(const ReportRequest& request) {
   const std::string problem = comparison.draw(folder, formats_of(request));
   if (request.format == TableFormat::text) print("\n");
   if (request.format == TableFormat::text || !problem.empty()) {
-    tell_of_pictures(problem, folder, fmt::format("compare as {}", fmt::join(request.picture_formats, ", ")));
+    tell_of_pictures(problem, folder,
+                     fmt::format("{}: compare as {}", comparison.caption(), fmt::join(request.picture_formats, ", ")));
   }
 }
 

@@ -22,9 +22,8 @@ namespace {
 constexpr std::array headline{"accuracy", "test loss", "loss, mean", "static regret", "epsilon", "rounds"};
 
 /// A picture's caption by the name of its file; pages show pictures in this order.
-constexpr std::array<std::pair<const char*, const char*>, 9> captions{
-    {{"compare", "The runs' course"},
-     {"loss", "Loss, accuracy and consensus error"},
+constexpr std::array<std::pair<const char*, const char*>, 8> captions{
+    {{"loss", "Loss, accuracy and consensus error"},
      {"intervals", "Estimates and their intervals"},
      {"regret", "Regret per round"},
      {"convergence", "Distance of the clients' models to the final mean model"},
@@ -36,14 +35,16 @@ constexpr std::array<std::pair<const char*, const char*>, 9> captions{
 /// Draws into a folder and returns a sentence that says why pictures are missing.
 using Draw = std::function<std::string(const std::string& folder)>;
 
-void add_pictures(Page& page, const Draw& draw, std::string& no_pictures) {
+void add_pictures(Page& page, const Draw& draw, const std::string& of_comparison, std::string& no_pictures) {
   const ScratchFolder folder;
   no_pictures = draw(folder.path());
   page.section("Pictures");
-  for (const auto& [name, caption] : captions) {
+  const auto add = [&](const std::string& name, const std::string& caption) {
     const std::string file = fmt::format("{}/{}.svg", folder.path(), name);
     if (std::filesystem::exists(file)) page.picture(caption, read_text(file));
-  }
+  };
+  add("compare", of_comparison);
+  for (const auto& [name, caption] : captions) add(name, caption);
   if (!no_pictures.empty()) page.paragraph(no_pictures);
 }
 
@@ -143,7 +144,7 @@ RunPage page_of(const RunReport& run, bool with_pictures) {
   }
   if (with_pictures) {
     const auto draw = [&](const std::string& folder) { return run.draw(folder, {}); };
-    add_pictures(page, draw, result.no_pictures);
+    add_pictures(page, draw, "", result.no_pictures);
   }
   if (!run.history().empty()) {
     page.section("History");
@@ -157,28 +158,77 @@ RunPage page_of(const RunReport& run, bool with_pictures) {
   return result;
 }
 
+namespace {
+
+/// The sentences on privacy that all runs share, then those of each line of the comparison.
+void add_privacy(Page& page, const std::vector<RunReport>& runs, const Comparison& comparison) {
+  std::vector<std::string> common;
+  std::vector<std::pair<std::string, std::string>> own;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::string label = comparison.label_of_run(i);
+    for (const std::string& line : view_of(runs[i]).texts("privacy.in_short")) {
+      const bool shared = std::ranges::all_of(runs, [&](const RunReport& other) {
+        const auto lines = view_of(other).texts("privacy.in_short");
+        return std::ranges::find(lines, line) != lines.end();
+      });
+      if (shared && i == 0) common.push_back(line);
+      if (!shared && std::ranges::find(own, std::pair(label, line)) == own.end()) own.emplace_back(label, line);
+    }
+  }
+  if (common.empty() && own.empty()) return;
+  page.section("Privacy");
+  page.list(common);
+  if (own.empty()) return;
+  page.fold(fmt::format("What differs between the lines: {} sentences", own.size()));
+  page.rows(own);
+  page.unfold();
+}
+
+/// Options that all runs share, and a line for each run.
+void add_runs(Page& page, const std::vector<RunReport>& runs, const Comparison& comparison) {
+  std::vector<std::pair<std::string, std::string>> commands;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const SummaryView view = view_of(runs[i]);
+    const std::string label = comparison.label_of_run(i);
+    const std::string state =
+        runs[i].state() == RunState::finished ? "" : fmt::format(" ({})", name_of(runs[i].state()));
+    commands.emplace_back(name_of_run(runs[i].path()) + state,
+                          (label.empty() ? "" : label + "\n") + view.text("command_line"));
+  }
+  page.section("How it was made");
+  page.fold(fmt::format("The runs and their commands: {}", runs.size()));
+  page.rows(commands);
+  page.unfold();
+  auto common = read_configuration(runs.front().path());
+  for (const RunReport& run : runs) {
+    const auto options = read_configuration(run.path());
+    std::erase_if(common, [&](const auto& option) {
+      const auto found = options.find(option.first);
+      return found == options.end() || found->second != option.second;
+    });
+  }
+  page.fold(fmt::format("Options that all runs share: {}", common.size()));
+  page.rows({common.begin(), common.end()});
+  page.unfold();
+}
+
+}  // namespace
+
 RunPage page_of(const std::vector<RunReport>& runs, const Comparison& comparison, bool with_pictures) {
   RunPage result;
   Page page(fmt::format("{} runs compared", runs.size()));
-  page.paragraph("Runs that differ by their seeds alone are one line: mean ± standard deviation.");
+  page.paragraph("Runs that differ by their seeds alone are one line.");
   page.section("Results");
-  page.table(comparison.cells(false));
+  for (const TextTable& table : comparison.pivots()) {
+    if (!table.caption.empty()) page.paragraph(table.caption);
+    page.table(table);
+  }
   if (with_pictures) {
     const auto draw = [&](const std::string& folder) { return comparison.draw(folder, {}); };
-    add_pictures(page, draw, result.no_pictures);
+    add_pictures(page, draw, comparison.caption(), result.no_pictures);
   }
-  for (const RunReport& run : runs) {
-    const SummaryView view = view_of(run);
-    const ResultTexts texts = run.texts();
-    page.section(run.path());
-    page.paragraph(without_line_ends(texts.heading));
-    page.list(view.texts("privacy.in_short"));
-    page.fold("Figures and command");
-    add_results(page, texts);
-    page.command(view.text("command_line"));
-    page.unfold();
-    add_configuration(page, run.path());
-  }
+  add_privacy(page, runs, comparison);
+  add_runs(page, runs, comparison);
   result.html = page.text(last_line());
   return result;
 }

@@ -65,8 +65,9 @@ std::string latex_of(const TextTable& table) {
     for (std::string& cell : cells) cell = latex_cell(cell);
     return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
   };
-  std::string text = fmt::format("\\begin{{tabular}}{{{}}}\n\\hline\n{}\\hline\n", std::string(table.head.size(), 'l'),
-                                 line(table.head));
+  const std::string columns = std::string(table.names, 'l') + std::string(table.head.size() - table.names, 'r');
+  std::string text = table.caption.empty() ? "" : fmt::format("% {}\n", table.caption);
+  text += fmt::format("\\begin{{tabular}}{{{}}}\n\\hline\n{}\\hline\n", columns, line(table.head));
   for (const Cells& row : table.rows) text += line(row);
   return text + "\\hline\n\\end{tabular}\n";
 }

@@ -17,6 +17,8 @@ enum class TableFormat { text, csv, markdown, latex };
 struct TextTable {
   Cells head;
   std::vector<Cells> rows;
+  std::string caption = {};  ///< in LaTeX a comment above the table
+  std::size_t names = 0;     ///< columns of names on the left; in LaTeX the others are aligned on the right
 };
 
 /// The table as text: aligned columns, CSV, a table of Markdown, or a tabular of LaTeX.

@@ -33,8 +33,8 @@ Curve curve_of_kind(const std::vector<NetworkFigures>& history, const PanelKind&
 }
 
 /// The values of all runs at each round that all of them have.
-std::map<double, std::vector<double>> common_values(const ComparedRuns& runs, const PanelKind& kind) {
-  std::map<double, std::vector<double>> values;
+std::map<double, Vector> common_values(const ComparedRuns& runs, const PanelKind& kind) {
+  std::map<double, Vector> values;
   for (const auto& history : runs.histories) {
     for (const auto& [round, value] : curve_of_kind(one_line_each(history), kind).points) {
       values[round].push_back(value);
@@ -48,26 +48,13 @@ std::map<double, std::vector<double>> common_values(const ComparedRuns& runs, co
 void add_line(Panel& panel, const ComparedRuns& runs, const PanelKind& kind, std::size_t colour) {
   Curve curve{runs.label, {}};
   curve.colour = colour;
-  Band band;
-  band.colour = colour;
+  Band band{"", {}, colour};
   for (const auto& [round, values] : common_values(runs, kind)) {
-    const auto count = static_cast<double>(values.size());
-    double mean = 0;
-    double squares = 0;
-    for (const double value : values) mean += value / count;
-    for (const double value : values) squares += (value - mean) * (value - mean);
-    curve.points.emplace_back(round, mean);
-    if (values.size() < 2) continue;
-    const double deviation = std::sqrt(squares / (count - 1));
-    const auto [low, high] = std::ranges::minmax_element(values);
-    const bool two = values.size() == 2;
-    const double bottom = two ? *low : mean - deviation;
-    // A logarithmic axis cannot show a bound that is not positive; the band ends at the lowest value then.
-    const double shown_bottom = kind.logarithmic && bottom <= 0 ? *low : bottom;
-    if (kind.logarithmic && shown_bottom <= 0) continue;
-    band.edges.push_back({round, shown_bottom, two ? *high : mean + deviation});
+    const MeanWithBand at = mean_with_band(round, values, kind.logarithmic);
+    curve.points.emplace_back(round, at.mean);
+    if (!kind.logarithmic || at.edge.low > 0) band.edges.push_back(at.edge);
   }
-  if (!band.edges.empty()) panel.bands.push_back(std::move(band));
+  if (runs.histories.size() > 1) panel.bands.push_back(std::move(band));
   panel.curves.push_back(std::move(curve));
 }
 
@@ -78,78 +65,17 @@ bool is_known(const std::vector<ComparedRuns>& lines, const PanelKind& kind) {
   });
 }
 
-template <class Member>
-std::vector<std::string> distinct(const std::vector<ComparedRuns>& lines, Member member) {
-  std::vector<std::string> found;
-  for (const ComparedRuns& runs : lines) {
-    if (std::ranges::find(found, runs.*member) == found.end()) found.push_back(runs.*member);
-  }
-  return found;
-}
-
-std::size_t colour_of(const std::vector<std::string>& labels, const std::string& label) {
-  return 1 + static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
-}
-
-/// A panel with the titles of all lines and no axes.
-Panel key_of(const std::vector<std::string>& labels) {
-  Panel key;
-  key.key_alone = true;
-  for (const std::string& label : labels) {
-    Curve curve{label, {}};
-    curve.colour = colour_of(labels, label);
-    key.curves.push_back(std::move(curve));
-  }
-  return key;
-}
-
-/// A row of panels for each facet, with the key below.
-std::vector<Panel> small_multiples(const std::vector<ComparedRuns>& lines, const std::vector<PanelKind>& known) {
-  const std::vector<std::string> labels = distinct(lines, &ComparedRuns::label);
-  std::vector<Panel> panels;
-  for (const std::string& facet : distinct(lines, &ComparedRuns::facet)) {
-    for (const PanelKind& kind : known) {
-      Panel panel{facet, kind.label, kind.logarithmic, {}, kind.logarithmic ? "nothing above 0" : "unknown"};
-      for (const ComparedRuns& runs : lines) {
-        if (runs.facet == facet) add_line(panel, runs, kind, colour_of(labels, runs.label));
-      }
-      for (Curve& curve : panel.curves) curve.title.clear();
-      panels.push_back(std::move(panel));
-    }
-  }
-  panels.push_back(key_of(labels));
-  return panels;
-}
-
-/// All lines in common panels, one below the other.
-std::vector<Panel> together(std::vector<ComparedRuns> lines, const std::vector<PanelKind>& known) {
-  for (ComparedRuns& runs : lines) {
-    if (!runs.facet.empty()) runs.label = runs.facet + (runs.label.empty() ? "" : ", " + runs.label);
-  }
-  std::vector<Panel> panels;
-  for (const PanelKind& kind : known) {
-    Panel panel{"", kind.label, kind.logarithmic, {}, kind.logarithmic ? "nothing above 0" : "unknown"};
-    for (std::size_t i = 0; i < lines.size(); ++i) add_line(panel, lines[i], kind, i + 1);
-    panels.push_back(std::move(panel));
-  }
-  return panels;
-}
-
 }  // namespace
 
-std::string draw_comparison(const std::string& folder, const std::vector<ComparedRuns>& lines, PictureFormats formats) {
-  std::vector<PanelKind> known;
-  for (const PanelKind& kind : kinds) {
-    if (is_known(lines, kind)) known.push_back(kind);
-  }
-  if (known.empty()) return "no pictures: no figure of these runs is known at any round";
+std::string draw_courses(const std::string& folder, const std::vector<ComparedRuns>& lines, PictureFormats formats) {
   Picture picture{"compare", {}};
-  if (lines.size() > most_lines_together) {
-    picture.panels = small_multiples(lines, known);
-    picture.columns = known.size();
-  } else {
-    picture.panels = together(lines, known);
+  for (const PanelKind& kind : kinds) {
+    if (!is_known(lines, kind)) continue;
+    Panel panel{"", kind.label, kind.logarithmic, {}, kind.logarithmic ? "nothing above 0" : "unknown"};
+    for (std::size_t i = 0; i < lines.size(); ++i) add_line(panel, lines[i], kind, i + 1);
+    picture.panels.push_back(std::move(panel));
   }
+  if (picture.panels.empty()) return "no pictures: no figure of these runs is known at any round";
   return draw(folder, "compare.gp", {picture}, formats);
 }
 

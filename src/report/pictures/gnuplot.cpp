@@ -25,9 +25,15 @@ namespace fs = std::filesystem;
 
 constexpr int panel_height = 330;
 constexpr int least_height = 560;
+constexpr int height_of_row = 420;  ///< of a single row of more than two panels
+constexpr int height_of_title = 22;
+constexpr int width_of_character = 8;
 constexpr double dots_per_inch = 100;
 constexpr double few = 20;                        ///< ratio of an axis's ends up to which a linear axis shows more
 constexpr int no_terminal = 9;                    ///< gnuplot's exit status where it cannot draw PDF
+constexpr double beyond_marks = 0.06;             ///< of the length of an axis with marks, at either end
+constexpr double between_marks = 0.07;            ///< of the same, at least, between two texts
+constexpr std::size_t characters_of_row = 100;    ///< of marks, below the panels of a row
 constexpr int markers_of_line = 8;                ///< at most, on a line whose colour another one has too
 constexpr std::size_t most_titles_above = 4;      ///< of a panel; a longer key stands on the right
 constexpr std::size_t longest_on_the_right = 28;  ///< characters of a title
@@ -110,7 +116,7 @@ std::string quoted(const std::string& text) {
 std::string block_of(const Curve& curve, bool logarithmic, const HorizontalAxis& axis) {
   std::string lines;
   for (const auto& [x, y] : curve.points) {
-    if ((x >= 1 || !axis.logarithmic) && std::isfinite(y) && (!logarithmic || y > 0)) {
+    if ((x > 0 || !axis.logarithmic) && std::isfinite(y) && (!logarithmic || y > 0)) {
       lines += fmt::format("{:.10g} {:.10g}\n", x, y);
     }
   }
@@ -146,8 +152,43 @@ std::string tics_of(double first, double last) {
   return fmt::format("set xtics nomirror ({})\n", fmt::join(tics, ", "));
 }
 
+/// The ends of an axis with marks, beyond which nothing is drawn, and the marks. Texts that would run into the one
+/// before are left out; where all of them do not fit side by side they are turned.
+std::string marked_axis_of(const Picture& picture) {
+  const HorizontalAxis& axis = picture.axis;
+  const auto place = [&](double x) { return axis.logarithmic ? std::log10(x) : x; };
+  double first = place(axis.marks.front().first);
+  double last = place(axis.marks.back().first);
+  for (const Panel& panel : picture.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const auto& [x, y] : curve.points) {
+        first = std::min(first, place(x));
+        last = std::max(last, place(x));
+      }
+    }
+  }
+  const double margin = first < last ? beyond_marks * (last - first) : 0.5;
+  const auto at = [&](double x) { return axis.logarithmic ? std::pow(10, x) : x; };
+  std::vector<std::string> tics;
+  double written = first - (last - first);
+  std::size_t length = 0;
+  for (const auto& [x, text] : axis.marks) {
+    const bool fits = place(x) - written >= between_marks * (last - first);
+    if (fits) written = place(x);
+    if (fits) length += text.size() + 2;
+    tics.push_back(fmt::format("{} {:.10g}", quoted(fits ? text : ""), x));
+  }
+  return fmt::format("set xtics nomirror {} ({})\nset xrange [{:.10g}:{:.10g}]\n",
+                     length * picture.columns > characters_of_row ? "rotate by -25" : "norotate", fmt::join(tics, ", "),
+                     at(first - margin), at(last + margin));
+}
+
 /// The commands for the horizontal axis; it does not end where it begins, which would be no axis.
 std::string axis_of(const Picture& picture) {
+  if (!picture.axis.marks.empty()) {
+    return fmt::format("set xlabel {} noenhanced\n{}set logscale x\n{}", quoted(picture.axis.label),
+                       picture.axis.logarithmic ? "" : "un", marked_axis_of(picture));
+  }
   double first = picture.axis.logarithmic ? picture.axis.from : std::numeric_limits<double>::infinity();
   double last = picture.axis.logarithmic ? 2 * first : -first;
   for (const Panel& panel : picture.panels) {
@@ -173,9 +214,14 @@ class ScriptWriter {
  public:
   void add(Picture picture) {
     const double last = last_of(picture);
-    if (last > picture.axis.from && last <= few * picture.axis.from) picture.axis.logarithmic = false;
+    const bool chosen = !picture.axis.marks.empty();
+    if (!chosen && last > picture.axis.from && last <= few * picture.axis.from) picture.axis.logarithmic = false;
     std::string plots = axis_of(picture) + fmt::format("set rmargin {}\n", right_margin_of(picture));
-    for (const Panel& panel : picture.panels) plots += panel_of(panel, picture.axis);
+    for (std::size_t i = 0; i < picture.panels.size(); ++i) {
+      const Panel& panel = picture.panels[i];
+      plots += place_of(picture, i);
+      plots += panel.key_alone ? key_of(panel, has_row_of_key(picture)) : panel_of(panel, picture.axis);
+    }
     pictures_.emplace_back(picture, plots);
   }
 
@@ -202,12 +248,39 @@ class ScriptWriter {
   }
 
  private:
-  static std::size_t rows_of(const Picture& picture) {
-    return (picture.panels.size() + picture.columns - 1) / picture.columns;
+  /// Whether the key has a row of its own, which is as low as it can be.
+  static bool has_row_of_key(const Picture& picture) {
+    return picture.panels.back().key_alone && picture.panels.size() % picture.columns == 1 % picture.columns;
+  }
+  static int rows_of(const Picture& picture) {
+    const std::size_t panels = picture.panels.size() - (has_row_of_key(picture) ? 1 : 0);
+    return static_cast<int>((panels + picture.columns - 1) / picture.columns);
   }
   static int width_of(const Picture& picture) { return picture.columns == 1 ? 900 : 1200; }
+  static int height_of_key(const Picture& picture) {
+    if (!has_row_of_key(picture)) return 0;
+    const std::vector<std::string> titles = titles_of(picture.panels.back());
+    std::size_t longest = 0;
+    for (const std::string& title : titles) longest = std::max(longest, title.size());
+    const int width = width_of_character * static_cast<int>(longest + key_margin);
+    const int in_row = std::max(1, width_of(picture) / width);
+    return height_of_title * (1 + (static_cast<int>(titles.size()) + in_row - 1) / in_row);
+  }
   static int height_of(const Picture& picture) {
-    return std::max(least_height, panel_height * static_cast<int>(rows_of(picture)));
+    const bool wide = picture.columns > 2;  // panels of a row are narrow, and need not be as high
+    return std::max(wide ? height_of_row : least_height, panel_height * rows_of(picture)) + height_of_key(picture);
+  }
+  /// The commands that put a panel into its place.
+  static std::string place_of(const Picture& picture, std::size_t i) {
+    const double key = static_cast<double>(height_of_key(picture)) / height_of(picture);
+    if (has_row_of_key(picture) && i + 1 == picture.panels.size()) {
+      return fmt::format("set origin 0,0\nset size 1,{:.6g}\n", key);
+    }
+    const double width = 1 / static_cast<double>(picture.columns);
+    const double height = (1 - key) / rows_of(picture);
+    return fmt::format("set origin {:.6g},{:.6g}\nset size {:.6g},{:.6g}\n",
+                       width * static_cast<double>(i % picture.columns),
+                       1 - height * static_cast<double>(i / picture.columns + 1), width, height);
   }
   static std::string size_of(const Picture& picture) {
     return fmt::format("size {},{}", width_of(picture), height_of(picture));
@@ -216,8 +289,8 @@ class ScriptWriter {
     return fmt::format("size {:.2f}in,{:.2f}in", width_of(picture) / dots_per_inch, height_of(picture) / dots_per_inch);
   }
   static std::string output_of(const Picture& picture, const std::string& ending, const std::string& plots) {
-    return fmt::format("set output '{}.{}'\nset multiplot layout {},{}\n{}unset multiplot\nunset output\n",
-                       picture.name, ending, rows_of(picture), picture.columns, plots);
+    return fmt::format("set output '{}.{}'\nset multiplot\n{}unset multiplot\nunset output\n", picture.name, ending,
+                       plots);
   }
 
   std::string raster_of(const Panel& panel, const HorizontalAxis& horizontal) {
@@ -276,7 +349,7 @@ class ScriptWriter {
     return margin;
   }
 
-  static std::string key_of(const Panel& panel) {
+  static std::string key_of(const Panel& panel, bool has_own_row) {
     std::vector<std::string> titles;
     for (const Band& band : panel.bands) {
       titles.push_back(fmt::format("-1 with {} title {}", style_of(band), quoted(band.title)));
@@ -287,23 +360,30 @@ class ScriptWriter {
       }
     }
     return fmt::format(
-        "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset key inside left center vertical "
-        "maxrows "
-        "auto Left reverse samplen 2\nplot [][0:1] {}\n{}",
-        fmt::join(titles, ", \\\n     "), look);
+        "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset margins 3,0,0,0\nset key inside "
+        "left "
+        "center {} maxrows auto Left reverse samplen 2\nplot [][0:1] {}\nset margins -1,-1,-1,-1\n{}",
+        has_own_row ? "horizontal" : "vertical", fmt::join(titles, ", \\\n     "), look);
   }
 
   /// Adds what plots a band, and its data block.
   void add_band(const Band& band, std::vector<std::string>& plots) {
     std::string lines;
+    std::size_t known = 0;
     for (const Band::Edge& edge : band.edges) {
       if (!std::isfinite(edge.low) || !std::isfinite(edge.high)) continue;
+      ++known;
       lines += fmt::format("{:.10g} {:.10g} {:.10g}\n", edge.x, edge.low, edge.high);
     }
     if (lines.empty()) return;
     const std::string name = fmt::format("$band{}", ++count_);
     blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
     const std::string title = band.title.empty() ? "notitle" : "title " + quoted(band.title);
+    if (known == 1) {
+      plots.push_back(
+          fmt::format("{} using 1:2:(0):($3-$2) with vectors nohead lt {} lw 2 {}", name, band.colour, title));
+      return;
+    }
     if (band.filled) {
       plots.push_back(fmt::format("{} using 1:2:3 with {} {}", name, style_of(band), title));
       return;
@@ -314,7 +394,6 @@ class ScriptWriter {
 
   std::string panel_of(const Panel& panel, const HorizontalAxis& horizontal) {
     if (!panel.boxes.empty()) return raster_of(panel, horizontal);
-    if (panel.key_alone) return key_of(panel);
     std::vector<std::string> curves;
     for (const Band& band : panel.bands) add_band(band, curves);
     for (const Curve& curve : panel.curves) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/pictures/pictures.hpp"
@@ -14,7 +15,9 @@ namespace starling {
 struct HorizontalAxis {
   std::string label = "round";
   bool logarithmic = true;
-  double from = 1;  ///< least value of a logarithmic axis, at least 1
+  double from = 1;  ///< least value of a logarithmic axis
+  /// Marks with their texts, ascending: the axis ends shortly beyond the first and the last. Empty: marks of gnuplot.
+  std::vector<std::pair<double, std::string>> marks = {};
 };
 
 /// A picture file.

@@ -28,6 +28,21 @@ Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, con
   return curve;
 }
 
+MeanWithBand mean_with_band(double x, const Vector& values, bool logarithmic) {
+  const auto count = static_cast<double>(values.size());
+  const auto [low, high] = std::ranges::minmax(values);
+  if (values.size() == 1) return {low, {x, std::nan(""), std::nan("")}};
+  MeanWithBand result{0, {x, low, high}};
+  for (const double value : values) result.mean += value / count;
+  if (values.size() == 2) return result;
+  double squares = 0;
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
+  const double deviation = std::sqrt(squares / (count - 1));
+  if (!logarithmic || result.mean > deviation) result.edge.low = result.mean - deviation;
+  result.edge.high = result.mean + deviation;
+  return result;
+}
+
 bool any_known(const Panel& panel) {
   return std::ranges::any_of(panel.curves, [](const Curve& curve) { return !curve.points.empty(); });
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/columns.hpp"
 #include "output/directory/history.hpp"
 #include "report/view/panel.hpp"
 
@@ -24,6 +25,15 @@ struct Tally {
 /// The mean of a progressive figure over all rounds so far.
 [[nodiscard]] Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title,
                                 double factor);
+/// The mean of some values, and what a band shows around it: mean ± standard deviation, of two values from the lower to
+/// the higher, of one nothing (NaN).
+struct MeanWithBand {
+  double mean = 0;
+  Band::Edge edge;
+};
+/// A logarithmic axis cannot show a bound that is not positive: the band ends at the lowest value then. At least one
+/// value.
+[[nodiscard]] MeanWithBand mean_with_band(double x, const Vector& values, bool logarithmic);
 /// Whether a curve of the panel has a point.
 [[nodiscard]] bool any_known(const Panel& panel);
 

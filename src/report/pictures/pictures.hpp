@@ -4,9 +4,11 @@
 /// there is no picture, if gnuplot is missing or fails, else an empty string. Tables throw FailureError.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/columns.hpp"
 #include "output/directory/history.hpp"
 #include "output/figures/test_metrics.hpp"
 
@@ -39,19 +41,37 @@ void write_histogram(const std::string& folder, const AuditHistogram& histogram)
 
 /// Runs that share one line: they differ by their seeds alone.
 struct ComparedRuns {
-  std::string facet;  ///< value of the setting that has a row of panels for each of its values
-  std::string label;  ///< of the line in its row; equal labels have one colour
+  std::string label;
   std::vector<std::vector<NetworkFigures>> histories;
 };
 
-/// Up to so many lines share their panels; more of them are drawn as small multiples, a row of panels for each facet.
-constexpr std::size_t most_lines_together = 8;
+/// compare.svg: losses, accuracies and consensus errors over the rounds, as far as they are known. The line of several
+/// runs is their mean at the rounds that all of them have. A band around it is mean ± standard deviation; of two runs,
+/// from the lower to the higher.
+[[nodiscard]] std::string draw_courses(const std::string& folder, const std::vector<ComparedRuns>& lines,
+                                       PictureFormats formats);
 
-/// compare.svg: losses, accuracies and consensus errors, as far as they are known. The line of several runs is their
-/// mean at the rounds that all of them have. A band around it is mean ± standard deviation; of two runs, from the lower
-/// to the higher.
-[[nodiscard]] std::string draw_comparison(const std::string& folder, const std::vector<ComparedRuns>& lines,
-                                          PictureFormats formats);
+/// The values of a figure in runs that differ by their seeds alone.
+struct ComparedValues {
+  std::string panel;             ///< title of its panel
+  std::string line;              ///< label of its line; equal labels have one colour
+  std::string at;                ///< place on the horizontal axis, as text
+  std::optional<double> number;  ///< the same as a number; none of a word
+  Vector values;                 ///< none where they are withheld or unknown
+};
+
+/// A figure in all runs.
+struct ComparedMetric {
+  std::string label;
+  std::vector<ComparedValues> points;
+};
+
+/// compare.svg: figures against an option. A figure has a panel for each title, all with one vertical axis. Several
+/// runs are drawn as mean and band, as in `draw_courses`. An axis of numbers is logarithmic where the greatest is at
+/// least three times the least and all are positive; runs without a number are dashed lines across. If no run has a
+/// number, its places are words.
+[[nodiscard]] std::string draw_metrics(const std::string& folder, const std::string& option,
+                                       const std::vector<ComparedMetric>& metrics, PictureFormats formats);
 
 /// graph.svg: a panel for each of the first six phases, with senders from top to bottom and receivers from left to
 /// right. The colour is the mean weight that a sender of the row gives the column. Cells join neighbouring clients

@@ -28,7 +28,7 @@ struct Box {
   double value = 0;
 };
 
-/// The area between two curves.
+/// The area between two curves, or a bar where there is one edge.
 struct Band {
   struct Edge {
     double x = 0;

@@ -397,7 +397,7 @@ TEST(Comparison, MakesOneLineOfRunsThatDifferBySeedsAlone) {
   EXPECT_EQ(csv, fmt::format("run,n,epsilon,loss.mean,loss.mean sd,loss.mean n\n{},3,2,2,1,3\n{},1,4,7,,1\n",
                              one->path(), other->path()));
   EXPECT_THAT(comparison.table(TableFormat::text), HasSubstr("2.000000 ± 1.000000"));
-  EXPECT_THAT(comparison.table(TableFormat::latex), HasSubstr("3 & 2 & 2.000000 $\\pm$ 1.000000 \\\\\n"));
+  EXPECT_THAT(comparison.table(TableFormat::latex), HasSubstr("\n2 & 2.000000 $\\pm$ 1.000000 \\\\\n"));
   EXPECT_THAT(comparison.table(TableFormat::markdown), HasSubstr(" | 3 | 2 | 2.000000 ± 1.000000 |\n"));
 }
 
@@ -413,21 +413,86 @@ TEST(Comparison, NamesWhatIsNearAnUnknownKey) {
   EXPECT_EQ(value_of(ComparedRun(runs.front()), "mechanism.epsilon"), "1/2");
 }
 
-TEST(Comparison, DrawsSmallMultiplesOfManyLines) {
-  std::vector<std::unique_ptr<SomeRun>> runs;
-  std::vector<RunReport> reports;
-  for (int i = 0; i < 20; ++i) {
-    runs.push_back(std::make_unique<SomeRun>(example()));
-    runs.back()->write("config.ini", fmt::format("epsilon = {}\nbatch = {}\n", i / 5, i % 5));
-    reports.emplace_back(runs.back()->path());
+/// Runs with an accuracy each, whose options are the text.
+class SomeRuns {
+ public:
+  void add(const std::string& configuration, std::int64_t correct) {
+    Summary summary = example();
+    summary.part<RunScores>().test = Score{0.5, correct, 1000};
+    runs_.push_back(std::make_unique<SomeRun>(summary));
+    runs_.back()->write("config.ini", configuration);
+    reports_.emplace_back(runs_.back()->path());
   }
-  const TemporaryFolder folder;
-  const std::string problem = Comparison(reports, {{"epsilon", "batch"}, {}}).draw(folder / ".", {});
-  const std::string script = read_whole_file(folder / "compare.gp").value();
-  EXPECT_THAT(script, HasSubstr("layout 5,3")) << problem;  // four values, and the key
-  EXPECT_THAT(script, HasSubstr("'epsilon 3'"));
-  EXPECT_THAT(script, HasSubstr("title 'batch 4'"));
-  EXPECT_EQ(fs::exists(folder / "compare.svg"), problem.empty()) << problem;
+  [[nodiscard]] const std::vector<RunReport>& reports() const { return reports_; }
+  [[nodiscard]] std::string script(const ComparisonRequest& request) const {
+    const TemporaryFolder folder;
+    const std::string problem = Comparison(reports_, request).draw(folder / ".", {});
+    EXPECT_EQ(fs::exists(folder / "compare.svg"), problem.empty()) << problem;
+    return read_whole_file(folder / "compare.gp").value();
+  }
+
+ private:
+  std::vector<std::unique_ptr<SomeRun>> runs_;
+  std::vector<RunReport> reports_;
+};
+
+/// Three prices and no price, on two graphs of other sizes, with two seeds each.
+SomeRuns sweep() {
+  SomeRuns runs;
+  for (const char* price : {"epsilon = 10\n", "epsilon = .3\n", "epsilon = 1\n", "mechanism = none\n"}) {
+    for (const char* graph : {"topology = /a/ring-8.topo\nclients = 8\n", "topology = /a/star-5.topo\nclients = 5\n"}) {
+      for (int seed = 0; seed < 2; ++seed) {
+        runs.add(fmt::format("{}{}seed = {}\n", price, graph, seed), 800 + 20 * seed);
+      }
+    }
+  }
+  return runs;
+}
+
+TEST(Comparison, DrawsAFigureAgainstOneKeyWithPanelsForAnother) {
+  const SomeRuns runs = sweep();
+  const std::string script = runs.script({{"epsilon", "topology"}, {"test accuracy"}});
+  EXPECT_THAT(script, HasSubstr("set xlabel 'epsilon'"));
+  EXPECT_THAT(script, HasSubstr("\nset logscale x\nset xtics nomirror norotate ('0.3' 0.3, '1' 1, '10' 10)\n"));
+  EXPECT_THAT(script, HasSubstr("set title 'topology ring-8'"));
+  EXPECT_THAT(script, HasSubstr("set title 'topology star-5'"));
+  EXPECT_THAT(script, HasSubstr("set ylabel 'test accuracy in %'"));
+  EXPECT_THAT(script, HasSubstr("<< END\n0.3 80 82\n1 80 82\n10 80 82\nEND"));  // the band of two runs
+  EXPECT_THAT(script, HasSubstr("<< END\n0.3 81\n1 81\n10 81\nEND"));
+  EXPECT_THAT(script, HasSubstr("<< END\n0.3 81\n10 81\nEND"));  // runs without a price, across
+  EXPECT_THAT(script, HasSubstr("title 'without epsilon'"));
+  EXPECT_THAT(script, Not(HasSubstr("clients")));  // they follow from the graph
+}
+
+TEST(Comparison, TakesTheOptionsThatDifferWhereThereAreManyLines) {
+  const SomeRuns runs = sweep();
+  SomeRuns more = sweep();
+  for (const char* graph : {"ring-8", "star-5"})
+    more.add(fmt::format("epsilon = 20\ntopology = /a/{}.topo\n", graph), 900);
+  EXPECT_THAT(runs.script({}), HasSubstr("set xlabel 'round'"));
+  EXPECT_THAT(more.script({}), HasSubstr("set xlabel 'epsilon'"));
+}
+
+TEST(Comparison, DrawsWordsAsPlacesSideBySide) {
+  const std::string script = sweep().script({{"topology"}, {"test accuracy"}});
+  EXPECT_THAT(script, HasSubstr("('ring-8' 0, 'star-5' 1)"));
+  EXPECT_THAT(script, HasSubstr("with vectors nohead"));
+  for (const char* label : {"epsilon 0.3", "epsilon 1", "epsilon 10", "mechanism none"}) {
+    EXPECT_THAT(script, HasSubstr(fmt::format("title '{}'", label)));
+  }
+}
+
+TEST(Comparison, IsAPivotWithNamesInLatex) {
+  const SomeRuns runs = sweep();
+  EXPECT_EQ(Comparison(runs.reports(), {{"epsilon", "topology"}, {"test accuracy"}}).table(TableFormat::latex),
+            "% test accuracy in %, mean ± standard deviation of 2 runs\n\\begin{tabular}{lrr}\n\\hline\n"
+            "epsilon & topology ring-8 & topology star-5 \\\\\n\\hline\n"
+            "0.3 & 81.00 $\\pm$ 1.41 & 81.00 $\\pm$ 1.41 \\\\\n1 & 81.00 $\\pm$ 1.41 & 81.00 $\\pm$ 1.41 \\\\\n"
+            "10 & 81.00 $\\pm$ 1.41 & 81.00 $\\pm$ 1.41 \\\\\n- & 81.00 $\\pm$ 1.41 & 81.00 $\\pm$ 1.41 \\\\\n"
+            "\\hline\n\\end{tabular}\n");
+  // What the key does not tell apart has a column of its own, and what follows from it has none.
+  EXPECT_THAT(Comparison(runs.reports(), {{"epsilon"}, {"test accuracy"}}).table(TableFormat::latex),
+              HasSubstr("{llr}\n\\hline\nepsilon & clients & test accuracy in \\% \\\\\n\\hline\n0.3 & 8 & 81.00"));
 }
 
 // Bad input.

@@ -101,7 +101,7 @@ TEST(IntervalPicture, HasAPanelForEachOfTwelveCoefficientsAndOneForTheKey) {
   EXPECT_EQ(ranges_in(script).size(), 12U);
   EXPECT_THAT(script, HasSubstr("set title 'x11'"));
   EXPECT_THAT(script, Not(HasSubstr("set title 'x12'")));
-  EXPECT_THAT(script, HasSubstr("layout 5,3"));
+  EXPECT_THAT(script, HasSubstr("set origin 0,0\nset size 1,0.0"));  // the low row of the key
   EXPECT_EQ(count(script, "-1 with filledcurves"), 1U);
   EXPECT_EQ(count(script, "title 'plug-in, 95 %'"), 1U);
 }
