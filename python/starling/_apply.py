@@ -19,10 +19,10 @@ def predictions(words, offer):
         return read_columns(path)
 
 
-def chosen(table, what):
-    """The columns of a table of predictions that a word names."""
+def chosen(table, what, x):
+    """The columns of a table of predictions for the records x that a word names."""
     if what == "table":
-        return as_table({name: table[name] for name in list(table)[1:]})
+        return as_table({name: table[name] for name in list(table)[1:]}, x)
     if what is None:
         return table[list(table)[-1]]
     found = [values for name, values in table.items() if name == what or name.startswith(what + "_")]
@@ -39,4 +39,4 @@ def apply_model(path, x, what=None, client=None, own=None):
         words.append(f"--model={own}" if plugin else f"--model=own:{name_of(own)}")
     if client is not None:
         words.append(f"--client={client}")
-    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")}, None if plugin else own)), what)
+    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")}, None if plugin else own)), what, x)

@@ -190,6 +190,6 @@ def predicting(function):
             known = keywords.get("model") is not None or any(getattr(each, "named_labels", False) for each in positional)
             if "class" in columns and positional and not known:
                 tell_of_classes(os.fspath(getattr(positional[0], "path", positional[0])), columns["class"], read_dataset)
-            return as_table(columns)
+            return as_table(columns, keywords.get("records"))
 
     return predict

@@ -150,6 +150,7 @@ class Run:
             known = np.isfinite(history[column])
             ax.plot(history["rounds"][known], history[column][known], label=column.replace("_", " "))
         ax.set_xlabel("rounds")
+        ax.set_ylabel(name.replace("_", " "))
         ax.legend()
         return ax
 

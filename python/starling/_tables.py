@@ -5,12 +5,15 @@ import csv
 import numpy as np
 
 
-def as_table(columns):
+def as_table(columns, records=None):
+    """The table; its rows are called as those of the pandas.DataFrame of records that they tell of, or (X, y) with one."""
     try:
         import pandas
     except ImportError:
         return columns
-    return pandas.DataFrame(columns)
+    table = pandas.DataFrame(columns)
+    x = records[0] if isinstance(records, tuple) and records else records
+    return table.set_index(x.index) if isinstance(x, pandas.DataFrame) and len(x) == len(table) else table
 
 
 def column_of(texts):

@@ -83,19 +83,30 @@ class Topology:
         return cls.from_edges([(j, i, matrix[i, j]) for i, j in zip(*np.nonzero(matrix))], len(matrix))
 
     @classmethod
-    def from_networkx(cls, graph: Any, weight: str = "weight", weights: str = "sender") -> Topology:
-        """A NetworkX graph. Clients are its nodes: in the order of the graph, or by their numbers where these are 0, 1, ….
-        Weights are the edges' attribute `weight` if all have one. Each edge of an undirected graph counts both ways."""
-        nodes = list(graph.nodes)
+    def from_networkx(cls, graph: Any, weight: str = "weight", weights: str = "sender", rounds: int = 1) -> Topology:
+        """A NetworkX graph, or a list of snapshots of one that changes: each holds for so many `rounds`, and after the last one
+        comes the first. Clients are the nodes, the same in all snapshots: in the order of the first graph, or by their numbers
+        where these are 0, 1, …. Weights are the edges' attribute `weight` if all have one. Each edge of an undirected graph
+        counts both ways."""
+        graphs = list(graph) if isinstance(graph, (list, tuple)) else [graph]
+        if not graphs or any(set(each) != set(graphs[0]) for each in graphs):
+            raise UsageError("Topology: snapshots are one graph or more with the same nodes. Give all nodes to each: "
+                             "graph.add_nodes_from(…).")
+        nodes = list(graphs[0])
         if set(nodes) == set(range(len(nodes))):
             nodes = sorted(nodes)
         number = {node: client for client, node in enumerate(nodes)}
-        data = list(graph.edges(data=weight))
-        if not graph.is_directed():
-            data += [(v, u, w) for u, v, w in data if u != v]
-        has_weights = bool(data) and all(w is not None for _, _, w in data)
-        return cls.from_edges([(number[u], number[v], *([w] if has_weights else [])) for u, v, w in data
-                               if has_weights or u != v], len(nodes), weights)
+        data = [list(each.edges(data=weight)) for each in graphs]
+        for each, edges in zip(graphs, data):
+            edges += [] if each.is_directed() else [(v, u, w) for u, v, w in edges if u != v]
+        has_weights = any(data) and all(w is not None for edges in data for _, _, w in edges)
+        phases = [[(number[u], number[v], *([w] if has_weights else [])) for u, v, w in edges if has_weights or u != v]
+                  for edges in data]
+        made = [cls.from_edges(edges, len(nodes), weights) for edges in phases]
+        if len(made) == 1:
+            return made[0]
+        head = made[0].text.splitlines()[:2]
+        return cls("\n".join([*head, *(line for each in made for line in (f"phase {int(rounds)}", *each.text.splitlines()[2:])), ""]))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Topology:

@@ -333,6 +333,16 @@ class Runs(PythonCase):
         with self.assertRaisesRegex(ValueError, "no column 'odds'"):
             run.predict(self.x[:9], what="odds")
 
+    @needs("pandas")
+    def test_predictions_keep_the_index(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=[*"abcd"], index=[f"p{i}" for i in range(len(self.x))])
+        run = starling.omd(records=(frame, self.y), **OPTIONS, output="frame")
+        self.assertEqual(list(run.predict(frame[5:8], what="table").index), ["p5", "p6", "p7"])
+        for records in (frame[5:8], frame[5:8].assign(y=1)):
+            self.assertEqual(list(starling.predict(run, records=records).index), ["p5", "p6", "p7"])
+        self.assertEqual(list(starling.predict(run, records=self.x[5:8]).index), [0, 1, 2])
+
     def test_plots(self):
         try:
             import matplotlib.axes
@@ -341,12 +351,13 @@ class Runs(PythonCase):
         axes = self.run_.plot("loss")
         self.assertIsInstance(axes, matplotlib.axes.Axes)
         self.assertEqual([line.get_label() for line in axes.get_lines()], ["loss", "test loss"])
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("rounds", "loss"))
         with self.assertRaisesRegex(starling.UsageError, "no figure 'nothing'"):
             self.run_.plot("nothing")
         withheld = starling.omd(records=records_of(), mechanism="laplace", epsilon=1, tuning="off", progress="off", output="withheld")
         with self.assertRaisesRegex(starling.UsageError, "plot: no loss is known.*test=.*consensus_error"):
             withheld.plot()
-        self.assertIsInstance(withheld.plot("consensus_error"), matplotlib.axes.Axes)
+        self.assertEqual(withheld.plot("consensus_error").get_ylabel(), "consensus error")
 
     def test_other_commands_that_learn(self):
         for name, more in [("fedavg", dict(step=0.5)), ("renewable", dict(variant="private")), ("infer", dict(topology="ring", intervals="none"))]:

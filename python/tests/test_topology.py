@@ -82,6 +82,25 @@ class Topologies(PythonCase):
         np.testing.assert_allclose(again.matrix(), graph.matrix())
         self.assertEqual(again.edges()[1], "explicit")
 
+    @needs("networkx")
+    def test_networkx_snapshots(self):
+        import networkx
+        snapshots = [networkx.DiGraph(edges) for edges in ([("a", "b")], [("b", "c")], [("c", "a")])]
+        with self.assertRaisesRegex(starling.UsageError, "the same nodes. .*add_nodes_from"):
+            starling.Topology.from_networkx(snapshots)
+        for each in snapshots:
+            each.add_nodes_from("abc")
+        with self.assertRaisesRegex(starling.UsageError, "one graph or more"):
+            starling.Topology.from_networkx([])
+        graph = starling.Topology.from_networkx(snapshots, rounds=2)
+        self.assertEqual(graph.text, "clients 3\nweights sender\nphase 2\nedge 0 1\nphase 2\nedge 1 2\nphase 2\nedge 2 0\n")
+        found = self.checked(graph)
+        self.assertEqual((found["phases"], found["edges"], found["strongly_connected"]), (3, 3, [False] * 3))
+        self.assertIsNotNone(found["joint_window"])
+        run = starling.omd(topology=graph, source="synthetic:drift:n=6", clients=3, mechanism="none", progress="off")
+        self.assertEqual(run.models.shape, (3, 5))
+        self.assertEqual(starling.Topology.from_networkx(snapshots[:1]).text, "clients 3\nweights sender\nedge 0 1\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,12 +2,24 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 #include "app/program.hpp"
 #include "console/print.hpp"
+#include "files/tell_user.hpp"
 #include "run/launch.hpp"
 
 namespace starling {
+
+namespace {
+
+/// Whether the words have --progress=off, or --progress off.
+bool wants_silence(const std::vector<std::string>& words) {
+  static const std::vector<std::string> parted{"--progress", "off"};
+  return std::ranges::find(words, "--progress=off") != words.end() || !std::ranges::search(words, parted).empty();
+}
+
+}  // namespace
 
 EmbeddedResult run_embedded(const MpiSession& session, const std::vector<std::string>& words) {
   EmbeddedResult result;
@@ -32,6 +44,8 @@ bool runs_on_all_ranks(const std::vector<std::string>& words) {
 
 void run_embedded(bool speaks, const std::vector<std::string>& words, EmbeddedResult& result) {
   PrintedText printed;
+  std::optional<Silence> silence;
+  if (wants_silence(words)) silence.emplace();
   std::vector<std::string> line{"starling"};
   line.insert(line.end(), words.begin(), words.end());
   Call call;

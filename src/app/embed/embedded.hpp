@@ -18,7 +18,8 @@ struct EmbeddedResult {
 
 /// Runs a command with the words of the program's command line, without the program's name: {"omd", "--source", …}.
 /// Its results are on disk, as the program's. Own models and records in memory are those that OfferedModel and
-/// OfferedRecords hold. **Collective** for commands that run on all ranks; others run on rank 0 alone.
+/// OfferedRecords hold. With --progress off nothing is written to standard error, not even notes and warnings.
+/// **Collective** for commands that run on all ranks; others run on rank 0 alone.
 ///
 /// Throws what ends the command: UsageError, DataError, BudgetError, FailureError; PeerError on the ranks that have
 /// only heard of it. A signal that stops a run is no error, and gives the code stopped_safely.
