@@ -22,7 +22,7 @@ readonly for_tests
 readonly optional=(gnuplot-nox graphviz libtomlplusplus-dev)
 # Tests of what goes along with other packages of Python and R; a system without one of these leaves them out.
 readonly optional_for_tests=(python3-pandas python3-matplotlib python3-mpi4py python3-torch python3-statsmodels python3-nbclient
-                             python3-nbformat python3-ipykernel python3-pip python3-setuptools python3-wheel r-base-core r-bioc-rhdf5)
+                             python3-nbformat python3-ipykernel python3-pip python3-sklearn r-base-core r-bioc-rhdf5)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
 fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz tomlplusplus-devel"

@@ -226,6 +226,11 @@ PYBIND11_MODULE(_starling, module) {
   module.def("end_before_begin", &end_before_begin, py::arg("words"), py::arg("code"), py::arg("message"));
   module.def("meant_option", &meant_option, py::arg("name"), py::arg("known"));
   module.def("read_dataset", &read_dataset, py::arg("path"), py::arg("name"));
+  module.def("read_number", [](const std::string& path, const std::string& object, const std::string& attribute) {
+    return hdf5::Input(path).number(object, attribute);
+  });
+  module.def("read_texts",
+             [](const std::string& path, const std::string& name) { return hdf5::Input(path).texts(name); });
   module.def("version", &version);
   module.def("rank", [] { return started_session().rank(); });
   module.def("ranks", [] { return started_session().size(); });

@@ -1,4 +1,4 @@
-"""The Python of docs/how-to/use-from-python.md runs, and so do the examples."""
+"""The Python of the pages on Python and scikit-learn runs, and so do the examples."""
 
 import json
 import re
@@ -35,6 +35,15 @@ class Page(PythonCase):
                 found = getattr(found, part)
         members = re.findall(r"^\| `(\w+)[`(]", text.split("## Results")[1].split("## ")[0], re.M)
         self.assertLessEqual({"summary", "path", "models"}, set(members))
+
+
+    @needs("sklearn")
+    @needs("pandas")
+    def test_the_page_on_scikit_learn(self):
+        block = re.search(r"^```python\n(.*?)^```", (PAGE.parent / "learn-with-scikit-learn.md").read_text(), re.S | re.M)[1]
+        done = self.script(1, block)
+        self.assertGreater(float(done.stdout.split("\n")[0]), 0.8, done.stdout)
+        self.assertIn("mean radius", done.stdout)
 
 
 class Examples(PythonCase):

@@ -16,9 +16,9 @@ PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.m
          SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "packaging" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
 OF_THE_TREE = ("cmake", "docs", "examples", "include", "jobs", "packaging", "src", "tests", "tools", "topologies")
 MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
-# Options of other programs that pages name: those of rsync, SLURM, Open MPI, CMake, mkdocs, conda, Docker,
+# Options of other programs that pages name: those of rsync, SLURM, Open MPI, CMake, mkdocs, pip, conda, Docker,
 # Apptainer and the test programs.
-OF_OTHERS = set("""--bind --env --exclude --file --install --map-by --me --mem --prefix --prtemca --rm --shm-size --site-dir --strict --use-local
+OF_OTHERS = set("""--bind --break-system-packages --env --exclude --file --install --map-by --me --mem --prefix --prtemca --rm --shm-size --site-dir --strict --use-local
                 --user""".split())
 # What is outside of the repository: numbered methods, a folder of designs, a folder beside the clone.
 OUTSIDE = re.compile(r"\bmethod [1-8]\b|\bdesign/|\.\./shared")

@@ -1,0 +1,376 @@
+"""Estimators of scikit-learn that learn by runs of `starling.omd`.
+
+    model = PrivateLogisticRegression(epsilon=1, clients=5).fit(X, y)
+    model.predict_proba(X_new), model.coef_, model.privacy_
+
+Every `fit` is a run in which a record pays `epsilon`. A search over 4 settings with 5 folds has 21 of them. `partial_fit` is not
+there, as a record would pay at each call.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import multiprocessing
+import os
+import re
+import tempfile
+import warnings
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+    from sklearn.utils import check_random_state
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, column_or_1d
+except ImportError as error:
+    raise ImportError(f"starling.sklearn needs scikit-learn, which cannot be loaded: {error}. Install it: pip install scikit-learn, "
+                      "or apt-get install python3-sklearn.") from error
+try:
+    from sklearn.utils.validation import validate_data
+    FINITE = "ensure_all_finite"
+except ImportError:  # before version 1.6
+    FINITE = "force_all_finite"
+
+    def validate_data(estimator, *arrays, **choices):
+        return estimator._validate_data(*arrays, **choices)
+
+import starling
+
+from ._apply import apply_model
+from ._errors import UsageError
+from ._native import native
+from ._records import require_one_order
+from ._run import read_dataset
+
+__all__ = ["PrivacyWarning", "PrivateClassifier", "PrivateLogisticRegression", "PrivateRegressor"]
+
+FRESH = "two fits on the same records differ: noise is secret, and drawn anew"
+FEW = "30 records are too few at epsilon = 1: every record gets the same class"
+#: Checks of sklearn.utils.estimator_checks that an estimator with noise fails, and why: {estimator: {check: reason}}.
+DEVIATIONS = {"PrivateRegressor": dict.fromkeys(("check_fit_idempotent", "check_regressor_data_not_an_array", "check_regressors_int",
+                                                 "check_supervised_y_2d"), FRESH)}
+DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
+    **dict.fromkeys(("check_classifier_data_not_an_array", "check_fit_idempotent", "check_supervised_y_2d"), FRESH),
+    "check_classifiers_classes": FEW}
+
+
+class PrivacyWarning(UserWarning):
+    """Records may pay more than one fit says."""
+
+
+class Fits:
+    """The number of private fits of this process."""
+
+    count = 0
+
+    @classmethod
+    def add(cls):
+        """Counts a fit, and warns where it may be one of several on the same records."""
+        cls.count += 1
+        if cls.count > 1 or multiprocessing.parent_process() is not None:
+            warnings.warn("each private fit pays by itself: a record that several fits learn from pays for each of them. GridSearchCV "
+                          "and cross_val_score fit once for each setting and fold, and a search once more at the end. Choose "
+                          "settings on public records, or give each fit a part of epsilon.", PrivacyWarning, stacklevel=4)
+
+
+def is_frame(x):
+    return hasattr(x, "iloc") and hasattr(x, "columns")
+
+
+def declared_categories(x):
+    """{place: categories} of the columns of a pandas.DataFrame with the type category. Raises ValueError for texts and dates."""
+    found = {}
+    for place, (name, kind) in enumerate(x.dtypes.items() if is_frame(x) else ()):
+        if hasattr(kind, "categories"):
+            found[place] = list(kind.categories)
+        elif kind.kind in "mM":
+            raise ValueError(f"column '{name}' has dates or durations: they are no numbers. Give days since a public day: "
+                             f"(X['{name}'] - pandas.Timestamp('2000-01-01')).dt.days.")
+        elif kind.kind not in "biufc" and any(isinstance(value, str) for value in x.iloc[:, place]):
+            raise ValueError(f"column '{name}' has texts: the texts that occur in records are not public. Give it the categories "
+                             f"that may occur: X['{name}'].astype(pandas.CategoricalDtype([…])). Or leave it out.")
+    return found
+
+
+def with_codes(x, categories):
+    """The DataFrame with the numbers of the categories in their columns. Raises ValueError for a value that is no category."""
+    x = x.copy(deep=False)
+    for place, known in categories.items():
+        column = x.iloc[:, place].astype(object)
+        codes = column.map({each: code for code, each in enumerate(known)}).astype(float)
+        strange = int((codes.isna() & column.notna()).sum())
+        if strange:
+            raise ValueError(f"column '{x.columns[place]}': {strange} values are none of the categories that fit has seen: "
+                             f"{', '.join(map(str, known))}.")
+        x.isetitem(place, codes)
+    return x
+
+
+def text_of_category(value):
+    return re.sub(r"[\r\n]+", " ", str(value))
+
+
+class PrivateEstimator(BaseEstimator):
+    """What the estimators share: checks of their input, the run, and the model that it leaves.
+
+    After `fit` an estimator has `n_features_in_`, `feature_names_in_` of a DataFrame, `summary_` (summary.json as a
+    dictionary), `privacy_` (the privacy statement) and `model_` (the bytes of model.h5).
+    """
+
+    def __init__(self, epsilon=1.0, *, delta=1e-5, clients=None, random_state=None, output=None, progress="off", options=None):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.clients = clients
+        self.random_state = random_state
+        self.output = output
+        self.progress = progress
+        self.options = options
+
+    def _is_private(self):
+        return self.epsilon is not None and not (isinstance(self.epsilon, float) and math.isinf(self.epsilon))
+
+    def _takes_missing(self):
+        return (self.options or {}).get("missing", "refuse") != "refuse"
+
+    def _more_tags(self):  # before version 1.6 of scikit-learn
+        noisy = self._is_private()
+        return {"non_deterministic": noisy, "poor_score": noisy, "allow_nan": self._takes_missing(),
+                "_xfail_checks": DEVIATIONS.get(type(self).__name__, False) if noisy else False}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self._is_private()
+        tags.input_tags.allow_nan = self._takes_missing()
+        for each in (tags.classifier_tags, tags.regressor_tags):
+            if each is not None:
+                each.poor_score = self._is_private()
+        return tags
+
+    def _validated(self, x, categories, *y, **choices):
+        """X as numbers, in which categories have their codes, and y. Raises ValueError."""
+        choices[FINITE] = "allow-nan" if self._takes_missing() else True
+        if categories and not is_frame(x):
+            raise ValueError("columns had categories in fit. Give a DataFrame with the same columns.")
+        if categories and [*map(str, x.columns)] == self._columns:  # else scikit-learn says what is wrong
+            x = with_codes(x, categories)
+        return validate_data(self, x, *y, dtype=np.float64, **choices)
+
+    def _offered(self, x):
+        """Validated X as starling takes it: a DataFrame where columns have names or categories."""
+        if not hasattr(self, "feature_names_in_") and not self._categories:
+            return x
+        import pandas
+        frame = pandas.DataFrame(x, columns=self._columns)
+        for place, known in self._categories.items():
+            texts = np.array([*map(text_of_category, known), None], dtype=object)
+            codes = frame.iloc[:, place]
+            frame.isetitem(place, texts[codes.fillna(len(known)).astype(int)])
+        return frame
+
+    def _write_categories(self, path):
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow(["column", "category", "value"])
+            for place, known in self._categories.items():
+                table.writerows([self._columns[place], text_of_category(each), code] for code, each in enumerate(known))
+
+    def _has_indicators(self):
+        return (self.options or {}).get("missing") == "indicator"
+
+    def _widths(self):
+        """How many features each column becomes, but for the one that says whether it is missing."""
+        return [len(self._categories.get(place, [None])) for place in range(self.n_features_in_)]
+
+    def _options(self):
+        """Keywords of starling.omd, but for records and output."""
+        noise = {"mechanism": "none"}
+        if self._is_private():
+            noise = {"mechanism": "gaussian", "total_epsilon": self.epsilon, "delta": self.delta}
+            if self.delta == 0:
+                noise = {"mechanism": "laplace", "total_epsilon": self.epsilon}
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, (int, np.integer)):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        return {**noise, "seed": seed, "progress": self.progress, "intercept": True, "partition": "iid"}
+
+    def _records(self, x, y, owners):
+        """({keywords of records and clients})."""
+        if owners is None:
+            return {"records": (x, y), "clients": 1 if self.clients is None else self.clients}
+        names, places = np.unique(column_or_1d(owners), return_inverse=True)
+        if len(places) != len(y):
+            raise ValueError(f"owners has {len(places)} entries for {len(y)} records. Each record has one owner.")
+        rows = [np.flatnonzero(places == client) for client in range(len(names))]
+        of = x.iloc.__getitem__ if is_frame(x) else x.__getitem__
+        return {"records": [(of(each), y[each]) for each in rows], "clients": self.clients, "partition": None}
+
+    def _learn(self, x, y, owners, **learning):
+        """Runs starling.omd on validated records, and keeps what it leaves."""
+        if starling.ranks() > 1:
+            raise UsageError("an estimator learns in one process, and mpirun has started several. Call starling.omd.")
+        with tempfile.TemporaryDirectory(prefix="starling-") as folder:
+            if self._categories:
+                codes = os.path.join(folder, "categories.csv")
+                self._write_categories(codes)
+                learning["encode"] = f"onehot:{codes}"
+            if self._is_private():
+                Fits.add()
+            given = {"output": os.path.join(folder, "run") if self.output is None else self.output}
+            run = starling.omd(**{**self._options(), **self._records(self._offered(x), y, owners), **learning, **given,
+                                  **(self.options or {})})
+            self.summary_ = run.summary
+            self.privacy_ = run.privacy
+            with open(run.file("model.h5"), "rb") as file:
+                self.model_ = file.read()
+            self._keep(run.file("model.h5"))
+        return self
+
+    def _keep(self, path):
+        """Keeps further results of the file of the model."""
+
+    def _fit(self, x, y, **choices):
+        """Validated X and y; what `fit` learns of the columns is kept."""
+        require_one_order(x, y, "fit")
+        self._categories = declared_categories(x)
+        self._columns = [str(name) for name in x.columns] if is_frame(x) else None
+        return self._validated(x, self._categories, y, **choices)
+
+    def _applied(self, x, what):
+        """A column of the table of predictions, or several."""
+        check_is_fitted(self)
+        x = self._offered(self._validated(x, self._categories, reset=False))
+        with tempfile.TemporaryDirectory(prefix="starling-") as folder:
+            path = os.path.join(folder, "model.h5")
+            with open(path, "wb") as file:
+                file.write(self.model_)
+            return apply_model(path, x, what)
+
+
+class LinearEstimator(PrivateEstimator):
+    """An estimator of a linear model: it has `coef_` and `intercept_` too, in the units of the records, and `coef_names_`.
+
+    They hold for features within the bounds at which the run has clipped them: `predict` clips those beyond.
+    """
+
+    def _bounds(self, path):
+        """(mean, deviation, whether it is used) of every feature."""
+        count = self.n_features_in_
+        mean, sd, clip = (read_dataset(path, f"preparation/{name}") for name in ("mean", "sd", "clip"))
+        columns = zip(np.zeros(count) if mean is None else mean, np.ones(count) if sd is None else sd,
+                      np.ones(count, dtype=bool) if clip is None else clip > 0)
+        rows = []
+        for column, width in zip(columns, self._widths()):
+            rows += [column] * width + [(0.0, 1.0, True)] * self._has_indicators()
+        return np.array(rows).T
+
+    def _keep(self, path):
+        weights, intercept = read_dataset(path, "parameters/weights"), read_dataset(path, "parameters/intercept")[:, 0]
+        mean, sd, used = self._bounds(path)
+        of_preparation = native().read_number
+        scale, label_sd, label_mean = (of_preparation(path, "preparation", name) for name in ("scale", "label_sd", "label_mean"))
+        weights = weights * (used / sd * (scale or 1.0) * (label_sd or 1.0))
+        intercept = intercept * (label_sd or 1.0) + (label_mean or 0.0) - weights @ mean
+        self.coef_, self.intercept_ = (weights, intercept) if is_classifier(self) else (weights[0], float(intercept[0]))
+        self.coef_names_ = native().read_texts(path, "feature")
+
+
+class ClassLabels(ClassifierMixin):
+    """Labels of any kind, and probabilities. `classes_` has the labels in their order."""
+
+    def _fit_classes(self, x, y):
+        """Validated X, and y as the numbers of the classes. Raises ValueError."""
+        x, y = self._fit(x, y)
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        self.classes_ = np.unique(y if self.classes is None else self.classes)
+        unknown = int((~np.isin(y, self.classes_)).sum())
+        if unknown:
+            raise ValueError(f"classes: {unknown} labels are none of {', '.join(map(str, self.classes_))}. Name all classes.")
+        if len(self.classes_) < 2:
+            raise ValueError("y has one class, and a classifier needs two or more classes. Give classes= if there are others.")
+        return x, np.searchsorted(self.classes_, y)
+
+    def predict(self, X):
+        """The class of each record: (m,)."""
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """Probabilities of the classes of each record: (m, classes)."""
+        found = self._applied(X, "probability")
+        return found if found.ndim == 2 else np.column_stack([1 - found, found])
+
+
+class PrivateLogisticRegression(ClassLabels, LinearEstimator):
+    """Logistic regression of two classes or more, by online mirror descent under differential privacy.
+
+    epsilon: what a record pays in one fit; None for no noise, which protects nothing. delta: 0 is Laplace noise. clients:
+    number of clients, over which records are dealt at random (default 1). classes: labels that may occur, which are public
+    (default: those of y). random_state: seed of what is public; noise is secret always. output: folder that keeps the run and its
+    ledger; by default both are deleted. progress: "auto" shows the run and its notes. options: further keywords of
+    `starling.omd`.
+    """
+
+    def __init__(self, epsilon=1.0, *, delta=1e-5, clients=None, classes=None, random_state=None, output=None, progress="off",
+                 options=None):
+        super().__init__(epsilon, delta=delta, clients=clients, random_state=random_state, output=output, progress=progress,
+                         options=options)
+        self.classes = classes
+
+    def fit(self, X, y, owners=None):
+        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
+        x, y = self._fit_classes(X, y)
+        if len(self.classes_) == 2:
+            return self._learn(x, 2.0 * y - 1, owners, loss="logistic")
+        return self._learn(x, y.astype(float), owners, loss=f"softmax:classes={len(self.classes_)}")
+
+    def decision_function(self, X):
+        """Scores: (m,) of two classes, above 0 for the second one; else (m, classes)."""
+        return self._applied(X, "score")
+
+
+class PrivateClassifier(ClassLabels, PrivateEstimator):
+    """A network with dense layers and ReLU that tells classes apart, learned under differential privacy.
+
+    hidden_layer_sizes: numbers of units of the layers between features and classes. The others are those of
+    PrivateLogisticRegression.
+    """
+
+    def __init__(self, hidden_layer_sizes=(32,), epsilon=1.0, *, delta=1e-5, clients=None, classes=None, random_state=None,
+                 output=None, progress="off", options=None):
+        super().__init__(epsilon, delta=delta, clients=clients, random_state=random_state, output=output, progress=progress,
+                         options=options)
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.classes = classes
+
+    def fit(self, X, y, owners=None):
+        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
+        x, y = self._fit_classes(X, y)
+        sizes = [sum(self._widths()) + self.n_features_in_ * self._has_indicators(), *self.hidden_layer_sizes, len(self.classes_)]
+        return self._learn(x, y.astype(float), owners, loss=f"softmax:classes={len(self.classes_)}", intercept=None,
+                           model=f"mlp:{'-'.join(map(str, sizes))}")
+
+
+class PrivateRegressor(RegressorMixin, LinearEstimator):
+    """Linear regression by online mirror descent under differential privacy.
+
+    loss: of `starling.omd`, such as "squared" or "huber". The others are those of PrivateLogisticRegression.
+    """
+
+    def __init__(self, epsilon=1.0, *, loss="squared", delta=1e-5, clients=None, random_state=None, output=None, progress="off",
+                 options=None):
+        super().__init__(epsilon, delta=delta, clients=clients, random_state=random_state, output=output, progress=progress,
+                         options=options)
+        self.loss = loss
+
+    def fit(self, X, y, owners=None):
+        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
+        x, y = self._fit(X, y, y_numeric=True)
+        return self._learn(x, y.astype(float), owners, loss=self.loss)
+
+    def predict(self, X):
+        """The expected label of each record: (m,)."""
+        return self._applied(X, "prediction")

@@ -1,0 +1,234 @@
+"""Estimators of scikit-learn: its own checks, data frames, labels, coefficients, pipelines and searches."""
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+import unittest
+import unittest.mock
+import warnings
+
+from case import *
+
+if importlib.util.find_spec("sklearn") is None:
+    print("skipped: scikit-learn is not installed")
+    sys.exit(0)
+
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from starling.sklearn import DEVIATIONS, FEW, Fits, PrivacyWarning, PrivateClassifier, PrivateLogisticRegression, PrivateRegressor
+
+SEEDED = {"noise_key": "seed"}  # the same noise again: for tests alone
+
+
+def three(**more):
+    return [PrivateLogisticRegression(**more), PrivateRegressor(**more), PrivateClassifier((8,), **more)]
+
+
+def failed_checks(estimator, often=1):
+    """The names of scikit-learn's checks that an estimator fails at least once in so many attempts."""
+    found, table = set(), DEVIATIONS[type(estimator).__name__]
+    with unittest.mock.patch.dict(DEVIATIONS, {type(estimator).__name__: {}}):  # else scikit-learn leaves these checks out
+        for each, check in check_estimator(estimator, generate_only=True):
+            name = getattr(check, "func", check).__name__
+            for _ in range(often if name in table else 1):
+                try:
+                    check(each)
+                except unittest.SkipTest:
+                    break
+                except Exception:
+                    found.add(name)
+                    break
+    return found
+
+
+class Checks(PythonCase):
+    def setUp(self):
+        super().setUp()
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+
+    @harness.fewer
+    def test_the_checks_of_scikit_learn(self):
+        """With the same noise in each fit, all hold but the one for which records are too few."""
+        for estimator in three(options=SEEDED)[:None if harness.SLOW else 1]:
+            with self.subTest(estimator):
+                self.assertEqual(failed_checks(estimator),
+                                 {check for check, reason in DEVIATIONS[type(estimator).__name__].items() if reason == FEW})
+
+    @harness.slow
+    def test_the_deviations_are_those_of_the_table(self):
+        for estimator in three():
+            with self.subTest(estimator):
+                self.assertEqual(failed_checks(estimator, often=40), set(DEVIATIONS[type(estimator).__name__]))
+
+    def test_check_estimator_passes(self):
+        check_estimator(PrivateRegressor(options=SEEDED))
+
+
+def messy(count=900, seed=1):
+    """(DataFrame with columns of many types, labels that are texts)."""
+    import pandas
+    rng = np.random.default_rng(seed)
+    frame = pandas.DataFrame({"age": rng.normal(60, 10, count), "site": pandas.Categorical(rng.choice(["north, old", "south", "west"], count)),
+                              "smokes": rng.random(count) < 0.4, "grade": pandas.Categorical(rng.integers(1, 4, count)),
+                              "visits": pandas.array(rng.integers(0, 9, count), dtype="Int64")}, index=np.arange(count)[::-1] + 7)
+    score = (frame.age - 60) / 10 + 2 * frame.smokes - 1.5 * (frame.site == "south") + rng.logistic(size=count) * 0.3
+    return frame, np.where(score > 0.3, "ill", "well")
+
+
+class Use(PythonCase):
+    def setUp(self):
+        super().setUp()
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore", PrivacyWarning)
+        self.x, self.y = records_of(600)
+
+    def test_it_is_a_run_of_omd(self):
+        model = PrivateLogisticRegression(2, clients=3, random_state=4, output="run", options={**SEEDED, "topology": "ring"}).fit(self.x, self.y)
+        run = starling.omd(records=(self.x, self.y), clients=3, topology="ring", mechanism="gaussian", total_epsilon=2, delta=1e-5, seed=4,
+                           intercept=True, partition="iid", noise_key="seed", progress="off", output="other")
+        same_runs(self, starling.load("run"), run)
+        np.testing.assert_array_equal(model.predict(self.x), run.predict(self.x))
+        self.assertEqual((model.privacy_.split("run '")[0], model.summary_["clients"]), (run.privacy.split("run '")[0], 3))
+        laplace = PrivateLogisticRegression(2, delta=0).fit(self.x, self.y).summary_["privacy"]
+        self.assertEqual((laplace["mechanism"], laplace["delta"]), ("laplace", 0))
+        self.assertEqual(PrivateLogisticRegression(None).fit(self.x, self.y).summary_["privacy"]["mechanism"], "none")
+        self.assertEqual(sorted(os.listdir()), ["cache", "other", "run"])  # nothing is left of the others
+
+    def test_coefficients_are_in_units_of_the_records(self):
+        x = self.x * [100, 1, 0.01, 1] + [500, 0, 1, -3]
+        for model, y in ((PrivateLogisticRegression(4), self.y), (PrivateRegressor(4), 1000 + 50 * self.x[:, 0]),
+                         (PrivateLogisticRegression(4), np.array(["a", "b", "c"])[np.digitize(self.x[:, 0], [-0.3, 0.3])]),
+                         (PrivateLogisticRegression(None, options={"scale": "1/100"}), self.y)):
+            model.fit(x, y)
+            scores = model.predict(x) if isinstance(model, PrivateRegressor) else model.decision_function(x)
+            np.testing.assert_allclose(np.squeeze(x @ model.coef_.T + model.intercept_), scores, rtol=1e-9, atol=1e-9)
+            self.assertEqual(model.coef_names_, ["x0", "x1", "x2", "x3"])
+        self.assertEqual(np.shape(model.coef_), (1, 4))
+        self.assertGreater(PrivateRegressor(8).fit(x, 1000 + 50 * self.x[:, 0]).score(x, 1000 + 50 * self.x[:, 0]), 0.5)
+
+    @needs("pandas")
+    def test_data_frames(self):
+        frame, labels = messy()
+        model = PrivateLogisticRegression(8, options=SEEDED).fit(frame, labels)
+        self.assertEqual(list(model.classes_), ["ill", "well"])
+        self.assertEqual(list(model.feature_names_in_), list(frame.columns))
+        self.assertEqual((model.n_features_in_, model.coef_.shape), (5, (1, 9)))
+        self.assertEqual(model.coef_names_, ["age", "site=north, old", "site=south", "site=west", "smokes", "grade=1", "grade=2", "grade=3", "visits"])
+        self.assertGreater(model.score(frame, labels), 0.8)
+        import pandas
+        wide = pandas.get_dummies(frame.astype({"visits": float}))
+        np.testing.assert_allclose(wide.to_numpy(float) @ model.coef_[0, [0, 4, 8, 1, 2, 3, 5, 6, 7]] + model.intercept_[0],
+                                   model.decision_function(frame), rtol=1e-9)
+        texts = frame.assign(site=frame.site.astype(object)).iloc[:5]  # as from a file
+        np.testing.assert_array_equal(model.predict_proba(texts), model.predict_proba(frame)[:5])
+        network = PrivateClassifier((4,), 8, options={**SEEDED, "epochs": 1}).fit(frame, labels)
+        self.assertEqual(set(network.predict(frame)) - {"ill", "well"}, set())
+        wrong = {"site' has texts.*CategoricalDtype": frame.assign(site=frame.site.astype(object)),
+                 "age' has dates.*dt.days": frame.assign(age=pandas.Timestamp("2020-01-01")),
+                 "contains NaN": frame.assign(age=frame.age.where(frame.age > 50)), "contain NaN|contains NaN": frame.assign(site=frame.site.where(frame.smokes))}
+        for message, each in wrong.items():
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                model.fit(each, labels)
+        with self.assertRaisesRegex(ValueError, "'site': 900 values are none of the categories.*north, old, south, west"):
+            model.predict(frame.assign(site="east"))
+        with self.assertRaisesRegex(ValueError, "feature names"):
+            model.predict(frame[list(frame.columns[::-1])])
+        with self.assertRaisesRegex(starling.DataError, "the same index in another order"):
+            model.fit(frame, pandas.Series(labels, index=frame.index[::-1]))
+
+    @needs("pandas")
+    def test_missing_values(self):
+        frame, labels = messy()
+        frame = frame.assign(age=frame.age.where(frame.age > 50))
+        for rule, width in (("zero", 9), ("indicator", 14)):
+            model = PrivateLogisticRegression(8, options={**SEEDED, "missing": rule}).fit(frame, labels)
+            self.assertEqual((model.coef_.shape, len(model.coef_names_)), ((1, width), width))
+            self.assertGreater(model.score(frame, labels), 0.6)
+            self.assertGreater(PrivateClassifier((4,), 8, options={**SEEDED, "missing": rule}).fit(frame, labels).score(frame, labels), 0.3)
+        with self.assertRaisesRegex(ValueError, "NaN"):
+            PrivateLogisticRegression().fit(np.where(self.x > 0.9, np.nan, self.x), self.y)
+
+    def test_labels(self):
+        for y, message in ((np.ones(600), "one class"), (self.x[:, 0], "Unknown label type"), (np.array(["b", None] * 300, dtype=object), ".")):
+            with self.assertRaisesRegex((ValueError, TypeError), message):
+                PrivateLogisticRegression().fit(self.x, y)
+        named = PrivateLogisticRegression(classes=["no", "perhaps", "yes"]).fit(self.x, np.where(self.y > 0, "yes", "no"))
+        self.assertEqual(named.predict_proba(self.x).shape, (600, 3))
+        np.testing.assert_allclose(named.predict_proba(self.x).sum(axis=1), 1)
+        with self.assertRaisesRegex(ValueError, "classes: .* labels are none of no, perhaps"):
+            PrivateLogisticRegression(classes=["no", "perhaps"]).fit(self.x, np.where(self.y > 0, "yes", "no"))
+
+    def test_owners(self):
+        owners = np.array(["b", "a", "c"])[np.arange(600) % 3]
+        model = PrivateLogisticRegression(output="run", options=SEEDED).fit(self.x, self.y, owners=owners)
+        parts = [(self.x[i::3], self.y[i::3]) for i in (1, 0, 2)]
+        same_runs(self, starling.load("run"), starling.omd(records=parts, mechanism="gaussian", total_epsilon=1, delta=1e-5, intercept=True,
+                                                          noise_key="seed", progress="off"))
+        self.assertEqual(model.summary_["clients"], 3)
+        with self.assertRaisesRegex(ValueError, "owners has 3 entries for 600 records"):
+            model.fit(self.x, self.y, owners=owners[:3])
+
+    def test_pickled_and_cloned(self):
+        for model in three(random_state=np.random.RandomState(1)):
+            model.fit(self.x, self.y)
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(self.x), model.predict(self.x))
+            self.assertFalse(hasattr(clone(model), "model_") or hasattr(model, "partial_fit"))
+
+    def test_pipelines_and_searches(self):
+        x, y = load_breast_cancer(return_X_y=True)
+        train, test, labels, known = train_test_split(x, y, random_state=0)
+        pipeline = make_pipeline(FunctionTransformer(np.log1p), PrivateLogisticRegression(4, options=SEEDED))
+        self.assertGreater(pipeline.fit(train, labels).score(test, known), 0.85)
+        self.assertEqual(len(cross_val_score(pipeline, train, labels, cv=3, error_score="raise")), 3)
+        search = GridSearchCV(pipeline, {"privatelogisticregression__clients": [1, 4]}, cv=2, error_score="raise")
+        with unittest.mock.patch.object(Fits, "count", 0), warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always", PrivacyWarning)
+            pipeline.fit(train, labels)
+            self.assertEqual([each.message for each in shown], [])
+            search.fit(train, labels)
+            self.assertEqual(Fits.count, 6)
+        self.assertEqual({each.category for each in shown}, {PrivacyWarning})
+        self.assertRegex(str(shown[0].message), "each private fit pays by itself.*GridSearchCV")
+        with unittest.mock.patch.object(Fits, "count", 9), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            PrivateLogisticRegression(None).fit(self.x, self.y)  # nobody pays
+
+    @harness.slow
+    def test_searches_of_many_processes_warn(self):
+        done = self.script(1, "from sklearn.model_selection import GridSearchCV\nfrom sklearn.datasets import load_iris\n"
+                              "from starling.sklearn import PrivateLogisticRegression\n"
+                              "GridSearchCV(PrivateLogisticRegression(), {'clients': [1]}, cv=2, n_jobs=2, refit=False, error_score='raise')"
+                              ".fit(*load_iris(return_X_y=True))\n")
+        self.assertIn("each private fit pays by itself", done.stderr)
+
+    def test_nothing_is_printed(self):
+        text = ("import numpy, starling\nfrom starling.sklearn import PrivateLogisticRegression\n"
+                "x = numpy.random.default_rng(1).normal(500, 20, size=(90, 3)); y = x[:, 0] > 500\n"
+                "PrivateLogisticRegression(clients=3, progress={0!r}).fit(x, y).predict(x)\n"
+                "starling.omd(records=(x, y), clients=3, mechanism='none', progress={0!r}, output='run-{0}').predict(x, 'score')\n")
+        done = self.script(1, text.format("off"), name="off.py")
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+        self.assertIn("note: ", self.script(1, text.format("on"), name="on.py").stderr)
+
+    def test_without_scikit_learn(self):
+        done = self.script(1, "import sys\nsys.modules['sklearn'] = None\nimport starling\nprint(starling.__version__)\n"
+                              "try: import starling.sklearn\nexcept ImportError as error: print(error)\n")
+        self.assertRegex(done.stdout, r"(?s)\d\..*starling.sklearn needs scikit-learn.*pip install scikit-learn")
+
+    @harness.slow
+    def test_under_mpirun(self):
+        done = self.script(2, "import starling\nfrom starling.sklearn import PrivateRegressor\n"
+                              "try: PrivateRegressor().fit([[1.0], [2.0]] * 9, [1.0, 2.0] * 9)\nexcept starling.UsageError as error: print(error)\n")
+        self.assertIn("an estimator learns in one process", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
