@@ -421,4 +421,24 @@ double prefix_noise(const std::optional<NoiseCorrelation>& correlation, Round ro
   return noise_factor(*correlation) * std::sqrt(prefix_square(real_weights(*correlation), rounds));
 }
 
+// From the last release to the first: `later` is what S_j after a round weighs in the sum.
+double noise_of_sum(const std::optional<NoiseCorrelation>& correlation, const std::vector<Round>& rounds,
+                    const std::vector<double>& factors) {
+  const RealWeights weights = correlation ? real_weights(*correlation) : RealWeights{};
+  Pair later{};
+  Precise square = 0;
+  for (std::size_t i = rounds.size(); i-- > 0;) {
+    if (i + 1 < rounds.size()) {
+      const auto gap = static_cast<Precise>(rounds[i + 1] - rounds[i] - 1);
+      for (std::size_t j = 0; j < buffers; ++j) later[j] *= std::pow(weights.theta[j], gap);
+    }
+    const Precise factor = factors[i] + later[0] + later[1];
+    square += factor * factor;
+    for (std::size_t j = 0; j < buffers; ++j) {
+      later[j] = weights.theta[j] * later[j] - weights.omega[j] * static_cast<Precise>(factors[i]);
+    }
+  }
+  return static_cast<double>(std::sqrt(square));
+}
+
 }  // namespace starling

@@ -63,4 +63,10 @@ struct CorrelationLimits {
 /// independent noise √((rounds + 1)/2).
 [[nodiscard]] double prefix_noise(const std::optional<NoiseCorrelation>& correlation, Round rounds);
 
+/// ‖C⁻ᵀ η‖: the deviation of Σ η_i o_{t_i} in multiples of the deviation of Z, for releases in the rounds `rounds`,
+/// ascending, with the factors `factors`. Rounds without a release have no noise of their own. ‖η‖ for independent
+/// noise.
+[[nodiscard]] double noise_of_sum(const std::optional<NoiseCorrelation>& correlation, const std::vector<Round>& rounds,
+                                  const std::vector<double>& factors);
+
 }  // namespace starling

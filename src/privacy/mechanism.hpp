@@ -118,9 +118,9 @@ class Protection : protected Release {
   /// Neighbours differ in one replaced record: its clipped gradient moves by up to 2C, not C.
   [[nodiscard]] virtual Charge charge(double price) const = 0;
   [[nodiscard]] virtual PriceKind price_kind() const = 0;
-  /// Standard deviation of the client's own noise in a component of the first mean at the highest price, where others
-  /// share noise beside it.
-  [[nodiscard]] virtual std::optional<double> own_deviation() const { return std::nullopt; }
+  /// Standard deviation of a client's own noise in a component of its first mean at this price, without noise that
+  /// pairs share; 0 without noise, none where it is not known.
+  [[nodiscard]] virtual std::optional<double> own_deviation(double /*price*/) const { return std::nullopt; }
   /// How charges rise for somebody with a record in each of many releases.
   [[nodiscard]] virtual Accumulation accumulation() const { return {}; }
   /// The unit that `charge` counts.

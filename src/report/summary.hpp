@@ -140,6 +140,14 @@ struct Tuning {
 /// A chosen value for people: the beginning of a long one.
 [[nodiscard]] std::string shown_value(const std::string& value);
 
+/// The noise that releases have added to the common model.
+struct AddedNoise {
+  /// Standard deviation of the noise in each parameter of the start less the sum of all released steps, as if no later
+  /// step had answered it; 0 without noise.
+  std::optional<double> deviation;
+  std::string unknown;  ///< why there is none
+};
+
 /// Steps of clients.
 struct Steps {
   double largest_debt = 0;    ///< largest step debt of a client at the end, in steps of the first round

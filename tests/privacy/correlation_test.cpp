@@ -213,4 +213,32 @@ TEST(NoiseCorrelation, RefusesWhatIsNoCorrelation) {
   EXPECT_THROW(static_cast<void>(norm_of_all_rounds(best_correlation(8, 1), 0)), UsageError);
 }
 
+/// Against Σ η_t o_t written out: o = C⁻¹ Z, in which rounds without a release have no Z.
+TEST(Correlation, NoiseOfASumIsThatOfItsReleases) {
+  const NoiseCorrelation correlation = of_table({0.3, 0.2}, {0.6, 0.1});
+  struct Case {
+    std::vector<Round> rounds;
+    std::vector<double> factors;
+  };
+  for (const auto& [rounds, factors] : {Case{{0, 1, 2, 3}, {1, 1, 1, 1}},
+                                        {{0, 1, 2, 3, 4}, {2, 0.5, 1, 0, 3}},
+                                        {{1, 2, 5, 9}, {1, -1, 2, 0.5}},
+                                        {{7}, {3}},
+                                        {{}, {}}}) {
+    const std::vector<double> inverse = inverse_of(correlation, 10);
+    double square = 0;
+    double independent = 0;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      double of_release = 0;
+      for (std::size_t k = i; k < rounds.size(); ++k) {
+        of_release += factors[k] * inverse[static_cast<std::size_t>(rounds[k] - rounds[i])];
+      }
+      square += of_release * of_release;
+      independent += factors[i] * factors[i];
+    }
+    EXPECT_NEAR(noise_of_sum(correlation, rounds, factors), std::sqrt(square), 1e-12);
+    EXPECT_NEAR(noise_of_sum(std::nullopt, rounds, factors), std::sqrt(independent), 1e-12);
+  }
+}
+
 }  // namespace starling::correlation_test

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/commands.hpp"
+#include "coefficients.hpp"
 #include "comparison.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
@@ -29,8 +30,9 @@ struct ReportRequest {
   ComparisonRequest comparison;
   TableFormat format = TableFormat::text;
   std::vector<std::string> picture_formats;
-  std::string html;  ///< file for a page; empty: none
-  std::string csv;   ///< empty, "history" or "models"
+  std::string html;          ///< file for a page; empty: none
+  std::string csv;           ///< empty, "history" or "models"
+  std::string coefficients;  ///< a format of the table of coefficients; empty: none
   bool json = false;
   bool pictures = true;
   std::string output;
@@ -78,6 +80,14 @@ Options report_options(ReportRequest& request) {
                      "models: the recorded models as round, client, coordinate, value",
                      {.words = {"history", "models"}, .implied = "history", .relations = {excludes("json", shows)}}),
               request.csv);
+  options.add(option("coefficients", "[FORMAT]",
+                     "print the coefficients of a linear model and nothing else, in the units of the data: with "
+                     "standard error, interval, z, p, odds ratio, and the deviation of the noise, as far as they are "
+                     "known. FORMAT is text (the default), csv, markdown, latex or html",
+                     {.words = coefficient_formats(),
+                      .implied = "text",
+                      .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows)}}),
+              request.coefficients);
   options.add(
       declared("json",
                {.help = "print summary.json and nothing else; of an unfinished run the same keys with null for what is "
@@ -139,9 +149,12 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   check(several || (request.comparison.by.empty() && request.comparison.metrics.empty() &&
                     request.format == TableFormat::text),
         "--by, --metric and --format with one run: they are for comparisons. Name several runs, or leave them out.");
-  check(!several || (request.csv.empty() && !request.json),
+  check(!several || (request.csv.empty() && !request.json && request.coefficients.empty()),
         "runs '{}' with {}: it is of one run. Name one (--csv takes history or models), or take --format csv.",
-        fmt::join(request.runs, "', '"), request.json ? "--json" : "--csv");
+        fmt::join(request.runs, "', '"),
+        request.json          ? "--json"
+        : request.csv.empty() ? "--coefficients"
+                              : "--csv");
   return request;
 }
 
@@ -204,7 +217,10 @@ void compare(const ReportRequest& request) {
 
 void show(const ReportRequest& request) {
   const RunReport run(request.runs.front());
-  if (request.json) {
+  if (!request.coefficients.empty()) {
+    const SavedModel model = read_model(run.path() + "/" + model_file_name);
+    print(CoefficientTable(model, view_of(run)).text(request.coefficients));
+  } else if (request.json) {
     print(run.json());
   } else if (!request.html.empty()) {
     write_page(request, page_of(run, request.pictures));

@@ -57,6 +57,8 @@ std::string latex_cell(std::string text) {
   replace_all(text, "~", "\\textasciitilde{}");
   replace_all(text, "^", "\\textasciicircum{}");
   replace_all(text, "±", "$\\pm$");
+  replace_all(text, "<", "$<$");
+  replace_all(text, ">", "$>$");
   return text;
 }
 

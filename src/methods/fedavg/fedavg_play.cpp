@@ -5,6 +5,7 @@
 #include "methods/methods.hpp"
 #include "run/life_cycle.hpp"
 #include "run/play_at_root.hpp"
+#include "run/results/added_noise.hpp"
 
 namespace starling {
 
@@ -14,8 +15,11 @@ class FedAvgPlay final : public PlayAtRoot {
  public:
   FedAvgPlay(const BegunRun& begun, const Method& method, FedAvgParts& parts)
       : PlayAtRoot(begun, method, *parts.model, parts.config.fedavg.rounds, steps_of(parts.config.fedavg)),
+        begun_(begun),
         parts_(parts) {
     Vector factors = run_.inputs.factors_of_own_means(run_.inputs.dataset.streams);
+    shares_ = parts.weights;
+    for (std::size_t k = 0; k < shares_.size(); ++k) noise_weights_.push_back(shares_[k] * factors[k]);
     clients_.emplace(clients_of_rank(begun));
     protocol_ = std::make_unique<FedAvg>(root_, *clients_, parts.config.fedavg, parts.start, begun.privacy->mechanism(),
                                          std::move(parts.weights), std::move(factors));
@@ -37,6 +41,7 @@ class FedAvgPlay final : public PlayAtRoot {
     summary.average = name_of(parts_.config.average);
     summary.add(parts_.tuning);
     PlayAtRoot::summarise(summary, std::move(models), end);
+    summary.add(noise_of_run());
   }
 
   [[nodiscard]] std::optional<SavedModel> saved_model() const override {
@@ -50,7 +55,18 @@ class FedAvgPlay final : public PlayAtRoot {
     return steps;
   }
 
+  /// **Collective.**
+  [[nodiscard]] AddedNoise noise_of_run() const {
+    const FedAvgSettings& settings = parts_.config.fedavg;
+    const auto length = [&settings](Round step) { return settings.length(step / settings.local_steps, step); };
+    return added_noise(begun_, *protocol_,
+                       {length, noise_weights_, shares_, true, average_ ? "the model is a mean over rounds" : ""});
+  }
+
+  const BegunRun begun_;
   FedAvgParts& parts_;
+  Vector shares_;         ///< n_k
+  Vector noise_weights_;  ///< of the local clients' releases in the sum of n_k w_k
   std::optional<AggregatedClients> clients_;
   KeptChoices kept_choices_{parts_.tuning};
   std::optional<ModelAverage> average_;

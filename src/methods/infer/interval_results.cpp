@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/numerics/kernels.hpp"
+#include "output/model_file/own_units.hpp"
 
 namespace starling {
 
@@ -46,26 +47,6 @@ std::optional<Settling> settling_from(View numbers) {
                   numbers[3], numbers[4], static_cast<std::size_t>(numbers[5])};
 }
 
-/// With scores b0 + Σ b_j (x_j − m_j)/s_j of a label (y − m)/s, or y itself: slope j is s b_j/s_j, and the intercept is
-/// m + s (b0 − Σ b_j m_j/s_j). Without an intercept there are only the slopes.
-AffineMap to_own_units(const PublicConstants& constants, bool intercept) {
-  const std::size_t p = constants.standardisation.size();
-  const std::size_t d = p + (intercept ? 1 : 0);
-  const Standardisation label = constants.label_standardisation.value_or(Standardisation());
-  Columns rows(d, d);
-  Vector offset(d);
-  for (std::size_t j = 0; j < p; ++j) {
-    const auto& [mean, deviation, limit] = constants.standardisation[j];
-    rows[j][j] = label.deviation / deviation;
-    if (intercept) rows[p][j] = -label.deviation * mean / deviation;
-  }
-  if (intercept) {
-    rows[p][p] = label.deviation;
-    offset[p] = label.mean;
-  }
-  return {std::move(rows), std::move(offset)};
-}
-
 }  // namespace
 
 std::string quoted_names(const std::vector<std::size_t>& coefficients, const std::vector<std::string>& names) {
@@ -87,7 +68,9 @@ IntervalResults::IntervalResults(const IntervalFacts& facts, InferEngine& engine
   if (!facts_.standardised || config_.intervals_text == "none") return;
   own_recorder_.emplace(recorder_of(facts_, engine, false));
   if (engine.paths() == 0) return;
-  to_own_units_ = to_own_units(facts_.constants.value(), config_.intercept);
+  const PublicConstants& constants = facts_.constants.value();
+  const std::size_t features = facts_.dimension - (config_.intercept ? 1 : 0);
+  to_own_units_ = OwnUnits(constants, constants.label_standardisation, features, config_.intercept).map();
   own_recorder_->see_through(*to_own_units_);
 }
 

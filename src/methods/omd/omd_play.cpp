@@ -16,6 +16,7 @@
 #include "report/pictures/pictures.hpp"
 #include "report/view/run_reading.hpp"
 #include "run/life_cycle.hpp"
+#include "run/results/added_noise.hpp"
 #include "run/results/run_results.hpp"
 #include "run_canaries.hpp"
 
@@ -50,6 +51,7 @@ class OmdPlay final : public Play {
   void add_regret(Summary& summary, bool stopped);
   [[nodiscard]] Regret find_regret_of_run();
   void add_weights(Summary& summary);
+  [[nodiscard]] AddedNoise noise_of_run();
   [[nodiscard]] std::vector<std::string> draw(const std::vector<NetworkFigures>& history) const;
 
   const BegunRun begun_;
@@ -59,6 +61,7 @@ class OmdPlay final : public Play {
   const OmdConfig& config_ = parts_.config;
   KeptChoices kept_choices_{parts_.tuning};
   std::optional<PersonModel> persons_;   ///< of runs of unit person
+  Vector noise_factors_;                 ///< of the clients' releases in their steps; empty: 1
   std::optional<RunCanaries> canaries_;  ///< of runs that audit themselves
   std::optional<MixingChannel> channel_;
   std::optional<DecentralizedOmd> omd_;
@@ -83,6 +86,7 @@ Learning OmdPlay::make_learning() {
   }
   Vector factors;
   if (config_.weights == ClientWeights::equal) factors = run_.inputs.factors_of_own_means(run_.inputs.dataset.streams);
+  noise_factors_ = factors;
   return {parts_.constraints ? parts_.constraints->model(model) : model,
           mechanism,
           begun_.privacy->accounts(),
@@ -201,7 +205,35 @@ void OmdPlay::summarise(Summary& summary, Released<Columns> models, const Rounds
     summary.part<Consensus>().left =
         std::pow(*contraction, static_cast<double>(end.done * config_.mixing.gossip_steps));
   }
-  if (config_.learns()) add_weights(summary);
+  if (!config_.learns()) return;
+  add_weights(summary);
+  summary.add(noise_of_run());
+}
+
+/// Mixing keeps Σ w x, of which a step takes η ĝ. **Collective.**
+AddedNoise OmdPlay::noise_of_run() {
+  ReleasedSteps steps{[this](Round t) { return config_.omd.step_at(t); }, noise_factors_, {}, false, {}};
+  const View masses = omd_->masses();
+  steps.shares.assign(masses.begin(), masses.end());
+  if (steps.weights.empty()) steps.weights.assign(steps.shares.size(), 1.0);
+  bool all_steps = config_.omd.first_round == 0;
+  for (std::size_t k = 0; k < masses.size(); ++k) {
+    const double weight = omd_->effective_weight(k);
+    all_steps =
+        all_steps && omd_->is_there(k) && omd_->mass_in_flight(k) == 0 && !(weight < 1) && omd_->debts()[k] == 0;
+  }
+  if (parts_.mirror->scale_of_steps(method_.dimension()).in_exponents || !parts_.domain->is_everything()) {
+    steps.unknown = "it passes through a mirror map or a projection";
+  } else if (parts_.constraints) {
+    steps.unknown = "constraints bend the steps";
+  } else if (config_.average != Averaging::none) {
+    steps.unknown = "the model is a mean over rounds";
+  } else if (config_.mixing.mixing != Mixing::push_sum) {
+    steps.unknown = "plain mixing weighs clients by the graph";
+  } else if (!run_.agreement.all(declare_public(all_steps)) || config_.mixing.deadline) {
+    steps.unknown = "not every step or message has arrived in full";
+  }
+  return added_noise(begun_, *omd_, steps);
 }
 
 /// **Collective.**

@@ -159,7 +159,7 @@ PairsAudit::Runs::Runs(Mechanism& mechanism, double price, PairsAuditPlan plan, 
       coordinates_(std::min(coordinates_seen, mechanism.settings().dimension)),
       records_(static_cast<double>(mechanism.settings().batch)),
       step_(mechanism.settings().clip / static_cast<double>(gaussian_reach(price))),
-      own_sigma_(mechanism.own_deviation().value() * records_ / step_),
+      own_sigma_(mechanism.own_deviation(mechanism.settings().price.most).value() * records_ / step_),
       record_(mechanism.settings().dimension, 0.0) {
   if (const auto& correlation = mechanism.settings().correlation) {
     uses_ = correlation->uses;

@@ -21,7 +21,7 @@ class Gaussian final : public GridMechanism<Norm::l2> {
 
   [[nodiscard]] Charge charge(double price) const override { return Charge::gaussian(price); }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
-  [[nodiscard]] std::optional<double> own_deviation() const override { return deviation(settings_.price.most); }
+  [[nodiscard]] std::optional<double> own_deviation(double price) const override { return deviation(price); }
   [[nodiscard]] std::string description() const override {
     return clipping() +
            fmt::format(

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include "privacy/keys/keystream.hpp"
 #include "privacy/noise/grid.hpp"
@@ -17,6 +18,9 @@ class Laplace final : public GridMechanism<Norm::l1> {
     return Charge::laplace(laplace_epsilon(sensitivity(price)));
   }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::epsilon; }
+  [[nodiscard]] std::optional<double> own_deviation(double price) const override {
+    return std::numbers::sqrt2 * mean_noise(price);
+  }
   [[nodiscard]] std::string description() const override {
     return clipping() +
            fmt::format(

@@ -14,6 +14,7 @@ class MechanismDecorator : public Mechanism {
   [[nodiscard]] Clip clip() const override { return inner_.clip(); }
   [[nodiscard]] Charge charge(double price) const override { return inner_.charge(price); }
   [[nodiscard]] PriceKind price_kind() const override { return inner_.price_kind(); }
+  [[nodiscard]] std::optional<double> own_deviation(double price) const override { return inner_.own_deviation(price); }
   [[nodiscard]] Accumulation accumulation() const override { return inner_.accumulation(); }
   [[nodiscard]] PrivacyUnit unit() const override { return inner_.unit(); }
   [[nodiscard]] std::string neighbours() const override { return inner_.neighbours(); }

@@ -20,6 +20,7 @@ class None final : public Mechanism {
   }
   [[nodiscard]] Charge charge(double /*price*/) const override { return Charge::unbounded(); }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::none; }
+  [[nodiscard]] std::optional<double> own_deviation(double /*price*/) const override { return 0; }
   [[nodiscard]] std::string description() const override {
     return "No noise is added: the mean gradients are released as they are, and nothing is proved of them.";
   }

@@ -50,7 +50,9 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] Accumulation accumulation() const override;
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
-  [[nodiscard]] std::optional<double> own_deviation() const override { return first_->own_deviation(); }
+  [[nodiscard]] std::optional<double> own_deviation(double price) const override {
+    return first_->own_deviation(price);
+  }
   [[nodiscard]] std::string description() const override;
   /// The noise of first parts, which alone may be correlated.
   void persist(Snapshot& snapshot) override { first_->persist(snapshot); }

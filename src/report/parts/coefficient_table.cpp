@@ -1,7 +1,6 @@
 // The table of coefficients at the end of `starling infer`.
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "parts.hpp"
 
@@ -21,19 +20,6 @@ struct Column {
   double level = 0;
   std::vector<Interval> cells;
 };
-
-/// Clients whose paths have not settled; without clients, none stands for the one path.
-using Unsettled = std::set<std::optional<Client>>;
-
-Unsettled unsettled_of(const SummaryView& summary) {
-  Unsettled unsettled;
-  for (const SummaryView& client : summary.list("per_client")) {
-    if (client.has("settled") && !client.flag("settled")) unsettled.insert(static_cast<Client>(client.count("client")));
-  }
-  const bool tells = summary.has("settling.drift") || summary.has("settling.knows_scales");
-  if (unsettled.empty() && tells && !summary.flag("settled")) unsettled.insert(std::nullopt);
-  return unsettled;
-}
 
 /// The intervals of one method, and of one client if clients have their own.
 struct Block {
@@ -234,6 +220,16 @@ std::string regression_table(const SummaryView& summary) {
 }
 
 }  // namespace
+
+Unsettled unsettled_of(const SummaryView& summary) {
+  Unsettled unsettled;
+  for (const SummaryView& client : summary.list("per_client")) {
+    if (client.has("settled") && !client.flag("settled")) unsettled.insert(static_cast<Client>(client.count("client")));
+  }
+  const bool tells = summary.has("settling.drift") || summary.has("settling.knows_scales");
+  if (unsettled.empty() && tells && !summary.flag("settled")) unsettled.insert(std::nullopt);
+  return unsettled;
+}
 
 std::string coefficient_table(const SummaryView& summary) {
   const std::string table = regression_table(summary);

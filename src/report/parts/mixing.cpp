@@ -75,6 +75,10 @@ std::string pace_rows(const SummaryView& summary) {
 void add_steps(const Summary& summary, Json& json) {
   const Steps& steps = summary.get<Steps>();
   json["step_debt"] = number_json(steps.largest_debt);
+  if (const auto* const noise = summary.find<AddedNoise>()) {
+    json["added_noise"] = {{"deviation", number_json(noise->deviation)},
+                           {"unknown", noise->unknown.empty() ? Json() : Json(noise->unknown)}};
+  }
   if (steps.cap) json["step_cap"] = number_json(*steps.cap);
   if (const auto* const weights = summary.find<EffectiveWeights>()) add_weights(*weights, json);
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,9 @@ extern const SummaryPart traffic_part;
 
 /// The intervals of a summary under this key; empty where it has none.
 [[nodiscard]] std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key = "intervals");
+/// Clients whose paths have not settled; without clients, none stands for the one path.
+using Unsettled = std::set<std::optional<Client>>;
+[[nodiscard]] Unsettled unsettled_of(const SummaryView& summary);
 /// The table of coefficients and the joint test of `starling infer`; empty for other commands.
 [[nodiscard]] std::string coefficient_table(const SummaryView& summary);
 /// The cells of a study; empty for other runs.

@@ -138,7 +138,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   }
   run.parameters += correlation_text() + pairs_text();
   if (facts_.pairs) {
-    if (const std::optional<double> own = protection_->own_deviation())
+    if (const std::optional<double> own = protection_->own_deviation(protection_->settings().price.most))
       run.parameters += fmt::format(" own-deviation={}", *own);
   }
   if (facts_.trust && !facts_.pairs)

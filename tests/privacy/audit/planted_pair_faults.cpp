@@ -42,7 +42,9 @@ class NoiseMetTwice final : public Mechanism {
   [[nodiscard]] Clip clip() const override { return honest_->clip(); }
   [[nodiscard]] Charge charge(double price) const override { return honest_->charge(price); }
   [[nodiscard]] PriceKind price_kind() const override { return honest_->price_kind(); }
-  [[nodiscard]] std::optional<double> own_deviation() const override { return honest_->own_deviation(); }
+  [[nodiscard]] std::optional<double> own_deviation(double price) const override {
+    return honest_->own_deviation(price);
+  }
   [[nodiscard]] std::string description() const override { return "for tests of audits; not private"; }
 
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
@@ -53,7 +55,7 @@ class NoiseMetTwice final : public Mechanism {
     std::vector<std::int64_t> noise(settings_.dimension, 0);
     const double m = static_cast<double>(settings_.batch);
     const double step = settings_.clip / static_cast<double>(gaussian_reach(price));
-    pairs_[static_cast<std::size_t>(address.round % 2)]->add(even, own_deviation().value() * m / step, noise);
+    pairs_[static_cast<std::size_t>(address.round % 2)]->add(even, own_deviation(price).value() * m / step, noise);
     noisy_mean.update([&](Vector& mean) {
       for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += static_cast<double>(noise[j]) * step / m;
     });
