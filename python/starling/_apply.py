@@ -11,24 +11,24 @@ from ._records import NAME, table_of
 from ._tables import as_table, read_columns
 
 
-def predictions(words, offer):
-    """{column: array} of the table that `starling predict` writes."""
+def predictions(words, offer, choose):
+    """{column: array} of the columns that are chosen of the table that `starling predict` writes."""
     with tempfile.TemporaryDirectory(prefix="starling-") as folder:
         path = os.path.join(folder, "predictions.csv")
         run_words(["predict", *words, f"--output={path}", "--progress=off"], offer)
-        return read_columns(path)
+        return read_columns(path, choose)
 
 
-def chosen(table, what, x):
-    """The columns of a table of predictions for the records x that a word names."""
+def columns_for(what, names):
+    """The columns of a table of predictions that a word names."""
     if what == "table":
-        return as_table({name: table[name] for name in list(table)[1:]}, x)
+        return names[1:]
     if what is None:
-        return table[list(table)[-1]]
-    found = [values for name, values in table.items() if name == what or name.startswith(what + "_")]
+        return names[-1:]
+    found = [name for name in names if name == what or name.startswith(what + "_")]
     if not found:
-        raise ValueError(f"predict: there is no column '{what}'. The columns are: {', '.join(list(table)[1:])}.")
-    return found[0] if len(found) == 1 else np.column_stack(found)
+        raise ValueError(f"predict: there is no column '{what}'. The columns are: {', '.join(names[1:])}.")
+    return found
 
 
 def apply_model(path, x, what=None, client=None, own=None):
@@ -39,4 +39,8 @@ def apply_model(path, x, what=None, client=None, own=None):
         words.append(f"--model={own}" if plugin else f"--model=own:{name_of(own)}")
     if client is not None:
         words.append(f"--client={client}")
-    return chosen(predictions(words, Offer({NAME: table_of(x, "predict")}, None if plugin else own)), what, x)
+    offer = Offer({NAME: table_of(x, "predict")}, None if plugin else own)
+    found = predictions(words, offer, lambda names: columns_for(what, names))
+    if what == "table":
+        return as_table(found, x)
+    return np.column_stack([*found.values()]) if len(found) > 1 else [*found.values()][0]

@@ -22,12 +22,14 @@ def column_of(texts):
         numbers = np.array([float(text) if text else np.nan for text in texts])
     except ValueError:
         return np.array(texts, dtype=object)
-    rounded = any(text.lstrip("-").isdigit() and str(int(value)) != text for text, value in zip(texts, numbers))
+    whole = {texts[i] for i in np.flatnonzero(numbers == np.floor(numbers))}
+    rounded = any(text.lstrip("-").isdigit() and str(int(float(text))) != text for text in whole)
     return np.array(texts, dtype=object) if rounded else numbers
 
 
-def read_columns(path):
-    """The columns of a CSV file with a line of names."""
+def read_columns(path, choose=list):
+    """{name: column} of a CSV file with a line of names, for the names that `choose` takes of their list."""
     with open(path, newline="", encoding="utf-8") as file:
         names, *rows = csv.reader(file)
-    return {name: column_of([row[i] for row in rows]) for i, name in enumerate(names)}
+    chosen = choose(names)
+    return {name: column_of([row[i] for row in rows]) for i, name in enumerate(names) if name in chosen}

@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import re
 import tempfile
+import threading
 import warnings
 from typing import Any
 
@@ -61,6 +62,9 @@ class PrivacyWarning(UserWarning):
     """Records may pay more than one fit says."""
 
 
+ONE = threading.Lock()  # commands of starling wait for each other
+
+
 class Fits:
     """The number of private fits of this process."""
 
@@ -86,12 +90,15 @@ def declared_categories(x):
     for place, (name, kind) in enumerate(x.dtypes.items() if is_frame(x) else ()):
         if hasattr(kind, "categories"):
             found[place] = list(kind.categories)
-        elif kind.kind in "mM":
+        elif kind.kind in "mM" or kind.name.startswith("period"):
             raise ValueError(f"column '{name}' has dates or durations: they are no numbers. Give days since a public day: "
                              f"(X['{name}'] - pandas.Timestamp('2000-01-01')).dt.days.")
         elif kind.kind not in "biufc" and any(isinstance(value, str) for value in x.iloc[:, place]):
             raise ValueError(f"column '{name}' has texts: the texts that occur in records are not public. Give it the categories "
                              f"that may occur: X['{name}'].astype(pandas.CategoricalDtype([…])). Or leave it out.")
+    for name in x.columns if found else ():
+        if str(name).lower() in ("y", "label"):
+            raise ValueError(f"column '{name}': beside columns with the type category it would be taken for the labels. Rename it.")
     return found
 
 
@@ -197,7 +204,7 @@ class PrivateEstimator(BaseEstimator):
         return {**noise, "seed": seed, "progress": self.progress, "intercept": True, "partition": "iid"}
 
     def _records(self, x, y, owners):
-        """({keywords of records and clients})."""
+        """Keywords of starling.omd that say whose records are which."""
         if owners is None:
             return {"records": (x, y), "clients": 1 if self.clients is None else self.clients}
         names, places = np.unique(column_or_1d(owners), return_inverse=True)
@@ -219,8 +226,9 @@ class PrivateEstimator(BaseEstimator):
             if self._is_private():
                 Fits.add()
             given = {"output": os.path.join(folder, "run") if self.output is None else self.output}
-            run = starling.omd(**{**self._options(), **self._records(self._offered(x), y, owners), **learning, **given,
-                                  **(self.options or {})})
+            keywords = {**self._options(), **self._records(self._offered(x), y, owners), **learning, **given, **(self.options or {})}
+            with ONE:
+                run = starling.omd(**keywords)
             self.summary_ = run.summary
             self.privacy_ = run.privacy
             with open(run.file("model.h5"), "rb") as file:
@@ -246,7 +254,8 @@ class PrivateEstimator(BaseEstimator):
             path = os.path.join(folder, "model.h5")
             with open(path, "wb") as file:
                 file.write(self.model_)
-            return apply_model(path, x, what)
+            with ONE:
+                return apply_model(path, x, what)
 
 
 class LinearEstimator(PrivateEstimator):

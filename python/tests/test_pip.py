@@ -50,6 +50,11 @@ class Pip(PythonCase):
         found = self.install("nowhere", code=1)
         self.assertRegex(found, rf"STARLING_BUILD=nowhere: no folder of that name has a build, neither in {self.folder} nor in {SOURCE}\.")
 
+    def test_a_build_for_another_python(self):
+        text = "import sys; sys.path.insert(0, sys.argv[1]); import pip_backend as backend; backend.MODULE = 'of-another.so'; backend.package()"
+        found = self.done([self.own, "-c", text, SOURCE / "python"], code=1, STARLING_BUILD=os.environ["STARLING_BUILD"])
+        self.assertRegex(found, "is for another Python: it has no of-another.so. Configure it with -DPython_EXECUTABLE=")
+
 
 if __name__ == "__main__":
     unittest.main()

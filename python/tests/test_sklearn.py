@@ -15,6 +15,7 @@ if importlib.util.find_spec("sklearn") is None:
     print("skipped: scikit-learn is not installed")
     sys.exit(0)
 
+from joblib import parallel_backend
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -133,6 +134,7 @@ class Use(PythonCase):
         self.assertEqual(set(network.predict(frame)) - {"ill", "well"}, set())
         wrong = {"site' has texts.*CategoricalDtype": frame.assign(site=frame.site.astype(object)),
                  "age' has dates.*dt.days": frame.assign(age=pandas.Timestamp("2020-01-01")),
+                 "grade' has dates": frame.assign(grade=pandas.Period("2020")), "column 'Label': .*Rename it": frame.rename(columns={"age": "Label"}),
                  "contains NaN": frame.assign(age=frame.age.where(frame.age > 50)), "contain NaN|contains NaN": frame.assign(site=frame.site.where(frame.smokes))}
         for message, each in wrong.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
@@ -196,6 +198,8 @@ class Use(PythonCase):
             search.fit(train, labels)
             self.assertEqual(Fits.count, 6)
         self.assertEqual({each.category for each in shown}, {PrivacyWarning})
+        with parallel_backend("threading"):  # runs wait for each other
+            self.assertEqual(len(cross_val_score(pipeline, train, labels, cv=3, n_jobs=3, error_score="raise")), 3)
         self.assertRegex(str(shown[0].message), "each private fit pays by itself.*GridSearchCV")
         with unittest.mock.patch.object(Fits, "count", 9), warnings.catch_warnings():
             warnings.simplefilter("error")
