@@ -34,7 +34,7 @@ class OnlyCommand {
  public:
   OnlyCommand() {
     check(!running_.exchange(true),
-          "a command of starling is running in this process (there is one at a time) call this one after it");
+          "a command of starling is running in this process: there is one at a time. Call this one after it.");
   }
   ~OnlyCommand() { running_ = false; }
   OnlyCommand(const OnlyCommand&) = delete;
@@ -226,11 +226,6 @@ PYBIND11_MODULE(_starling, module) {
   module.def("end_before_begin", &end_before_begin, py::arg("words"), py::arg("code"), py::arg("message"));
   module.def("meant_option", &meant_option, py::arg("name"), py::arg("known"));
   module.def("read_dataset", &read_dataset, py::arg("path"), py::arg("name"));
-  module.def("read_number", [](const std::string& path, const std::string& object, const std::string& attribute) {
-    return hdf5::Input(path).number(object, attribute);
-  });
-  module.def("read_texts",
-             [](const std::string& path, const std::string& name) { return hdf5::Input(path).texts(name); });
   module.def("version", &version);
   module.def("rank", [] { return started_session().rank(); });
   module.def("ranks", [] { return started_session().size(); });

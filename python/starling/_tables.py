@@ -27,9 +27,14 @@ def column_of(texts):
     return np.array(texts, dtype=object) if rounded else numbers
 
 
-def read_columns(path, choose=list):
-    """{name: column} of a CSV file with a line of names, for the names that `choose` takes of their list."""
-    with open(path, newline="", encoding="utf-8") as file:
-        names, *rows = csv.reader(file)
+def columns_of(file, choose=list):
+    """{name: column} of an open CSV file with a line of names, for the names that `choose` takes of their list."""
+    names, *rows = csv.reader(file)
     chosen = choose(names)
     return {name: column_of([row[i] for row in rows]) for i, name in enumerate(names) if name in chosen}
+
+
+def read_columns(path, choose=list):
+    """The same of the file of a path."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return columns_of(file, choose)

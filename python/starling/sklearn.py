@@ -10,6 +10,7 @@ there, as a record would pay at each call.
 from __future__ import annotations
 
 import csv
+import io
 import math
 import multiprocessing
 import os
@@ -42,9 +43,8 @@ import starling
 
 from ._apply import apply_model
 from ._errors import UsageError
-from ._native import native
 from ._records import require_one_order
-from ._run import read_dataset
+from ._tables import columns_of
 
 __all__ = ["PrivacyWarning", "PrivateClassifier", "PrivateLogisticRegression", "PrivateRegressor"]
 
@@ -184,12 +184,10 @@ class PrivateEstimator(BaseEstimator):
             for place, known in self._categories.items():
                 table.writerows([self._columns[place], text_of_category(each), code] for code, each in enumerate(known))
 
-    def _has_indicators(self):
-        return (self.options or {}).get("missing") == "indicator"
-
-    def _widths(self):
-        """How many features each column becomes, but for the one that says whether it is missing."""
-        return [len(self._categories.get(place, [None])) for place in range(self.n_features_in_)]
+    def _feature_count(self):
+        """Number of the features that the columns become."""
+        widths = [len(self._categories.get(place, [None])) for place in range(self.n_features_in_)]
+        return sum(widths) + len(widths) * ((self.options or {}).get("missing") == "indicator")
 
     def _options(self):
         """Keywords of starling.omd, but for records and output."""
@@ -210,9 +208,11 @@ class PrivateEstimator(BaseEstimator):
         names, places = np.unique(column_or_1d(owners), return_inverse=True)
         if len(places) != len(y):
             raise ValueError(f"owners has {len(places)} entries for {len(y)} records. Each record has one owner.")
+        if self.clients not in (None, len(names)):
+            raise ValueError(f"clients={self.clients}: owners has {len(names)} names, which are the clients. Leave clients out.")
         rows = [np.flatnonzero(places == client) for client in range(len(names))]
         of = x.iloc.__getitem__ if is_frame(x) else x.__getitem__
-        return {"records": [(of(each), y[each]) for each in rows], "clients": self.clients, "partition": None}
+        return {"records": [(of(each), y[each]) for each in rows], "partition": None}
 
     def _learn(self, x, y, owners, **learning):
         """Runs starling.omd on validated records, and keeps what it leaves."""
@@ -229,15 +229,15 @@ class PrivateEstimator(BaseEstimator):
             keywords = {**self._options(), **self._records(self._offered(x), y, owners), **learning, **given, **(self.options or {})}
             with ONE:
                 run = starling.omd(**keywords)
-            self.summary_ = run.summary
-            self.privacy_ = run.privacy
-            with open(run.file("model.h5"), "rb") as file:
-                self.model_ = file.read()
-            self._keep(run.file("model.h5"))
+                self._keep(run)
         return self
 
-    def _keep(self, path):
-        """Keeps further results of the file of the model."""
+    def _keep(self, run):
+        """Keeps the results of the run, whose folder may be deleted."""
+        self.summary_ = run.summary
+        self.privacy_ = run.privacy
+        with open(run.file("model.h5"), "rb") as file:
+            self.model_ = file.read()
 
     def _fit(self, x, y, **choices):
         """Validated X and y; what `fit` learns of the columns is kept."""
@@ -259,31 +259,23 @@ class PrivateEstimator(BaseEstimator):
 
 
 class LinearEstimator(PrivateEstimator):
-    """An estimator of a linear model: it has `coef_` and `intercept_` too, in the units of the records, and `coef_names_`.
+    """An estimator of a linear model: it has `coef_`, `intercept_` and `coef_names_` too, in the units of the records, and
+    `coef_noise_`, the standard deviation of the noise that the run has added to each coefficient.
 
     They hold for features within the bounds at which the run has clipped them: `predict` clips those beyond.
     """
 
-    def _bounds(self, path):
-        """(mean, deviation, whether it is used) of every feature."""
-        count = self.n_features_in_
-        mean, sd, clip = (read_dataset(path, f"preparation/{name}") for name in ("mean", "sd", "clip"))
-        columns = zip(np.zeros(count) if mean is None else mean, np.ones(count) if sd is None else sd,
-                      np.ones(count, dtype=bool) if clip is None else clip > 0)
-        rows = []
-        for column, width in zip(columns, self._widths()):
-            rows += [column] * width + [(0.0, 1.0, True)] * self._has_indicators()
-        return np.array(rows).T
-
-    def _keep(self, path):
-        weights, intercept = read_dataset(path, "parameters/weights"), read_dataset(path, "parameters/intercept")[:, 0]
-        mean, sd, used = self._bounds(path)
-        of_preparation = native().read_number
-        scale, label_sd, label_mean = (of_preparation(path, "preparation", name) for name in ("scale", "label_sd", "label_mean"))
-        weights = weights * (used / sd * (scale or 1.0) * (label_sd or 1.0))
-        intercept = intercept * (label_sd or 1.0) + (label_mean or 0.0) - weights @ mean
-        self.coef_, self.intercept_ = (weights, intercept) if is_classifier(self) else (weights[0], float(intercept[0]))
-        self.coef_names_ = native().read_texts(path, "feature")
+    def _keep(self, run):
+        super()._keep(run)
+        table = columns_of(io.StringIO(starling.report(run, coefficients="csv")))
+        features, classes = self._feature_count(), len(getattr(self, "classes_", ()))
+        scores = classes if classes > 2 else 1
+        estimates, noise = (table[name].reshape(scores, -1) for name in ("estimate", "noise_added"))
+        intercept = estimates[:, features] if estimates.shape[1] > features else np.zeros(scores)
+        self.coef_, self.intercept_, self.coef_noise_ = estimates[:, :features], intercept, noise[:, :features]
+        self.coef_names_ = [name.removesuffix(", score 0") if scores > 1 else name for name in table["name"][:features]]
+        if not is_classifier(self):
+            self.coef_, self.intercept_, self.coef_noise_ = self.coef_[0], float(intercept[0]), self.coef_noise_[0]
 
 
 class ClassLabels(ClassifierMixin):
@@ -358,7 +350,7 @@ class PrivateClassifier(ClassLabels, PrivateEstimator):
     def fit(self, X, y, owners=None):
         """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
         x, y = self._fit_classes(X, y)
-        sizes = [sum(self._widths()) + self.n_features_in_ * self._has_indicators(), *self.hidden_layer_sizes, len(self.classes_)]
+        sizes = [self._feature_count(), *self.hidden_layer_sizes, len(self.classes_)]
         return self._learn(x, y.astype(float), owners, loss=f"softmax:classes={len(self.classes_)}", intercept=None,
                            model=f"mlp:{'-'.join(map(str, sizes))}")
 

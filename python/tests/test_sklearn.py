@@ -112,6 +112,8 @@ class Use(PythonCase):
             scores = model.predict(x) if isinstance(model, PrivateRegressor) else model.decision_function(x)
             np.testing.assert_allclose(np.squeeze(x @ model.coef_.T + model.intercept_), scores, rtol=1e-9, atol=1e-9)
             self.assertEqual(model.coef_names_, ["x0", "x1", "x2", "x3"])
+            self.assertEqual(np.shape(model.coef_noise_), np.shape(model.coef_))
+            self.assertTrue((np.asarray(model.coef_noise_) > 0).all() == (model.epsilon is not None), model.coef_noise_)
         self.assertEqual(np.shape(model.coef_), (1, 4))
         self.assertGreater(PrivateRegressor(8).fit(x, 1000 + 50 * self.x[:, 0]).score(x, 1000 + 50 * self.x[:, 0]), 0.5)
 
@@ -177,6 +179,8 @@ class Use(PythonCase):
         self.assertEqual(model.summary_["clients"], 3)
         with self.assertRaisesRegex(ValueError, "owners has 3 entries for 600 records"):
             model.fit(self.x, self.y, owners=owners[:3])
+        with self.assertRaisesRegex(ValueError, "clients=5: owners has 3 names"):
+            model.set_params(clients=5).fit(self.x, self.y, owners=owners)
 
     def test_pickled_and_cloned(self):
         for model in three(random_state=np.random.RandomState(1)):
