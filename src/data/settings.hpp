@@ -43,6 +43,7 @@ struct ReadSettings {
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
   /// Character before the decimals of delimited text.
   enum class Decimal { point, comma } decimal = Decimal::point;
+  std::vector<std::string> missing_values;  ///< texts that say that a feature is missing, beside the usual marks
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
   /// Two labels, the first of which becomes −1 and the second +1; any other is an error. Empty: labels stay as they

@@ -194,6 +194,8 @@ class TableLayouts(TestCase):
                 continue  # profile takes its numbers as texts
             self.write_bytes(name, content)
             for words in (["data", "profile", name, "--output", "drafts"], ["init", "--source", name, "--output", "new"]):
+                if words[0] == "init" and name.startswith("decimal-comma"):
+                    continue  # init offers the option, and goes on
                 with self.subTest(name, words=words[:2]):
                     result = self.run_alone([*words, *options])
                     self.assertEqual(result.code, DATA_FAULT, result)

@@ -92,13 +92,26 @@ class Tables(TestCase):
         self.assertRegex(message, r"6 faulty records: \(1\) t\.csv: row 2: column 'a' is missing.*; also rows 4 to 5, row 7; "
                                   r"\(2\) t\.csv: row 3: column 'b' is a text.*; also row 8\.$")
 
+    def test_own_marks_of_missing_values(self):
+        """Texts and numbers; in quotes, in columns of categories, and in all ways of writing the number."""
+        self.write("t.csv", 'a;town;b;y\n1;Ulm;-999;1\nunbekannt;Bonn;2;0\n"k.A.";k.A.;-999.0;1\n;Rome;-9;0\n')
+        self.write("codes.csv", "column,category,value\ntown,Ulm,0\ntown,*,1\n")
+        words = ["data", "convert", "t.csv", "--missing-values", ",unbekannt,k.A.,-999", "--encode", "onehot:codes.csv"]
+        result = self.run_alone([*words, "--missing", "zero", "--output", "o.csv"])
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual((self.folder / "o.csv").read_text().splitlines(),
+                         ["a,town=*,town=Ulm,b,y", "1,0,1,0,1", "0,1,0,2,0", "0,0,0,0,1", "0,1,0,-9,0"])
+        message = self.refusal(DATA_FAULT, *words, "--output", "p.csv")
+        self.assertIn("row 2: column 'b' is '-999': a missing value", message)
+        self.refusal(USAGE, "data", "convert", "t.csv", "--missing-values", "a,,b", "--output", "q.csv")
+
     def test_all_columns_of_text_are_named_at_once(self):
         self.write("t.csv", "who,day,age,town,ill\nA,2024-03-01,30,Ulm,yes\nB,2024-03-02,41,Bonn,no\n")
         message = self.refusal(DATA_FAULT, "omd", "--source", "t.csv", "--mechanism", "none")
-        self.assertIn("row 2: column 'who' is a text: not a number. --encode or --drop it; no number either: column 'day', column 'town', "
+        self.assertIn("row 2: column 'who' is a text: not a number. --encode or --drop it, or name it by --missing-values where it means a missing value; no number either: column 'day', column 'town', "
                       "column 'ill'; also row 3", message)
         message = self.refusal(DATA_FAULT, "data", "describe", "t.csv", "--id", "who", "--drop", "day")
-        self.assertIn("column 'town' is 'Ulm': not a number. --encode or --drop it; no number either: column 'ill'", message)
+        self.assertIn("column 'town' is 'Ulm': not a number. --encode or --drop it, or name it by --missing-values where it means a missing value; no number either: column 'ill'", message)
         self.assertIn("(2) t.csv: row 3: column 'town' is 'Bonn': not a number. --encode or --drop it", message)
         self.assertEqual(message.count("no number either"), 1)
         self.write("wide.csv", ",".join(f"c{k}" for k in range(40)) + "\n" + ",".join(["red"] * 39) + ",1\n")

@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <unordered_set>
 #include <utility>
+#include <vector>
+
+#include <fmt/ranges.h>
 
 #include "app/data/description_text.hpp"
 #include "console/pass.hpp"
@@ -67,15 +71,45 @@ Decision about_texts(const TableProfile& profile, const ColumnProfile& column, c
       std::move(choices)};
 }
 
-Decision about_missing(const ColumnProfile& column, const std::string& source) {
-  if (column.use == Use::label) {
-    return {fmt::format("{} is the label, and is empty in {} records. Remove these records", in_file(column, source),
-                        column.missing),
-            {}};
-  }
-  return {fmt::format("{} is empty in {} records. Say what becomes of missing values", in_file(column, source),
+Decision about_missing_label(const ColumnProfile& column, const std::string& source) {
+  return {fmt::format("{} is the label, and is empty in {} records. Remove these records", in_file(column, source),
                       column.missing),
+          {}};
+}
+
+/// One decision for all features that are empty in some records.
+Decision about_missing(const std::vector<const ColumnProfile*>& columns, const std::string& source) {
+  std::vector<std::string> counts;
+  for (const ColumnProfile* column : columns)
+    counts.push_back(fmt::format("'{}' in {}", column->name, column->missing));
+  return {fmt::format("{}: columns are empty in some records: {}. Say what becomes of missing values", source,
+                      fmt::join(counts, ", ")),
           {"missing = indicator", "missing = zero", "missing = constant:FILE"}};
+}
+
+/// Whether a column of numbers holds a few texts, which may stand for missing values.
+bool has_texts_among_numbers(const ColumnProfile& column) {
+  return column.is_text() && column.numbers > column.texts && column.few_texts.size() < ColumnProfile::most_few;
+}
+
+/// One decision for all texts in columns of numbers.
+Decision about_texts_among_numbers(const std::vector<const ColumnProfile*>& columns, const std::string& source) {
+  std::set<std::string> texts;
+  std::vector<std::string> names;
+  for (const ColumnProfile* column : columns) {
+    names.push_back(fmt::format("'{}'", column->name));
+    texts.insert(column->few_texts.begin(), column->few_texts.end());
+  }
+  std::vector<std::string> fields;
+  for (const std::string& text : texts) fields.push_back(csv_text(text));
+  return {fmt::format("{}: numbers and a few texts stand in {}. If the texts mean missing values, say so; else correct "
+                      "the records",
+                      source, fmt::join(names, ", ")),
+          {fmt::format("missing-values = {}", fmt::join(fields, ","))}};
+}
+
+Decision about_commas(const std::string& source) {
+  return {fmt::format("{}: numbers have decimal commas", source), {"decimal = comma"}};
 }
 
 Decision about_nobody(const ColumnProfile& column, const std::string& source) {
@@ -97,8 +131,45 @@ void add_decision(Decision decision, const std::string& about, DataLook& look) {
   look.decisions.push_back(std::move(decision));
 }
 
+/// Adds the decisions about one column.
+void look_at_column(const TableProfile& profile, const ColumnProfile& column, const std::string& source,
+                    const ReadSettings& settings, DataLook& look) {
+  if (column.use == Use::label) {
+    look.label =
+        fmt::format("column '{}'{}", column.name, settings.label.empty() ? ", found by its name or place" : "");
+    if (column.missing > 0) add_decision(about_missing_label(column, source), "missing labels", look);
+  }
+  if (column.is_text() && settings.encode.empty() && (column.use == Use::label || !has_texts_among_numbers(column)))
+    add_decision(about_texts(profile, column, source), "texts of " + column.name, look);
+  if (column.not_finite > 0) {
+    look.decisions.push_back({fmt::format("{} has {} numbers that are not finite. Correct or remove these records",
+                                          in_file(column, source), column.not_finite),
+                              {}});
+  }
+}
+
+/// Adds the decisions about several features at once.
+void look_at_features(const TableProfile& profile, const std::string& source, const ReadSettings& settings,
+                      DataLook& look) {
+  std::vector<const ColumnProfile*> empty;
+  std::vector<const ColumnProfile*> mixed;
+  for (const ColumnProfile& column : profile.columns) {
+    if (column.use != Use::feature) continue;
+    if (column.missing > 0) empty.push_back(&column);
+    if (has_texts_among_numbers(column)) mixed.push_back(&column);
+  }
+  if (!mixed.empty() && settings.encode.empty())
+    add_decision(about_texts_among_numbers(mixed, source), "texts among numbers", look);
+  if ((!empty.empty() || !mixed.empty()) && settings.missing == ReadSettings::Missing::refuse)
+    add_decision(about_missing(empty.empty() ? mixed : empty, source), "missing values", look);
+}
+
 /// Adds the decisions without which a table of text cannot be read as numbers.
-void look_at_table(const std::string& source, const ReadSettings& settings, DataLook& look) {
+void look_at_table(const std::string& source, ReadSettings settings, DataLook& look) {
+  if (settings.decimal == ReadSettings::Decimal::point && has_decimal_commas(source, settings)) {
+    add_decision(about_commas(source), "decimal commas", look);
+    settings.decimal = ReadSettings::Decimal::comma;
+  }
   Progress progress(ProgressChoice::automatic);
   progress.begin("reading " + source, nullptr);
   const TableProfile profile = profile_table(source, settings, [&progress] { progress.tick(); });
@@ -111,20 +182,9 @@ void look_at_table(const std::string& source, const ReadSettings& settings, Data
         !settings.key.empty() && (settings.key == column.name || settings.key == std::to_string(k));
     const bool refused = settings.missing_key == ReadSettings::MissingKey::refuse;
     if (tells_persons && refused && column.missing > 0) add_decision(about_nobody(column, source), "persons", look);
-    if (column.use == Use::none) continue;
-    if (column.use == Use::label)
-      look.label =
-          fmt::format("column '{}'{}", column.name, settings.label.empty() ? ", found by its name or place" : "");
-    if (column.is_text() && settings.encode.empty())
-      add_decision(about_texts(profile, column, source), "texts of " + column.name, look);
-    if (column.missing > 0 && settings.missing == ReadSettings::Missing::refuse)
-      add_decision(about_missing(column, source), "missing values of " + column.name, look);
-    if (column.not_finite > 0) {
-      look.decisions.push_back({fmt::format("{} has {} numbers that are not finite. Correct or remove these records",
-                                            in_file(column, source), column.not_finite),
-                                {}});
-    }
+    if (column.use != Use::none) look_at_column(profile, column, source, settings, look);
   }
+  look_at_features(profile, source, settings, look);
 }
 
 std::string labels_text(const Description& figures) {

@@ -90,7 +90,9 @@ std::optional<Explanation> explain_comma(std::string_view text, const Remedies& 
 std::string remedy_of_text(const Remedies& remedies) {
   if (remedies.label)
     return fmt::format("{}, or name another column by --label", remedies.encode ? "--encode it" : "write a number");
-  if (remedies.encode) return remedies.drop ? "--encode or --drop it" : "--encode it";
+  const std::string_view missing =
+      remedies.missing ? ", or name it by --missing-values where it means a missing value" : "";
+  if (remedies.encode) return fmt::format("{}{}", remedies.drop ? "--encode or --drop it" : "--encode it", missing);
   return remedies.drop ? "--drop it" : "write a number";
 }
 
@@ -153,6 +155,21 @@ ParsedNumber read_number(std::string_view text) {
 bool is_missing_feature(std::string_view text) {
   const ParsedNumber number = read_number(text);
   return number.fault == NumberFault::missing || (number.fault == NumberFault::not_finite && std::isnan(number.value));
+}
+
+MissingMarks::MissingMarks(const std::vector<std::string>& others) {
+  for (const std::string& other : others) {
+    const ParsedNumber number = read_number(other);
+    if (number.fault == NumberFault::none) numbers_.push_back(number.value);
+    if (number.fault != NumberFault::none) texts_.push_back(other);
+  }
+}
+
+bool MissingMarks::is_other(std::string_view text) const {
+  if (std::ranges::find(texts_, text) != texts_.end()) return true;
+  if (numbers_.empty()) return false;
+  const ParsedNumber number = read_number(text);
+  return number.fault == NumberFault::none && std::ranges::find(numbers_, number.value) != numbers_.end();
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault,

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace starling {
 
@@ -19,6 +20,23 @@ struct ParsedNumber {
 
 /// Whether a text says that a feature is missing: by a mark of a missing value or by NaN.
 [[nodiscard]] bool is_missing_feature(std::string_view text);
+
+/// The texts that say that a feature is missing: the usual marks, NaN, and others. An other mark that is a number is
+/// every text of this number.
+class MissingMarks {
+ public:
+  MissingMarks() = default;
+  explicit MissingMarks(const std::vector<std::string>& others);
+  [[nodiscard]] bool has(std::string_view text) const { return is_other(text) || is_missing_feature(text); }
+  /// Whether it is one of the others.
+  [[nodiscard]] bool is_other(std::string_view text) const;
+  /// Whether a text that reads as a number may be one of the others.
+  [[nodiscard]] bool has_numbers() const { return !numbers_.empty(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<double> numbers_;
+};
 
 /// Begins the part of a fault's message that lists further columns of text in the row.
 inline constexpr std::string_view other_texts_mark = "; no number either: ";

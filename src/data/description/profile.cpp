@@ -136,9 +136,9 @@ double Sample::quantile(double p) const {
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
-void ColumnProfile::add(std::string_view field, bool decimal_comma) {
+void ColumnProfile::add(std::string_view field, bool decimal_comma, const MissingMarks& marks) {
   const ParsedNumber number = read_field(field, decimal_comma);
-  if (number.fault == NumberFault::missing || is_missing_feature(field)) {
+  if (number.fault == NumberFault::missing || marks.has(field) || marks.is_other(text_of(field))) {
     ++missing;
     return;
   }
@@ -150,6 +150,7 @@ void ColumnProfile::add(std::string_view field, bool decimal_comma) {
     ++(number.fault == NumberFault::text ? texts : not_finite);
   }
   const std::string text = text_of(field);
+  if (number.fault == NumberFault::text && few_texts.size() < most_few) few_texts.insert(excerpt(text));
   const std::string_view key = key_of_text(text).value_or(text);
   if (many || distinct.contains(key)) return;
   distinct.emplace(key);
@@ -166,9 +167,10 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   const std::optional<std::size_t> key =
       choose_columns(table.head().columns, settings, DefaultLabel::named_or_last).key;
   std::unordered_set<std::string> keys;
+  const MissingMarks marks(settings.missing_values);
   while (const Fields* fields = table.next()) {
     for (std::size_t column = 0; column < fields->size(); ++column) {
-      profile.columns[column].add((*fields)[column], table.decimal_comma());
+      profile.columns[column].add((*fields)[column], table.decimal_comma(), marks);
     }
     if (key && !is_missing_key((*fields)[*key])) keys.insert(text_of((*fields)[*key]));
     ++profile.records;
@@ -177,6 +179,30 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   profile.keys = static_cast<std::int64_t>(keys.size());
   check<DataError>(profile.records > 0, "{}: no records: nothing can be learned from it. Check the file.", path);
   return profile;
+}
+
+bool has_decimal_commas(const std::string& path, const ReadSettings& settings) {
+  constexpr int most_rows = 1000;
+  ReadSettings with_commas = settings;
+  with_commas.decimal = ReadSettings::Decimal::comma;
+  bool has_commas = false;
+  try {
+    TextTable table(path, with_commas);
+    const char delimiter = table.head().delimiter;
+    if ((delimiter != ';' && delimiter != '\t') || table.head().columns.count < 2) return false;
+    const Fields* fields = table.next();
+    for (int row = 0; row < most_rows && fields != nullptr; ++row, fields = table.next()) {
+      for (const std::string_view field : *fields) {
+        const bool is_number = read_field(field, true).fault == NumberFault::none;
+        has_commas = has_commas || (is_number && field.find(',') != std::string_view::npos);
+        const bool has_point = field.find('.') != std::string_view::npos;
+        if (has_point && read_number(field).fault == NumberFault::none) return false;
+      }
+    }
+  } catch (const DataError&) {  // the table is not laid out so, and who reads it otherwise says why
+    return false;
+  }
+  return has_commas;
 }
 
 std::string text_of_constant(double value, double deviation) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/cells/number.hpp"
 #include "data/description/description.hpp"
 #include "data/settings.hpp"
 
@@ -35,6 +36,7 @@ class Sample {
 struct ColumnProfile {
   static constexpr std::size_t most_distinct = 1000;
   static constexpr std::size_t longest_text = 200;  ///< bytes of a text that is kept
+  static constexpr std::size_t most_few = 6;        ///< of `few_texts`
 
   enum class Use { feature, label, none };
 
@@ -47,12 +49,13 @@ struct ColumnProfile {
   std::int64_t numbers = 0;                     ///< fields that are finite numbers
   std::int64_t not_finite = 0;                  ///< fields that are infinite, or beyond double precision
   std::int64_t texts = 0;                       ///< all other fields
+  std::set<std::string> few_texts;              ///< the first of these others
   std::set<std::string, std::less<>> distinct;  ///< texts of the fields that are not missing
   bool many = false;                            ///< whether there are more; `distinct` is then empty
   Moments moments;                              ///< of the numbers
   Sample sample;                                ///< of the numbers
 
-  void add(std::string_view field, bool decimal_comma);
+  void add(std::string_view field, bool decimal_comma, const MissingMarks& marks);
   /// Whether the column needs categories.
   [[nodiscard]] bool is_text() const { return texts > 0; }
 };
@@ -72,6 +75,10 @@ struct TableProfile {
 /// DataError for a row of another number of fields and for a table without records, and UsageError for missing columns.
 [[nodiscard]] TableProfile profile_table(const std::string& path, const ReadSettings& settings,
                                          const std::function<void()>& tick);
+
+/// Whether the numbers of a table have decimal commas, as its first rows tell: semicolons or tabs delimit columns, and
+/// some fields are numbers with a comma where no number has a point.
+[[nodiscard]] bool has_decimal_commas(const std::string& path, const ReadSettings& settings);
 
 /// A constant of a column, for a draft: six significant digits, or as many more as leave an error of at most 1/200 of
 /// the column's deviation, which is above 0.

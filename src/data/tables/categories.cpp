@@ -139,16 +139,16 @@ bool Categories::one_hot(std::size_t column) const {
 std::optional<double> Categories::value(std::size_t column, std::string_view text) const {
   const auto& values = columns_[*of_[column]].values_of_keys;
   auto found = values.find(category_key(text));
-  if (found == values.end() && one_hot(column) && !is_missing_feature(text)) found = values.find(any_other);
+  if (found == values.end() && one_hot(column) && !missing_.has(text)) found = values.find(any_other);
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Categories::throw_unknown(std::size_t column, const std::string& where, const std::string& place,
                                std::string_view text) const {
   const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].table.values));
-  const std::string what = is_missing_feature(text) ? "a missing value, and no category" : "a category never seen";
-  const std::string remedy = is_missing_feature(text) ? "Add it there, fill it in, or let --missing fill in features"
-                                                      : "Add it there, or remove the record";
+  const std::string what = missing_.has(text) ? "a missing value, and no category" : "a category never seen";
+  const std::string remedy = missing_.has(text) ? "Add it there, fill it in, or let --missing fill in features"
+                                                : "Add it there, or remove the record";
   throw RecordError(fmt::format("{}: {} is {}: {}. {}.", where, place, what, known, remedy),
                     fmt::format("{}: {} is '{}': {}: {}. {}.", where, place, excerpt(text), what, known, remedy));
 }

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "data/cells/number.hpp"
 #include "data/column_roles.hpp"
 #include "data/constants.hpp"
 
@@ -26,6 +28,8 @@ class Categories {
   /// The table of a saved model, which `name` tells in messages. Its columns need not stand in a source.
   Categories(std::vector<CategoryColumn> columns, std::string name);
 
+  /// The texts of columns that are missing values.
+  void set_missing(MissingMarks marks) { missing_ = std::move(marks); }
   /// Names or numbers of the columns in the table, each once.
   [[nodiscard]] std::vector<std::string> columns() const;
   /// Finds the table's columns in a source. Throws DataError for a missing column and for two entries that mean the
@@ -59,6 +63,7 @@ class Categories {
   void read();
 
   std::string path_;
+  MissingMarks missing_;
   std::vector<Column> columns_;
   std::vector<std::optional<std::size_t>> of_;  ///< for the source's columns, their place in columns_
 };

@@ -80,11 +80,13 @@ class CsvReader final : public RecordReader {
         remedies_(remedies),
         decimal_comma_(settings.decimal == ReadSettings::Decimal::comma),
         key_as_written_(settings.key_as_written),
-        missing_(missing_rule(settings)) {
+        missing_(missing_rule(settings)),
+        marks_(settings.missing_values) {
     check(!decimal_comma_ || parse_delimiter(settings.delimiter) != ',',
           "--delimiter {} and --decimal comma: a comma cannot be both. Give one of them another value.",
           excerpt(settings.delimiter));
     if (part != Part::labels) categories_ = categories_of(settings);
+    categories_.set_missing(marks_);
     head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings, part); });
     if (head_.columns.count == 0) return;
     check_columns(settings, part);
@@ -97,7 +99,8 @@ class CsvReader final : public RecordReader {
     record.values.resize(features_);
     std::string_view line;
     if (!next_line(line)) return false;
-    if (!encoded_ && !decimal_comma_ && parse_plain(line, record)) return true;
+    const bool may_be_plain = !encoded_ && !decimal_comma_ && !marks_.has_numbers();
+    if (may_be_plain && parse_plain(line, record)) return true;
     split(line, head_.delimiter, fields_);
     if (fields_.size() != columns().count) throw_ragged(lines_, fields_, head_);
     parse_fields(record);
@@ -255,10 +258,17 @@ class CsvReader final : public RecordReader {
     if (key_) record.key = key();
   }
 
+  [[nodiscard]] bool is_missing(std::string_view field) const {
+    return is_missing_feature(field) || is_other_mark(field);
+  }
+  [[nodiscard]] bool is_other_mark(std::string_view field) const {
+    return marks_.is_other(field) || (field.find('"') != std::string_view::npos && marks_.is_other(text_of(field)));
+  }
+
   /// A feature's number; NaN where it is missing and --missing fills it in.
   [[nodiscard]] double feature(std::size_t column) const {
     const std::string_view field = fields_[column];
-    const bool missing = missing_ != Missing::refuse && is_missing_feature(field);
+    const bool missing = missing_ != Missing::refuse && is_missing(field);
     if (!missing) return number(column);
     if (!categories_.has(column)) return std::numeric_limits<double>::quiet_NaN();
     const bool has_no_number = categories_.one_hot(column) && missing_ == Missing::constant;
@@ -268,7 +278,8 @@ class CsvReader final : public RecordReader {
 
   [[nodiscard]] double number(std::size_t column) const {
     if (categories_.has(column)) return category(column);
-    const ParsedNumber parsed = read_field(fields_[column], decimal_comma_);
+    ParsedNumber parsed = read_field(fields_[column], decimal_comma_);
+    if (is_other_mark(fields_[column])) parsed.fault = NumberFault::missing;
     if (parsed.fault == NumberFault::text && decimal_comma_) throw_point(column);
     if (parsed.fault != NumberFault::none) {
       refuse_open_quote(lines_, fields_);
@@ -331,6 +342,7 @@ class CsvReader final : public RecordReader {
   bool decimal_comma_;
   bool key_as_written_;
   Missing missing_;
+  MissingMarks marks_;
   TableHead head_;
   Fields fields_;  // of the current line, inside the buffer of lines_
   std::vector<Role> roles_;

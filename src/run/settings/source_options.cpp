@@ -103,6 +103,15 @@ void add_text_options(Options& options, ReadSettings& settings) {
                      {.initial = "point"}),
               settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}});
   options.add(
+      option("missing-values", "TEXTS",
+             "texts or numbers that say that a value is missing, separated by commas, beside an empty field, NA, "
+             "N/A, ?, null and NaN",
+             {.example = "unbekannt,k.A.,-999"}),
+      [&settings](const std::string& text) {
+        // The empty field, as in `,unknown`, is one of the usual marks.
+        settings.missing_values = split_list(text.starts_with(',') ? text.substr(1) : text);
+      });
+  options.add(
       option("header", "WHETHER", "whether text starts with a line of names: auto, yes or no", {.initial = "auto"}),
       settings.header, {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}});
 }
