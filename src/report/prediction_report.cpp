@@ -89,6 +89,16 @@ Json json_of(const TestMetrics& metrics) {
   return json;
 }
 
+std::optional<Calibration> calibration_at(const SummaryView& view, const std::string& path) {
+  const std::vector<SummaryView> bins = view.list(path);
+  Calibration calibration{};
+  if (bins.size() != calibration.size()) return std::nullopt;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    calibration[i] = {bins[i].count("records"), bins[i].number("probability"), bins[i].number("frequency")};
+  }
+  return calibration;
+}
+
 std::string metric_rows(const SummaryView& view, const std::string& path) {
   const auto number = [&](const char* name) { return view.number(path + "." + name); };
   const auto has = [&](const char* name) { return view.has(path + "." + name); };

@@ -1,6 +1,7 @@
 /// Metrics of predictions as JSON and as rows of a table.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "output/figures/test_metrics.hpp"
@@ -12,6 +13,10 @@ class SummaryView;
 
 /// The object `metrics.test` of summary.json, which `starling score --json` prints too (docs/reference/summary.md).
 [[nodiscard]] Json json_of(const TestMetrics& metrics);
+
+/// The calibration at `path` in a view of such an object, as "metrics.calibration"; none where it has none. Throws
+/// DataError.
+[[nodiscard]] std::optional<Calibration> calibration_at(const SummaryView& view, const std::string& path);
 
 /// Rows of a table for the object of json_of that stands at `path` in a view, such as "metrics.test". The accuracy has
 /// no row.

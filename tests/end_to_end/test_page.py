@@ -1,6 +1,7 @@
 """starling report --html: one page that a browser shows without any other file, of runs of every kind and of hostile names."""
 
 import html.parser
+import math
 import re
 import struct
 import unittest
@@ -109,6 +110,45 @@ class OneRun(PageCase):
                     self.assertIn(part, result.err)
                 self.assertEqual(list(self.folder.glob("p.html*")), [])
         self.assertEqual(pathlib.Path(records).read_text(), "a,y\n1,1\n")
+
+
+class ForABoard(PageCase):
+    def test_what_the_page_says(self):
+        for name, rows in (("data", 300), ("held", 80)):
+            self.write(f"{name}.csv", "\n".join(["age,dose,note,ill", *(f"{i % 7},{i % 5},{i},{i % 2}" for i in range(rows))]) + "\n")
+        words = ["--source", "data.csv", "--clients", "3", "--label", "ill", "--drop", "note", "--mechanism", "gaussian", "--mu", "0.2",
+                 "--delta", "1e-5"]
+        for run in ("run", "other"):
+            self.good(1, [*words, "--output", run])
+            self.succeeded(self.run_alone(["score", run, "--source", "held.csv", "--label", "ill", "--output", f"score-{run}"]))
+        text, _ = self.page("run", more=["--for", "board", "--title", "A <b> & c", "--scores", "score-run"])
+        elements = self.check(text)
+        privacy = self.summary_in("run")["privacy"]
+        odds = math.exp(privacy["epsilon"])
+        told = re.search(r"the odds become at most (\S+) to 1: a certainty of (\S+) %", elements.text)
+        self.assertTrue(odds <= float(told[1]) <= 1.01 * odds, told[0])
+        self.assertTrue(100 * odds / (1 + odds) <= float(told[2]) <= 101 * odds / (1 + odds), told[0])
+        for part in ("A <b> & c", *privacy["in_short"], privacy["statement"], "age, dose", "held", "AUC", "Brier score",
+                     "What all records of one client have in common is not hidden", "1 in 100,000"):
+            self.assertIn(part, elements.text)
+        for technical in ("consensus", "mass", "epsilon per client"):
+            self.assertNotIn(technical, elements.text)
+        if shutil.which("gnuplot"):
+            self.assertEqual(text.count("<svg"), 2)  # odds and calibration
+        self.assertNotIn("<svg", self.page("run", more=["--for", "board", "--pictures", "off"])[0])
+        for more, why in ((["--scores", "score-other"], "another run's model"), (["--scores", "none"], "no score.json")):
+            result = self.run_alone(["report", "run", "--html", "x.html", "--for", "board", *more])
+            self.assertEqual((result.code, result.out), (USAGE, ""), result)
+            self.assertIn(why, result.err)
+
+    def test_a_run_that_protects_nobody_promises_nothing(self):
+        self.write("data.csv", "\n".join(csv_rows(50)) + "\n")
+        self.good(1, ["--source", "data.csv", "--mechanism", "none", "--output", "run"])
+        elements = self.check(self.page("run", more=["--for", "board"])[0])
+        self.assertIn("Who is protected: nobody.", elements.text)
+        self.assertIn("No bound holds", elements.text)
+        (self.folder / "run" / "summary.json").unlink()
+        self.assertIn("has not finished", self.run_alone(["report", "run", "--html", "x.html", "--for", "board"]).err)
 
 
 class SeveralRuns(PageCase):

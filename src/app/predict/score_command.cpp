@@ -69,6 +69,7 @@ Manual score_manual() {
 /// The results: metrics over all records and over groups of records.
 struct ScoreReport {
   std::string model;             ///< path
+  std::string run_id;            ///< of the run that learned it
   std::optional<Client> client;  ///< whose model it is; none: the mean of all
   std::string source;
   TestMetrics metrics;                        ///< over all records
@@ -80,6 +81,7 @@ struct ScoreReport {
 /// The object that docs/reference/json-output.md describes.
 Json json_of(const ScoreReport& report) {
   Json json = {{"model", report.model},
+               {"run_id", report.run_id},
                {"client", report.client},
                {"source", report.source},
                {"metrics", json_of(report.metrics)}};
@@ -176,7 +178,10 @@ class Scoring final : public ModelUse {
     form_ = *form;
     all_.emplace(form_);
   }
-  void begin(const SavedModel& model, const Loss& loss) override { class_texts_ = texts_of_classes(model, loss); }
+  void begin(const SavedModel& model, const Loss& loss) override {
+    class_texts_ = texts_of_classes(model, loss);
+    run_id_ = model.origin_text("run_id");
+  }
   void take(const ScoredRecords& records) override {
     for (std::size_t i = 0; i < records.size(); ++i) {
       const View scores = View(records.scores).subspan(i * form_.scores, form_.scores);
@@ -185,9 +190,8 @@ class Scoring final : public ModelUse {
     }
   }
   void finish(std::int64_t /*count*/) override {
-    ScoreReport report{choice_.from.model, choice_.from.client, source_of(choice_.from),
-                       all_->metrics(),    choice_.by,          {},
-                       class_texts_};
+    ScoreReport report{choice_.from.model, run_id_, choice_.from.client, source_of(choice_.from), all_->metrics(),
+                       choice_.by,         {},      class_texts_};
     for (const auto& [value, tally] : groups_) report.groups.emplace(value, tally.metrics());
     const std::string problem = choice_.output ? store(report, *choice_.output) : "";
     if (!problem.empty()) tell_user("note: {}\n", problem);
@@ -208,6 +212,7 @@ class Scoring final : public ModelUse {
   PredictionForm form_;
   std::optional<PredictionTally> all_;
   std::map<std::string, PredictionTally> groups_;
+  std::string run_id_;
   std::map<double, std::string> class_texts_;  ///< texts of the label's column
 };
 

@@ -30,9 +30,12 @@ struct ReportRequest {
   ComparisonRequest comparison;
   TableFormat format = TableFormat::text;
   std::vector<std::string> picture_formats;
-  std::string html;          ///< file for a page; empty: none
-  std::string csv;           ///< empty, "history" or "models"
-  std::string coefficients;  ///< a format of the table of coefficients; empty: none
+  std::string html;  ///< file for a page; empty: none
+  std::string title;
+  bool for_board = false;
+  std::vector<std::string> scores;  ///< folders of `starling score --output`
+  std::string csv;                  ///< empty, "history" or "models"
+  std::string coefficients;         ///< a format of the table of coefficients; empty: none
   bool json = false;
   bool pictures = true;
   std::string output;
@@ -42,6 +45,7 @@ Options report_options(ReportRequest& request) {
   const std::string shows = "each is a way of showing runs";
   const std::string draws = "no pictures are drawn then";
   const std::string holds = "the page holds its pictures, as SVG";
+  const std::string heads = "it is about the page";
   Options options("report");
   options.group("Options");
   options.add(option("run", "RUN", "directory of the run; several are compared",
@@ -74,6 +78,21 @@ Options report_options(ReportRequest& request) {
                      {.example = "run.html",
                       .relations = {excludes("csv", shows), excludes("json", shows), excludes("format", shows)}}),
               request.html);
+  options.add(option("title", "TEXT", "heading of the page; default: the run's name",
+                     {.example = "'Readmissions in four hospitals'", .relations = {needs("html", heads)}}),
+              request.title);
+  options.add(
+      option("for", "READER",
+             "whom the page is for: team (all figures and pictures), or board: an ethics board, which learns who "
+             "is protected against whom, the loss as odds, what data were used, how good the model is on "
+             "held-out records, and what is not covered",
+             {.initial = "team", .example = "board", .relations = {needs("html", heads)}}),
+      request.for_board, {{"team", false}, {"board", true}});
+  options.add(option("scores", "DIR[,DIR…]",
+                     "of --for board: folders that `starling score RUN --output DIR` wrote, one for each set of "
+                     "held-out records",
+                     {.example = "score", .relations = {needs("for=board", heads)}}),
+              request.scores);
   options.add(option("csv", "[history|models]",
                      "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
                      "test_accuracy, consensus_error, mass, with empty fields for what is unknown or withheld; "
@@ -128,10 +147,11 @@ Manual report_manual() {
           "of "
           "--metric against the first key, with a panel for each value of the second. Without it there is a curve for "
           "each line over the rounds, up to 8. Bands are one standard deviation (of two runs: from one to the other). "
-          "--html FILE writes one page of one run or several, to be mailed or put on a web server. Figures of private "
-          "records that are withheld are called so, or left out. "
+          "--html FILE writes one page of one run or several, to be mailed or put on a web server; with --for board "
+          "it is a page for an ethics board. Figures of private records that are withheld are called so, or left out. "
           "Exit code: 0, even without gnuplot; 2 no such run; 3 its files are damaged.",
-      .examples = {"starling report run", "starling report run-1 run-2 --by seed --metric accuracy --format latex"}};
+      .examples = {"starling report run", "starling report run --html board.html --for board",
+                   "starling report run-1 run-2 --by seed --metric accuracy --format latex"}};
 }
 
 ReportRequest parse_request(const std::vector<std::string>& words) {
@@ -149,6 +169,7 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   check(several || (request.comparison.by.empty() && request.comparison.metrics.empty() &&
                     request.format == TableFormat::text),
         "--by, --metric and --format with one run: they are for comparisons. Name several runs, or leave them out.");
+  check(!several || !request.for_board, "--for board with {} runs: it is of one run. Name one.", request.runs.size());
   check(!several || (request.csv.empty() && !request.json && request.coefficients.empty()),
         "runs '{}' with {}: it is of one run. Name one (--csv takes history or models), or take --format csv.",
         fmt::join(request.runs, "', '"),
@@ -201,7 +222,7 @@ void compare(const ReportRequest& request) {
   for (const std::string& path : request.runs) runs.emplace_back(path);
   const Comparison comparison(runs, request.comparison);
   if (!request.html.empty()) {
-    write_page(request, page_of(runs, comparison, request.pictures));
+    write_page(request, page_of(runs, comparison, request.title, request.pictures));
     return;
   }
   print_comparison(comparison, request);
@@ -223,7 +244,8 @@ void show(const ReportRequest& request) {
   } else if (request.json) {
     print(run.json());
   } else if (!request.html.empty()) {
-    write_page(request, page_of(run, request.pictures));
+    write_page(request, request.for_board ? board_page_of(run, {request.title, request.scores, request.pictures})
+                                          : page_of(run, request.title, request.pictures));
   } else if (request.csv == "history") {
     print(to_csv(run.history()));
   } else if (request.csv == "models") {

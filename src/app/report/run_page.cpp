@@ -9,7 +9,6 @@
 #include "console/version.hpp"
 #include "files/scratch_folder.hpp"
 #include "files/text_files.hpp"
-#include "page.hpp"
 #include "report/view/run_reading.hpp"
 #include "report/view/table_text.hpp"
 #include "tables.hpp"
@@ -48,13 +47,6 @@ void add_pictures(Page& page, const Draw& draw, const std::string& of_comparison
   if (!no_pictures.empty()) page.paragraph(no_pictures);
 }
 
-/// The last part of a path: what a user calls the run.
-std::string name_of_run(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
-  return error || whole.filename().empty() ? path : whole.filename().string();
-}
-
 std::string without_line_ends(std::string text) {
   text.erase(text.find_last_not_of('\n') + 1);
   return text;
@@ -70,27 +62,9 @@ std::vector<std::pair<std::string, std::string>> headline_of(const SummaryView& 
   return figures;
 }
 
-void add_privacy(Page& page, const SummaryView& view) {
-  page.list(view.texts("privacy.in_short"));
-  const std::string statement = view.text("privacy.statement");
-  if (statement.empty()) return;
-  page.fold("The whole privacy statement");
-  page.paragraph(statement);
-  page.unfold();
-}
-
 void add_results(Page& page, const ResultTexts& texts) {
   if (!texts.tables.empty()) page.columns(without_line_ends(texts.tables));
   page.rows(rows_in(texts.rows));
-}
-
-void add_configuration(Page& page, const std::string& run) {
-  std::error_code error;
-  if (!std::filesystem::exists(run + "/config.ini", error)) return;
-  const auto configuration = read_configuration(run);
-  page.fold(fmt::format("Configuration: {} options", configuration.size()));
-  page.rows({configuration.begin(), configuration.end()});
-  page.unfold();
 }
 
 std::string size_text(std::uintmax_t bytes) {
@@ -119,22 +93,46 @@ void add_files(Page& page, const std::string& run) {
   page.unfold();
 }
 
+}  // namespace
+
+std::string name_of_run(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  return error || whole.filename().empty() ? path : whole.filename().string();
+}
+
+void add_statement(Page& page, const SummaryView& view) {
+  const std::string statement = view.text("privacy.statement");
+  if (statement.empty()) return;
+  page.fold("The whole privacy statement");
+  page.paragraph(statement);
+  page.unfold();
+}
+
+void add_configuration(Page& page, const std::string& run) {
+  std::error_code error;
+  if (!std::filesystem::exists(run + "/config.ini", error)) return;
+  const auto configuration = read_configuration(run);
+  page.fold(fmt::format("Configuration: {} options", configuration.size()));
+  page.rows({configuration.begin(), configuration.end()});
+  page.unfold();
+}
+
 std::string last_line() {
   return fmt::format("Written by starling {}. The page needs no other file.", version());
 }
 
-}  // namespace
-
-RunPage page_of(const RunReport& run, bool with_pictures) {
+RunPage page_of(const RunReport& run, const std::string& title, bool with_pictures) {
   const SummaryView view = view_of(run);
   const ResultTexts texts = run.texts();
   RunPage result;
-  Page page(name_of_run(run.path()));
+  Page page(title.empty() ? name_of_run(run.path()) : title);
   page.paragraph(without_line_ends(texts.heading));
   page.figures(headline_of(view));
   if (view.learned() && run.state() == RunState::finished) {
     page.section("Privacy");
-    add_privacy(page, view);
+    page.list(view.texts("privacy.in_short"));
+    add_statement(page, view);
   }
   page.section("Results");
   add_results(page, texts);
@@ -214,10 +212,13 @@ void add_runs(Page& page, const std::vector<RunReport>& runs, const Comparison& 
 
 }  // namespace
 
-RunPage page_of(const std::vector<RunReport>& runs, const Comparison& comparison, bool with_pictures) {
+RunPage page_of(const std::vector<RunReport>& runs, const Comparison& comparison, const std::string& title,
+                bool with_pictures) {
   RunPage result;
-  Page page(fmt::format("{} runs compared", runs.size()));
-  page.paragraph("Runs that differ by their seeds alone are one line.");
+  const std::string count = fmt::format("{} runs compared", runs.size());
+  Page page(title.empty() ? count : title);
+  page.paragraph((title.empty() ? "" : count + ". ") +
+                 std::string("Runs that differ by their seeds alone are one line."));
   page.section("Results");
   for (const TextTable& table : comparison.pivots()) {
     if (!table.caption.empty()) page.paragraph(table.caption);

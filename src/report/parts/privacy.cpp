@@ -133,6 +133,7 @@ Json privacy_json(const Summary& summary) {
             {"budget", budget_json(privacy.budget)},
             {"audit", audit_json(privacy.audit)},
             {"in_short", in_short(privacy)},
+            {"weaknesses", weaknesses_of(privacy)},
             {"statement", statement(privacy)}};
   if (privacy.at_all_clients) {
     json["all_clients_epsilon"] = number_json(privacy.at_all_clients->epsilon);

@@ -91,6 +91,10 @@ struct ComparedMetric {
 [[nodiscard]] std::string draw_network(const std::string& folder, const NetworkRecords& records,
                                        const std::vector<NetworkFigures>& history, PictureFormats formats);
 
+/// odds.svg: the certainties of something about one record that are possible once everything of a run is seen, against
+/// those beforehand.
+[[nodiscard]] std::string draw_odds(const std::string& folder, double epsilon);
+
 /// FOLDER/scene.csv: kind (transmitter or receiver), number (from 1), round (from 1; empty for transmitters), x, y in
 /// metres; and FOLDER/shadowing.csv: x, y, loss in dB at the centres of cells.
 void write_scene(const std::string& folder, const SpectrumScene& scene);
