@@ -9,11 +9,12 @@
   jobs/tables.py --only iris --quick              # whether everything runs
 
 Runs are those of `starling omd` over five clients that are dealt the records at random: no option but data, --mechanism gaussian,
---total-epsilon and --delta 1e-5, and the loss of labels that are not two classes. The figure is accuracy on held-out records, or the share of the
+--total-epsilon and --delta 1e-5, or --mechanism none, and the loss of labels that are not two classes. The figure is accuracy on held-out records, or the share of the
 labels' variance that the mean model explains, in percent. The tables come with scikit-learn and with packages of R (tables_parts.py). What is
 missing is named, and the other tables are run.
 
-In brackets: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test
+In brackets, of runs without noise: a linear model that is fitted to all records, with scikit-learn's ridge where labels are classes. Of
+others: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test
 records. Nobody could run it on private data. It shows what noise allows.
 
 Writes tables.csv and tables.md. The last lines say how many runs told before they began what they would lose at most, beside a linear model
@@ -69,9 +70,10 @@ class Study:
         return words + (self.ranges(table) if self.options.ranges else [])
 
     def run(self, table, words, epsilon, seed):
-        """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None)."""
+        """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None); None is no noise."""
         label = f"{table.name}-{epsilon}-{seed}"
-        summary = self.runs.run(label, [*words, "--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon, "--seed", seed])
+        price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
+        summary = self.runs.run(label, [*words, *price, "--seed", seed])
         shutil.rmtree(self.scratch / label)
         metrics, tuning = summary["metrics"], summary["tuning"]
         figure = 100 * (metrics["test"]["r2"] if table.kind == "numbers" else metrics["test_accuracy"])
@@ -82,9 +84,10 @@ class Study:
         from tables_parts import allowed, fitted
         train, test = table.write(self.scratch)
         words = ["--source", train, "--test", test, *self.words(table)]
-        cases = [(epsilon, seed) for epsilon in self.options.epsilons for seed in self.options.seeds]
+        cases = [(epsilon, seed) for epsilon in [None, *self.options.epsilons] for seed in self.options.seeds]
         found = iter(experiment.in_parallel(self.options.workers, [lambda case=case: self.run(table, words, *case) for case in cases]))
         without = fitted(table)
+        plain = mean([next(found)[0] for _ in self.options.seeds])
         for epsilon in self.options.epsilons:
             runs = [next(found) for _ in range(self.options.runs)]
             figures = [figure for figure, *_ in runs]
@@ -93,7 +96,7 @@ class Study:
             bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in self.options.seeds])
             yield {"table": table.name, "kind": table.kind, "records": len(table.labels), "features": table.rows.shape[1],
                    "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
-                   "constant": table.constant, "without_noise": without, "signal_to_noise": mean([run[1] for run in runs]),
+                   "constant": table.constant, "fitted": without, "plain": plain, "signal_to_noise": mean([run[1] for run in runs]),
                    "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else ""}
 
 
@@ -102,15 +105,15 @@ def shown(value):
 
 
 def markdown(lines, epsilons, titles):
-    yield "| table (records, features; without noise, constant) | " + " | ".join(f"ε = {e:g}" for e in epsilons) + " |"
-    yield "| --- " * (1 + len(epsilons)) + "|"
+    yield "| table (records, features; constant) | no noise | " + " | ".join(f"ε = {e:g}" for e in epsilons) + " |"
+    yield "| --- " * (2 + len(epsilons)) + "|"
     for name in dict.fromkeys(line["table"] for line in lines):
         mine = {line["epsilon"]: line for line in lines if line["table"] == name}
         any_line = next(iter(mine.values()))
         kind = ", R²" if any_line["kind"] == "numbers" else ""
         cells = [f"{shown(mine[e]['mean'])} [{shown(mine[e]['allowed'])}]" if e in mine else "" for e in epsilons]
-        yield (f"| {titles[name]}{kind} ({any_line['records']:,}, {any_line['features']}; {shown(any_line['without_noise'])}, "
-               f"{shown(any_line['constant'])}) | " + " | ".join(cells) + " |")
+        yield (f"| {titles[name]}{kind} ({any_line['records']:,}, {any_line['features']}; {shown(any_line['constant'])}) | "
+               f"{any_line['plain']:.1f} [{any_line['fitted']:.1f}] | " + " | ".join(cells) + " |")
 
 
 def verdicts(lines, outlooks):
@@ -119,6 +122,9 @@ def verdicts(lines, outlooks):
     for half, which in enumerate(("first", "second")):
         runs, told, held = outlooks.of(groups[half::2])
         yield f"every other table by name, from the {which}: {runs} runs, {told} said it, {held} lost no more ({experiment.share(held, told)})"
+    behind = {line["table"]: line["plain"] - line["fitted"] for line in lines}
+    far = [f"{name} {points:.1f}" for name, points in behind.items() if points < -0.5]
+    yield f"without noise more than half a point below the fit, of {len(behind)} tables: {', '.join(far) or 'none'}"
     below = [f"{line['table']} at {line['epsilon']:g}" for line in lines if line["mean"] < line["constant"] - 1]
     yield f"more than a point below the constant, of {len(lines)} cells: {', '.join(below) or 'none'}"
 

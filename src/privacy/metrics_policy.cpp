@@ -8,7 +8,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::array<SharedFigureRow, 20> rows{{
+constexpr std::array<SharedFigureRow, 21> rows{{
     {SharedFigure::scores_of_run,
      "sums over the run of each client's progressive losses, right predictions and numbers of records",
      "as sums over the first clients from rank to rank, in all to every rank; the means in summary.json and run.h5"},
@@ -54,14 +54,18 @@ constexpr std::array<SharedFigureRow, 20> rows{{
     {SharedFigure::labels, "the labels of all records as they are", "rank 0, for static regret"},
     {SharedFigure::varying_columns, "which columns of a rank's records never vary", "readers of the run's notes"},
     {SharedFigure::column_scales, "numbers of records, sums and sums of squares of each client's columns",
-     "as sums over the first clients from rank to rank, in all to every rank; means and deviations in standardise.csv"},
+     "as sums over the first clients from rank to rank, in all to every rank; means and deviations in config.ini or "
+     "standardise.csv"},
+    {SharedFigure::record_sizes_of_clients,
+     "each client's number of records, sums of their squared norms and labels, and largest norm",
+     "as sums over the first clients from rank to rank, in all to every rank; their means in the run's output"},
 }};
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].figure != static_cast<SharedFigure>(i)) return false;
   }
-  return rows.back().figure == SharedFigure::column_scales;
+  return rows.back().figure == SharedFigure::record_sizes_of_clients;
 }
 static_assert(in_order(), "a row for each figure, in its order");
 

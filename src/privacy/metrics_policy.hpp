@@ -37,6 +37,7 @@ enum class SharedFigure {
   labels,
   varying_columns,
   column_scales,
+  record_sizes_of_clients,
 };
 
 struct SharedFigureRow {

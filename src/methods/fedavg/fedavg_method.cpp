@@ -61,10 +61,9 @@ std::optional<double> FedAvgMethod::hiding_of_pairs() const {
 }
 
 void FedAvgMethod::choose_settings() {
-  SettingsByRule settings(tuned_method(), tuning_terms(parts_.loss.get()));
-  if (!config_.tunes()) return settings.add_intercept();
+  if (!config_.tunes()) return;
   all_records_ = run_.inputs.records_of_clients();
-  parts_.tuning = settings.choose();
+  parts_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get())).choose();
 }
 
 /// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.
@@ -94,6 +93,7 @@ TunedMethod FedAvgMethod::tuned_method() {
           .why_not = why_no_rule(config_),
           .why_own_units = "",
           .steps = config_.fedavg.local_steps == 1 ? "rounds" : "local steps",
+          .own_means = config_.weights == ClientWeights::equal || config_.fedavg.local_steps > 1,
           .norms = ReleasePath::fedavg_norm,
           .features = ReleasePath::fedavg_feature,
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },

@@ -36,8 +36,8 @@ class ColumnCheck {
  private:
   const DataShape& shape_;
   bool watches_scales_;
-  Released<Columns> sums_ = declare_public(Columns());  ///< by client, where scales are watched
-  std::vector<Standardisation> proposed_;               ///< of all columns; empty if none are needed
+  Released<Columns> moments_ = declare_public(Columns());  ///< by client, where scales are watched
+  std::vector<Standardisation> proposed_;                  ///< of all columns; empty if none are needed
 };
 
 }  // namespace starling

@@ -69,6 +69,7 @@ TunedMethod OmdMethod::tuned_method() {
           .why_not = why_not_tuned(config_),
           .why_own_units = parts_.domain->is_everything() ? "" : "the domain speaks of their own units",
           .steps = "rounds",
+          .own_means = config_.weights == ClientWeights::equal,
           .norms = ReleasePath::omd_norm,
           .features = ReleasePath::omd_feature,
           .facts = [this](auto most_records, auto parameters) { return facts_of_rule(most_records, parameters); },
@@ -85,11 +86,10 @@ TunedMethod OmdMethod::tuned_method() {
 void OmdMethod::choose_settings() {
   if (!config_.learns()) return;
   choose_pairs();
-  SettingsByRule settings(tuned_method(), tuning_terms(parts_.loss.get()));
-  if (!config_.tunes()) return settings.add_intercept();
+  if (!config_.tunes()) return;
   const int gossip_steps = config_.mixing.gossip_steps;
   all_records_ = run_.inputs.records_of_clients();
-  parts_.tuning = settings.choose();
+  parts_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get())).choose();
   run_.agreement.together([&] {
     if (config_.mixing.gossip_steps != gossip_steps) parts_.graph->make_schedule();
   });

@@ -15,6 +15,9 @@ constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
+constexpr std::int64_t useful_batch = 64;         ///< without noise
+constexpr std::int64_t large_batch = 4096;        ///< likewise
+constexpr std::int64_t most_passes_without = 64;  ///< likewise
 
 double typical_norm(const RuleFacts& facts) {
   return facts.norm.value_or(usual_norm);
@@ -64,7 +67,9 @@ Round quotient_rounded_up(Round a, Round b) {
 Round wanted_rounds(const RuleFacts& facts) {
   const Round records = *facts.most_records;
   const bool many = cancels(facts) || facts.noise == ChargeKind::unbounded;
-  const Round all = many ? rounds_of_rule : rounds_of_independent_noise(facts);
+  const Round all = facts.curvature ? rounds_of_short_steps
+                    : many          ? rounds_of_rule
+                                    : rounds_of_independent_noise(facts);
   return std::clamp<Round>(all / facts.epochs, 1, records);
 }
 
@@ -96,14 +101,24 @@ double useful_noise(const RuleFacts& facts) {
   return useful_shift(facts.scores) * facts.unit;
 }
 
-void choose_step(const RuleFacts& facts, LearningRule& rule) {
+/// η_1 without noise.
+double unhindered_step(const RuleFacts& facts, const LearningRule& rule) {
+  if (facts.curvature) {
+    const double square =
+        std::max(rule.norm * rule.norm, std::pow(facts.largest_norm.value_or(0), 2) / static_cast<double>(rule.batch));
+    return 1 / (*facts.curvature * square * facts.map.pace);
+  }
   const auto all = static_cast<double>(rule.rounds);
   const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.noise_norm;
   // The loss of K even classes bends K/2 times less than that of two.
   const double straightness = std::max(1.0, facts.scores / 2);
   const double longest = straightness * longest_step * facts.unit / (pull * rule.noise_norm * facts.map.pace);
-  rule.unhindered_step = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
-                         std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
+  return std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
+         std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
+}
+
+void choose_step(const RuleFacts& facts, LearningRule& rule) {
+  rule.unhindered_step = unhindered_step(facts, rule);
   if (facts.noise != ChargeKind::unbounded) {
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
     const double reach = facts.map.in_exponents ? 1 : rule.noise_norm;
@@ -136,6 +151,15 @@ void check_facts(const RuleFacts& facts) {
 double useful_shift(double scores) {
   // The largest of K noises is about √(2 ln K) times as large as one.
   return scores > 1 ? useful_scores / std::sqrt(2 * std::log(scores)) : useful_scores;
+}
+
+std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records,
+                                  bool bounded_gradients) {
+  const Round rounds = bounded_gradients ? rounds_of_rule : rounds_of_short_steps;
+  const auto passes_of = [&](std::int64_t batch) { return quotient_rounded_up(rounds * batch, most_records); };
+  const std::int64_t passes = std::clamp(passes_of(useful_batch), std::int64_t{1}, most_passes_without);
+  if (!least_records) return passes;
+  return std::max(passes, std::min({quotient_rounded_up(rounds, *least_records), passes_of(large_batch), rounds}));
 }
 
 LearningRule learning_rule(const RuleFacts& facts) {

@@ -37,6 +37,12 @@ struct RuleFacts {
   double slope = 0.5;  ///< |ℓ'| of a record whose classes are even, or of a typical label at a score of 0
   double unit = 1;     ///< u (Loss::unit_of_scores)
   bool classifies = true;
+  /// sup ℓ'' of a loss whose slope has no bound, where nothing clips gradients: a step is stable then if it is no
+  /// longer than 1/(ℓ'' R²), and than 1/(ℓ'' Q²/m) for a batch that has a record of the largest norm Q. None: gradients
+  /// are bounded.
+  std::optional<double> curvature;
+  /// Q; where gradients are means over a client's own batches, a norm counts √(N/N_k) times. None: nobody knows.
+  std::optional<double> largest_norm;
   double room = std::numeric_limits<double>::infinity();  ///< of the domain (Domain::room)
   MapScale map;
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
@@ -65,7 +71,7 @@ struct LearningRule {
   double noise_norm = 2;     ///< A, or R
   double step = 1;           ///< η_1
   /// η_1 if there were no noise: √(256/(T E)) N/N̄ times the smaller of 16 u/(C R), by the map's pace, and the start's
-  /// norm over C.
+  /// norm over C. 1/(ℓ'' max(R², Q²/m)), by the map's pace, where nothing bounds gradients.
   double unhindered_step = 1;
   double score_noise = 0;   ///< s1, of scores or exponents
   double prefix_noise = 0;  ///< v; 0 without noise
@@ -89,6 +95,13 @@ inline constexpr double usual_norm = 2;
 inline constexpr double step_cap_of_rule = 100;
 /// Rounds of all passes together that the rule plans for: more gain little, fewer lose accuracy.
 inline constexpr Round rounds_of_rule = 256;
+/// Likewise where nothing bounds gradients, whose steps are short.
+inline constexpr Round rounds_of_short_steps = 1024;
+/// Passes without noise, of clients with so many records at most: as many as make batches of 64 records, from 1 to 64.
+/// Where gradients are means over a client's own batches, clients with `least_records` are to have one in each batch,
+/// as far as batches of 4096 records allow it.
+[[nodiscard]] std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records,
+                                                bool bounded_gradients);
 
 /// Throws UsageError unless counts are at least 1 and n, price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);

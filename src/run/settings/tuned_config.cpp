@@ -4,6 +4,7 @@
 
 #include "core/check.hpp"
 #include "core/text/limits.hpp"
+#include "data/generators/synthetic.hpp"
 #include "run/settings/catalogue.hpp"
 
 namespace starling {
@@ -33,7 +34,7 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "tuning", "WHETHER",
           fmt::format(
               "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
-              "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
+              "before the run; off: the defaults here. Default: auto, but off for generated records without noise",
               fmt::join(chosen, ", "))),
       config.tune, {{"auto", true}, {"off", false}});
   options.add(
@@ -61,7 +62,9 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "(--standardise, --ranges, --scale, --norm, --clip, --step): every client first releases noisy histograms of "
           "its features, which have the share S of mu^2 and give the gradients the rest; records are then standardised "
           "by a mean and a deviation from them, and clipped to 5 deviations. Features that the histograms do not show "
-          "are dropped; 0: none is standardised or dropped. Default: 0.1 to 0.5, by records and price. "
+          "are dropped; 0: none is standardised or dropped. Default: 0.1 to 0.5, by records and price. Without noise "
+          "means "
+          "and deviations are exact. "
           "With --tuning off: what an earlier release has had",
           {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
       config.privacy.feature_share);
@@ -92,13 +95,17 @@ void note_open_options(const Options& options, TuningChoices& choices, std::span
   }
 }
 
+bool TunedConfig::tunes() const {
+  return learns() && privacy.mechanism && tune.value_or(privacy.protects() || !is_synthetic(data.source));
+}
+
 void check_norm(const TunedConfig& config) {
   // The configuration of a run that the rule has tuned says --tuning off and all that the rule went by.
-  const bool chooses_nothing = !config.tune && config.privacy.mechanism && !config.privacy.protects();
+  const bool chooses_nothing = !config.tune && config.privacy.mechanism && !config.tunes();
   const auto refuse = [&](bool given, std::string_view option) {
     check(!chooses_nothing || !given,
-          "--{} without --tuning auto, which nobody has chosen and which is the default only with noise: it would have "
-          "no effect. Add --tuning auto, or leave it out.",
+          "--{} without --tuning auto, which is not the default for generated records without noise: it would have no "
+          "effect. Add --tuning auto, or leave it out.",
           option);
   };
   refuse(!config.norm.empty(), "norm");

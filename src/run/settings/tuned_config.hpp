@@ -38,11 +38,12 @@ struct TunedConfig : LearningConfig, TuningChoices {
   /// Share of a record's price for the histogram of norms; none: the usual share where norms are to be released.
   std::optional<double> scale_share;
 
+  std::optional<double> largest_norm;   ///< of all records, where nobody is protected; none: nobody has looked
   std::optional<double> kept_features;  ///< the part of features that the rule has not dropped; none: it chose nothing
   bool whole_rounds = false;            ///< the rule has chosen rounds of all records
 
   /// Whether --tuning is to choose what the user left open, if there is a rule.
-  [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
+  [[nodiscard]] bool tunes() const;
 };
 
 /// --client-weights. `more` says more of `records`.

@@ -13,6 +13,7 @@ TuningTerms Method::tuning_terms(const Loss* loss) {
           run_.inputs,
           loss,
           run_.notes,
+          run_.metrics_policy(),
           [this] { return common_facts(1); },
           [this] { return home_.private_folder_before_rounds(); },
           [this] { home_.begin_early_release(); }};

@@ -7,7 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
+#include "data/description/profile.hpp"
 #include "data/generators/synthetic.hpp"
+#include "exact_moments.hpp"
 #include "histogram_counts.hpp"
 #include "run/inputs/start_models.hpp"
 
@@ -36,7 +38,8 @@ std::string FeatureRelease::why_of_no_use() const {
   using Missing = ReadSettings::Missing;
   using Kind = ModelChoice::Kind;
   const DataSettings& data = config_.data;
-  if (!config_.privacy.mechanism_row().gaussian()) return "their histograms need Gaussian noise";
+  const bool protects = config_.privacy.protects();
+  if (protects && !config_.privacy.mechanism_row().gaussian()) return "their histograms need Gaussian noise";
   if (data.scales_columns() || data.scale != 1) return "they are scaled already";
   if (data.features != ReadSettings::Features::raw) return "they describe pictures";
   if (data.missing == Missing::zero || data.missing == Missing::indicator) return "missing ones become 0";
@@ -97,7 +100,6 @@ std::optional<double> FeatureRelease::share_for(double noise, std::int64_t recor
 /// Whether features, or labels beside them, may be looked at; finds out which. **Collective.**
 bool FeatureRelease::is_of_use(const std::optional<std::int64_t>& most_records) {
   if (asked_for_ && share_ == 0) return false;
-  if (!config_.privacy.protects()) return false;
   const std::string why = why_as_they_are(most_records);
   if (share_ > 0 && !why.empty()) run_.notes.push_back(fmt::format("features are left as they are: {}", why));
   if (!run_.agreement.all(declare_public(why.empty()))) return false;
@@ -149,6 +151,7 @@ std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_
 std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64_t>& most_records,
                                                   const std::function<bool()>& have_one_scale) {
   if (!is_of_use(most_records)) return std::nullopt;
+  if (!config_.privacy.protects()) return exact(*most_records);
   std::size_t count = column_of_.size();
   const std::size_t labels = has_label() ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
@@ -187,6 +190,31 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   return value_of();
 }
 
+/// Columns of one value have nothing to tell, and are dropped.
+std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
+  Secret<Columns> here;
+  run_.agreement.together([&] {
+    plan_counting(config_.data, run_.inputs.dataset, most_records);
+    here = client_moments(run_.inputs.dataset.streams, features_);
+  });
+  const std::optional<Released<Columns>> shared = run_.metrics.share(here, SharedFigure::column_scales);
+  if (!shared) {
+    run_.notes.emplace_back(
+        "features are left as they are: --metrics local keeps their means and deviations. --standardise says them");
+    return std::nullopt;
+  }
+  exact_ = true;
+  const std::vector<Standardisation> all = moments_of_all(run_.agreement, *shared);
+  const auto sight = [](const Standardisation& moments) {
+    if (moments.deviation == 0) return FeatureSight{};
+    return FeatureSight{FeatureSight::Kind::values, {moments.mean, moments.deviation}, {}};
+  };
+  for (std::size_t j = 0; j < column_of_.size(); ++j) sights_.push_back(sight(all[j]));
+  if (has_label() && all.back().deviation > 0) label_ = sight(all.back());
+  note_dropped();
+  return value_of();
+}
+
 bool FeatureRelease::has_label() const {
   const CurvedLoss* const loss = run_.loss == nullptr ? nullptr : run_.loss->curved();
   const bool same_in_all_units = loss != nullptr && loss->likelihood() == Likelihood::up_to_scale;
@@ -205,7 +233,7 @@ void FeatureRelease::take_label(View summed, double noise) {
 }
 
 std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records, const std::optional<double>& asked) {
-  if (!label_ || label_->kind != FeatureSight::Kind::values || asked == 0) return std::nullopt;
+  if (exact_ || !label_ || label_->kind != FeatureSight::Kind::values || asked == 0) return std::nullopt;
   const ValueRange range{run_.agreement.broadcast(declare_public(label_->range.low)),
                          run_.agreement.broadcast(declare_public(label_->range.high))};
   HistogramFacts facts{
@@ -271,6 +299,10 @@ void FeatureRelease::note_dropped() const {
   const std::vector<std::size_t> features = dropped();
   if (features.empty()) return;
   const bool all = features.size() == sights_.size();
+  if (exact_) {
+    run_.notes.push_back(fmt::format("features with one value in all records are dropped: {}", names_of(features)));
+    return;
+  }
   run_.notes.push_back(fmt::format(
       "{}: records are too few at this price to show how large {} values are. {}. --ranges says it and costs nothing; "
       "--feature-share 0 leaves features as they are",
@@ -280,19 +312,24 @@ void FeatureRelease::note_dropped() const {
 }
 
 /// Whether features may stay as they are: all are seen, and have one scale. Beside a label that is standardised all
-/// are standardised.
+/// are standardised, and so they are by exact moments, which cost nothing.
 bool FeatureRelease::have_scale_already() const {
   std::vector<FeatureMoments> known;
   for (const FeatureSight& each : sights_) {
     if (each.kind == FeatureSight::Kind::values) known.push_back(each.moments);
   }
-  if (known.empty() || label_ || !dropped().empty()) return false;
+  if (exact_ || known.empty() || label_ || !dropped().empty()) return false;
   if (config_.model.intercept()) known.push_back({.mean = 0, .deviation = 1});  // as large as its constant
   return have_one_scale(known);
 }
 
 /// Six digits are more than the bins tell. `none` where features stay as they are.
 TunedValue FeatureRelease::value_of() {
+  const auto of = [this](const FeatureMoments& moments) {
+    const std::string mean =
+        exact_ ? text_of_constant(moments.mean, moments.deviation) : fmt::format("{:.6g}", moments.mean);
+    return fmt::format("{}/{:.6g}", mean, moments.deviation);
+  };
   std::vector<std::string> values(columns_, "0/1");
   for (std::size_t j = 0; j < sights_.size(); ++j) {
     const auto& [kind, moments, range] = sights_[j];
@@ -302,24 +339,26 @@ TunedValue FeatureRelease::value_of() {
     } else if (kind == FeatureSight::Kind::zeros) {
       value = fmt::format("0/{:.6g}/{:g}", std::ldexp(1.0, FeatureHistograms::lowest_exponent), clip);
     } else {
-      value = fmt::format("{:.6g}/{:.6g}/{:g}", moments.mean, moments.deviation, clip);
+      value = clips() ? fmt::format("{}/{:g}", of(moments), clip) : of(moments);
     }
   }
-  if (label_) values.push_back(fmt::format("label={:.6g}/{:.6g}", label_->moments.mean, label_->moments.deviation));
+  if (label_) values.push_back(fmt::format("label={}", of(label_->moments)));
   const std::size_t lost = dropped().size();
   const std::size_t kept = columns_ - lost;
   const std::size_t learned = kept + (config_.model.intercept() ? 1 : 0);
   norm_ = std::sqrt(static_cast<double>(std::max<std::size_t>(learned, 1)));  // a model of nothing has steps too
   kept_ = static_cast<double>(kept) / static_cast<double>(columns_);
-  const std::string cost = fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
-                                       name_of(config_.privacy.unit), share_);
+  const std::string cost =
+      exact_ ? "over all records, which nobody protects"
+             : fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
+                           name_of(config_.privacy.unit), share_);
   std::string text = fmt::format("values:{}", fmt::join(values, ","));
   std::string reason = fmt::format("mean and deviation of {} of {} features{} {}", sights_.size() - lost,
                                    sights_.size(), label_ ? " and of labels" : "", cost);
   if (have_scale_already()) {
     text = "none";
     reason = "features have one scale " + cost;
-  } else if (share_ == 0) {
+  } else if (share_ == 0 && !exact_) {
     reason = "nothing shows how large the values of any feature are";
   }
   return {"standardise", run_.agreement.broadcast(declare_public(text)), reason};  // processors may round differently

@@ -1,5 +1,5 @@
 /// The release of histograms of features, and what comes of it (docs/methods/privacy.md, "Means and deviations of
-/// features").
+/// features"). A run that protects nobody has exact moments in their place.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +43,9 @@ class FeatureRelease {
   [[nodiscard]] double norm() const { return norm_; }
   /// The part of the feature columns that is not dropped.
   [[nodiscard]] double kept() const { return kept_; }
+  /// Whether standardised features are clipped, so that no record moves a model far. Labels that are numbers may be
+  /// linear in features with heavy tails: without noise such features stay as they are.
+  [[nodiscard]] bool clips() const { return !(exact_ && label_); }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
   /// Whether nothing has shown how large labels are.
   [[nodiscard]] bool guesses_labels() const { return guesses_labels_; }
@@ -58,6 +61,7 @@ class FeatureRelease {
   [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;
   [[nodiscard]] static std::size_t weight_of_label(std::size_t features, double noise);
   [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
+  [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;
   void take_label(View summed, double noise);
   [[nodiscard]] std::vector<std::size_t> dropped() const;
@@ -70,6 +74,7 @@ class FeatureRelease {
   const TunedConfig& config_;
   bool asked_for_;
   double share_;
+  bool exact_ = false;                 ///< moments are those of all records, without noise
   std::vector<FeatureSight> sights_;   ///< of these features
   std::optional<FeatureSight> label_;  ///< of labels, where they are standardised
   bool guesses_labels_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/ranges.h>
 
@@ -39,9 +40,11 @@ double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double la
   return in_l1 ? norm1(slope) : norm2(slope);
 }
 
-/// Whether nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips.
-bool may_diverge(const TunedConfig& config, const Loss& loss) {
-  return !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
+/// sup ℓ'' where nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips.
+std::optional<double> curvature_without_bounds(const TunedConfig& config, const Loss& loss) {
+  const bool unbounded =
+      !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
+  return unbounded ? std::optional(loss.curved()->most_curvature()) : std::nullopt;
 }
 
 std::string reason_of_rounds(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule,
@@ -76,10 +79,14 @@ std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, co
                      facts.norm ? "" : fmt::format(", taken as {}: --norm says it", short_number(rule.norm)));
 }
 
-std::string reason_of_step(const LearningRule& rule, bool in_exponents) {
-  if (rule.step == rule.unhindered_step) return "no longer step is stable; noise would allow more";
-  return fmt::format("noise moves a typical {} by {} in a run of such steps", in_exponents ? "exponent" : "score",
-                     short_number(rule.noise_of_scores()));
+std::string reason_of_step(const RuleFacts& facts, const LearningRule& rule) {
+  if (rule.step == rule.unhindered_step) {
+    if (rule.prefix_noise > 0) return "no longer step is stable; noise would allow more";
+    return fmt::format("no longer step is stable at records with a norm of {}{}", short_number(rule.norm),
+                       facts.norm ? "" : ", since nobody said: --norm says it");
+  }
+  return fmt::format("noise moves a typical {} by {} in a run of such steps",
+                     facts.map.in_exponents ? "exponent" : "score", short_number(rule.noise_of_scores()));
 }
 
 std::string reason_of_correlation(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule) {
@@ -112,7 +119,6 @@ std::string why_no_rule(const TunedConfig& config) {
   } else {
     const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
     if (!loss->bounded_below()) return fmt::format("the loss {}", config.loss);
-    if (may_diverge(config, *loss)) return fmt::format("the loss {} without noise, where nothing clips", config.loss);
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
     if (config.model.is_network() && !loss->classifies()) return fmt::format("networks with the loss {}", config.loss);
     if (config.model.is_network() && !config.privacy.mechanism_row().gaussian())
@@ -163,8 +169,10 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, s
   facts.slope = slope_at_even_odds(config, loss, label, facts.noise == ChargeKind::laplace);
   facts.unit = loss.unit_of_scores(label);
   facts.classifies = !needs_label_size(config, loss);
+  facts.curvature = curvature_without_bounds(config, loss);
   facts.correlates = may_correlate(config);
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
+  facts.largest_norm = config.largest_norm;
   facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);
   facts.epochs = config.data.epochs;
   facts.rounds = config.rounds;
@@ -190,11 +198,12 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
   };
   if (config.data.epochs > 1)
     choose("epochs", fmt::format("{}", config.data.epochs),
-           config.whole_rounds ? "little signal wants few rounds, each of all records"
-                               : "several passes at one total lose less to noise");
+           !config.privacy.protects() ? "the model goes on improving where records are few"
+           : config.whole_rounds      ? "little signal wants few rounds, each of all records"
+                                      : "several passes at one total lose less to noise");
   if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(config, facts, rule, steps));
   if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(config, facts, rule));
-  choose("step", short_number(rule.step), reason_of_step(rule, facts.map.in_exponents));
+  choose("step", short_number(rule.step), reason_of_step(facts, rule));
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   for (TunedValue& each : of_command) choose(each.option.c_str(), std::move(each.value), std::move(each.reason));
   if (config.privacy.mechanism_row().gaussian() && config.correlation == CorrelationChoice::automatic) {
@@ -204,10 +213,16 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
   return values;
 }
 
-std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records) {
+std::int64_t tuned_passes(const TunedConfig& config, const Loss* loss, std::optional<std::int64_t> most_records,
+                          std::optional<std::int64_t> least_records) {
+  const bool is_open = !config.given("epochs") && !config.rounds && most_records.value_or(0) > 0;
+  if (!is_open) return config.data.epochs;
+  if (!config.privacy.protects()) {
+    return passes_without_noise(*most_records, least_records,
+                                loss == nullptr || !curvature_without_bounds(config, *loss));
+  }
   const bool adds_in_squares = config.privacy.mechanism_row().gaussian();
-  const bool is_open = config.privacy.total_epsilon && !config.given("epochs") && !config.rounds;
-  return is_open && adds_in_squares && most_records ? passes_of_total : config.data.epochs;
+  return config.privacy.total_epsilon && adds_in_squares ? passes_of_total : config.data.epochs;
 }
 
 bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records) {
@@ -229,8 +244,11 @@ std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& fact
     return "where labels are numbers, what noise costs is known of several passes under Gaussian noise alone. "
            "--total-epsilon takes them";
   }
-  if (config.privacy.protects() && !facts.norm) return "nobody said how long records are. --norm says it";
-  if (!facts.classifies && !config.label_size) return "nothing shows how large labels are. --label-size says it";
+  const bool protects = config.privacy.protects();
+  if (protects && !facts.norm) return "nobody said how long records are. --norm says it";
+  if (protects && !facts.classifies && !config.label_size) {
+    return "nothing shows how large labels are. --label-size says it";
+  }
   const DataSettings& data = config.data;
   if (!data.ranges.empty()) {
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";

@@ -43,8 +43,11 @@ namespace starling {
                                                    const LearningRule& rule, std::vector<TunedValue> of_command,
                                                    const std::string& steps);
 
-/// Passes over the data: sixteen where a total price is given, noise is Gaussian and records can be read again.
-[[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, std::optional<std::int64_t> most_records);
+/// Passes over the data, which can be read again where `most_records` is known: sixteen under Gaussian noise with a
+/// total price, passes_without_noise() without a mechanism, else what the user gave.
+[[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, const Loss* loss,
+                                        std::optional<std::int64_t> most_records,
+                                        std::optional<std::int64_t> least_records);
 
 /// Passes of rounds of all records (docs/methods/learning-rule.md, "Whole rounds").
 inline constexpr std::int64_t passes_of_whole_rounds = 32;

@@ -10,6 +10,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "data/generators/synthetic.hpp"
+#include "exact_moments.hpp"
 #include "feature_release.hpp"
 #include "files/tell_user.hpp"
 #include "histogram_counts.hpp"
@@ -79,7 +80,14 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
     config().data.epochs = passes;
     config().privacy.passes = config().data.uses_of_unit();
   };
-  take(tuned_passes(config(), most_records));
+  std::optional<std::int64_t> least_records;
+  if (method_.own_means && most_records && !config().privacy.protects()) {
+    for (const double records : method_.records_of_clients()) {
+      const auto own = static_cast<std::int64_t>(records);
+      if (own > 0) least_records = std::min(least_records.value_or(own), own);
+    }
+  }
+  take(tuned_passes(config(), run_.loss, most_records, least_records));
   bool whole = false;
   run_.agreement.together([&] {
     if (!may_take_whole_rounds(config(), most_records)) return;
@@ -164,13 +172,6 @@ void SettingsByRule::note_missing_intercept() const {
       "the model has no intercept, so that all scores are 0 where all features are: --intercept adds one");
 }
 
-void SettingsByRule::add_intercept() {
-  if (!config().learns() || config().tune || !may_add_intercept()) return;
-  if (!method_.why_not.empty()) return note_missing_intercept();
-  run_.agreement.together([&] { method_.configuration.choose({{"intercept", "yes", ""}}); });
-  run_.notes.emplace_back("the model has an intercept: --intercept no leaves it out");
-}
-
 /// An intercept that nobody asked for is left out beside features that are far smaller than its 1: gradients would be
 /// its own almost alone. These are norms of features, which become those of records.
 void SettingsByRule::settle_intercept(TypicalNorms& norms) {
@@ -188,13 +189,35 @@ void SettingsByRule::settle_intercept(TypicalNorms& norms) {
 void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records) {
   TunedConfig& config = this->config();
   const double share = config.scale_share.value_or(usual_scale_share);
+  const bool protects = config.privacy.protects();
   const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, *run_.loss));
-  const bool settled = known || (config.privacy.clip && config.given("step"));
-  const bool wanted = share > 0 && config.privacy.protects() && !settled && run_.inputs.dataset.replayable &&
+  const bool settled = known || ((config.privacy.clip || !protects) && config.given("step"));
+  const bool wanted = (protects ? share > 0 : run_.metrics.shared()) && !settled && run_.inputs.dataset.replayable &&
                       most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
   config.scale_share = 0;
   has_chosen_norms_ = true;
-  if (run_.agreement.all(declare_public(wanted))) release_norms(share, *most_records);
+  if (!run_.agreement.all(declare_public(wanted))) return;
+  if (protects) return release_norms(share, *most_records);
+  take_exact_sizes(*most_records);
+}
+
+/// Takes the sizes of all records as they are, where nobody is protected.
+void SettingsByRule::take_exact_sizes(std::int64_t most_records) {
+  run_.agreement.together([&] { plan_counting(config().data, run_.inputs.dataset, most_records); });
+  const std::optional<ExactSizes> sizes =
+      exact_sizes(run_.agreement, run_.inputs.dataset.streams, counts_constant() ? 1 : 0, run_.metrics);
+  if (!sizes) return;
+  TypicalNorms norms{.l2 = sizes->norm, .l1 = {}, .label = {}};
+  if (needs_label_size(config(), *run_.loss)) norms.label = sizes->label;
+  settle_intercept(norms);
+  take_norms(0, norms);
+  config().largest_norm =
+      method_.own_means ? sizes->largest_share * std::sqrt(static_cast<double>(most_records)) : sizes->largest;
+}
+
+/// Whether norms are counted with the constant of an intercept: one that the user gave.
+bool SettingsByRule::counts_constant() const {
+  return config().model.intercept() && config().given("intercept");
 }
 
 void SettingsByRule::release_norms(double share, std::int64_t most_records) {
@@ -211,8 +234,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
     complete_facts(facts, method_, most_records, run_.facts(), run_.inputs.dataset);
     const NormHistogram histogram(noise, 1, 0, labels);
     for (const auto& stream : run_.inputs.dataset.streams) {
-      const bool constant = config.model.intercept() && config.given("intercept");
-      counts.push_back(count_norms(*stream, histogram, constant, config.privacy.person_mean));
+      counts.push_back(count_norms(*stream, histogram, counts_constant(), config.privacy.person_mean));
     }
   });
   const Vector variances = variances_of(run_.agreement, *run_.inputs.layout, config.privacy, facts);
@@ -277,7 +299,8 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   // Norms that were released first had their share of the whole.
   if (has_chosen_norms_) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   if (chosen->value == "none") return tell({*chosen});
-  if (features.standardises_labels() || features.kept() == 0) {
+  const bool sizes_are_known = features.standardises_labels() && config().privacy.protects();
+  if (sizes_are_known || features.kept() == 0) {
     has_chosen_norms_ = true;
     const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
     if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
@@ -294,9 +317,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
   norm_of_standardised_ = features.norm();
   tell({*chosen});
-  run_.notes.emplace_back(
-      "features are standardised and clipped to 5 deviations (standardise in config.ini): models are of such "
-      "features. predict and score take records in their own units. --feature-share 0 leaves features as they are");
+  run_.notes.push_back(fmt::format(
+      "features are standardised{} (standardise in config.ini): models are of such features. predict and score take "
+      "records in their own units. --feature-share 0 leaves features as they are",
+      features.clips() ? " and clipped to 5 deviations" : ""));
   run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
 }
 
@@ -317,10 +341,12 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
                                : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
   std::vector<TunedValue> values;
   const auto take = [&](const char* option, const std::string& value, const char* which) {
-    values.push_back(
-        {option, value.empty() ? "unknown" : value,
-         fmt::format("{} released histograms, which cost each {} {} once",
-                     value.empty() ? "no bin stands out of the noise in" : which, name_of(config.privacy.unit), cost)});
+    const std::string source =
+        !config.privacy.protects()
+            ? "all records, which nobody protects"
+            : fmt::format("released histograms, which cost each {} {} once", name_of(config.privacy.unit), cost);
+    values.push_back({option, value.empty() ? "unknown" : value,
+                      fmt::format("{} {}", value.empty() ? "no bin stands out of the noise in" : which, source)});
   };
   if (config.norm.empty()) {
     std::string text;
@@ -329,12 +355,13 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
     for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
       if (norm && norms.l2) config.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
     }
-    take("norm", text, "the median bin of the sum of");
+    take("norm", text, config.privacy.protects() ? "the median bin of the sum of" : "the root mean square over");
   }
   if (needs_label_size(config, *run_.loss) && !config.label_size) {
     const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
     if (!text.empty()) config.label_size = std::stod(text);
-    take("label-size", text, "the upper end of the median bin of the sum of");
+    take("label-size", text,
+         config.privacy.protects() ? "the upper end of the median bin of the sum of" : "the root mean square over");
   }
   tell(values);
 }
@@ -353,7 +380,7 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
   }
   if (config.privacy.histogram_price) settle("histogram-price", *config.privacy.histogram_price);
   if (config.data.standardise.starts_with(values_of_columns)) settle("standardise", config.data.standardise);
-  if (config.scale_share.value_or(0) > 0 || config.kept_features) {
+  if (config.privacy.protects() && (config.scale_share.value_or(0) > 0 || config.kept_features)) {
     if (!config.norm.empty()) settle("norm", fmt::format("{}", fmt::join(config.norm, ",")));
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }

@@ -34,9 +34,6 @@ class SettingsByRule {
 
   /// Takes from the rule what the user left open. **Collective.**
   [[nodiscard]] Tuning choose();
-  /// Gives the model of a run that is not tuned, since it has no noise, the intercept that the rule would give it.
-  /// **Collective.**
-  void add_intercept();
 
  private:
   [[nodiscard]] TunedConfig& config() const { return method_.config; }
@@ -51,6 +48,8 @@ class SettingsByRule {
   void choose_features(const std::optional<std::int64_t>& most_records);
   void choose_norms(const std::optional<std::int64_t>& most_records);
   void release_norms(double share, std::int64_t most_records);
+  void take_exact_sizes(std::int64_t most_records);
+  [[nodiscard]] bool counts_constant() const;
   void take_norms(double share, const TypicalNorms& norms);
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
   void take_norm_of_standardised();

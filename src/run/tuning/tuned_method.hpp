@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "privacy/keys/release_path.hpp"
+#include "privacy/metrics_policy.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/privacy/run_privacy.hpp"
@@ -21,6 +22,7 @@ struct TuningTerms {
   RunInputs& inputs;
   const Loss* loss;
   std::vector<std::string>& notes;
+  MetricsPolicy metrics;
   std::function<RunFacts()> facts;              ///< that all releases have. Rank-local.
   std::function<std::string()> private_folder;  ///< of this rank. The run directory is made if it is not there yet
   std::function<void()> begin_release;          ///< called before a release: after it no run begins afresh there
@@ -36,6 +38,7 @@ struct TunedMethod {
   std::string why_not;           ///< why the rule does not hold for this run; empty if it does
   std::string why_own_units;     ///< why features must have the units that they have; empty if they may be standardised
   std::string steps;             ///< the name of what makes a release of each client
+  bool own_means;                ///< whether single clients step by means over their own batches
   ReleasePath norms;             ///< the paths by which histograms of norms and of features leave a client
   ReleasePath features;
   /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.

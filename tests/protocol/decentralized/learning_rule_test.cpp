@@ -55,6 +55,36 @@ TEST(LearningRule, ClipsLessWhereThereIsLittleNoise) {
   EXPECT_EQ(learning_rule(facts).clip, 1) << "what the user gave stands";
 }
 
+// Batches of 64 records at most, or of 4096 where a client with few records is to have one in each; 256 rounds, or 1024
+// of short steps.
+TEST(LearningRule, TakesAsManyPassesWithoutNoiseAsRecordsAreFew) {
+  EXPECT_EQ(passes_without_noise(1'000'000, {}, true), 1);
+  EXPECT_EQ(passes_without_noise(1638, {}, true), 11);
+  EXPECT_EQ(passes_without_noise(10, {}, true), 64);
+  EXPECT_EQ(passes_without_noise(1638, {}, false), 41);
+  EXPECT_EQ(passes_without_noise(1638, 1000, false), 41);
+  EXPECT_EQ(passes_without_noise(1638, 3, false), 342);
+  EXPECT_EQ(passes_without_noise(1638, 1, false), 1024);
+  EXPECT_EQ(passes_without_noise(1'000'000, 1, false), 5);
+}
+
+// 1/(ℓ'' max(R², Q²/m)), whatever the clients and their slopes.
+TEST(LearningRule, StepsStablyWhereNothingBoundsGradients) {
+  RuleFacts facts = census();
+  facts.noise = ChargeKind::unbounded;
+  facts.classifies = false;
+  facts.norm = 3;
+  facts.curvature = 2;
+  EXPECT_EQ(learning_rule(facts).rounds, 931);
+  EXPECT_EQ(learning_rule(facts).step, 1 / (2.0 * 9));
+  facts.largest_norm = 70;
+  EXPECT_EQ(learning_rule(facts).step, 1 / (2.0 * 700));
+  facts.largest_norm = 7;
+  facts.clients = 3;
+  facts.slope = 100;
+  EXPECT_EQ(learning_rule(facts).step, 1 / (2.0 * 9));
+}
+
 // Regression in other units of the labels is the same regression: slope and unit of scores are multiplied alike, steps
 // stay, and scores are as many labels.
 TEST(LearningRule, FollowsTheUnitsOfLabels) {

@@ -1,0 +1,117 @@
+"""Runs without noise whose options say nothing of scales: clients that are unequal, few and skewed, columns in their own units."""
+
+import random
+import unittest
+
+import numpy
+
+from harness import *
+
+SIZES = (500, 110, 30, 9, 1)  # records of the clients
+NAMES = "a,b,c,d,y"
+
+
+def columns(draw, records):
+    """Four columns in units and with offsets of their own, and the same standardised."""
+    values = numpy.array([[draw.gauss(0, 1) for _ in range(4)] for _ in range(records)])
+    values[:, 3] = numpy.exp(1.2 * values[:, 3])  # a long tail
+    own = values * [1, 1e5, 1e-4, 30] + [0, 1e6, 0, 300]
+    return own, (own - own.mean(axis=0)) / own.std(axis=0)
+
+
+class Case(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.draw = random.Random(11)
+        self.own, self.standard = columns(self.draw, sum(SIZES))
+
+    def write_clients(self, labels, order):
+        """A file for each client: the records in this order, and SIZES of them each; and all of them in one file."""
+        rows = ["".join(f"{value!r}," for value in map(float, self.own[i])) + f"{float(labels[i])!r}\n" for i in order]
+        self.write("all.csv", NAMES + "\n" + "".join(rows))
+        at = 0
+        for client, size in enumerate(SIZES):
+            self.write(f"own-{client}.csv", NAMES + "\n" + "".join(rows[at:at + size]))
+            at += size
+
+    def learned(self, *words, ranks=1, name="run"):
+        words = [*words, "--clients", 5, "--source", "own-{client}.csv", "--test", "all.csv", "--mechanism", "none", "--progress", "off", "--json",
+                 "--output", name]
+        return self.succeeded(self.started(words) if ranks == 1 else self.run_command(ranks, [*words, "--tuning", "auto"])).summary()
+
+    def started(self, words):
+        """A run on one rank whose words are all that it is told."""
+        return self.run_alone(words, as_they_are=True)
+
+
+class Numbers(Case):
+    """Labels that are numbers."""
+
+    def setUp(self):
+        super().setUp()
+        noise = numpy.array([self.draw.gauss(0, 0.5) for _ in range(sum(SIZES))])
+        self.labels = 1e3 * (5 + self.standard @ [1, -0.5, 0.3, 0.8] + noise)
+
+    def explained(self, weights=None):
+        """The share of variance that the least-squares fit to all records explains."""
+        rows = numpy.hstack([self.standard, numpy.ones((len(self.labels), 1))])
+        root = numpy.sqrt(numpy.ones(len(rows)) if weights is None else weights)
+        fitted = rows @ numpy.linalg.lstsq(rows * root[:, None], self.labels * root, rcond=None)[0]
+        return 1 - numpy.mean((self.labels - fitted) ** 2) / numpy.var(self.labels)
+
+    def test_the_model_is_the_fit_to_all_records(self):
+        orders = {"as they come": list(range(len(self.labels))), "by label": sorted(range(len(self.labels)), key=lambda i: self.labels[i])}
+        for name, order in orders.items():
+            self.write_clients(self.labels, order)
+            for command in ("omd", "fedavg"):
+                with self.subTest(records=name, command=command):
+                    summary = self.learned(command, "--loss", "squared", name=f"{command}-{name[:2]}")
+                    self.assertAlmostEqual(summary["metrics"]["test"]["r2"], self.explained(), delta=1e-5)
+
+    def test_the_model_is_the_fit_to_all_clients(self):
+        self.write_clients(self.labels, range(len(self.labels)))
+        weights = numpy.concatenate([numpy.full(size, 1 / size) for size in SIZES])
+        for command in ("omd", "fedavg"):
+            summary = self.learned(command, "--loss", "squared", "--client-weights", "equal", name=command)
+            self.assertAlmostEqual(summary["metrics"]["test"]["r2"], self.explained(weights), delta=1e-3)
+
+    def test_ranks_change_nothing_and_the_choices_repeat_the_run(self):
+        self.write_clients(self.labels, range(len(self.labels)))
+        alone = self.learned("omd", "--loss", "squared", name="one")
+        for ranks in (2, 4):
+            self.assertEqual(self.learned("omd", "--loss", "squared", ranks=ranks, name=f"on-{ranks}")["metrics"], alone["metrics"])
+        again = self.started(["omd", "--config", "one/config.ini", "--json", "--progress", "off", "--output", "again"])
+        self.assertEqual(self.succeeded(again).summary()["metrics"], alone["metrics"])
+        self.assertEqual(self.started(["score", "again", "--source", "all.csv"]).code, 0)
+
+    def test_a_model_that_keeps_its_metrics_leaves_features_as_they_are(self):
+        self.write_clients(self.labels, range(len(self.labels)))
+        result = self.started(["omd", "--clients", 5, "--source", "own-{client}.csv", "--mechanism", "none", "--metrics", "local",
+                                      "--loss", "huber:1", "--output", "run"])
+        self.assertIn("--metrics local keeps their means and deviations", result.out + result.err)
+        self.assertNotIn("standardise", result.err.split("note:")[0])
+
+
+class Classes(Case):
+    """Labels that are classes."""
+
+    def test_no_scale_costs_accuracy(self):
+        chances = 1 / (1 + numpy.exp(-2 * (self.standard @ [1, -1, 1, 0.5] - 0.5)))
+        labels = [int(self.draw.random() < chance) for chance in chances]
+        self.write_clients(labels, sorted(range(len(labels)), key=lambda i: labels[i]))
+        best = numpy.mean((chances > 0.5) == (numpy.array(labels) == 1))
+        for command in ("omd", "fedavg"):
+            summary = self.learned(command, name=command)
+            self.assertGreater(summary["metrics"]["test_accuracy"], best - 0.015)
+
+    def test_columns_of_one_value_are_dropped(self):
+        self.own[:, 1] = 7e9
+        self.write_clients([int(value > 0) for value in self.standard[:, 0]], range(sum(SIZES)))
+        result = self.started(["omd", "--clients", 5, "--source", "own-{client}.csv", "--test", "all.csv", "--mechanism", "none", "--json",
+                                      "--output", "run"])
+        self.assertIn("features with one value in all records are dropped: b", result.err)
+        self.assertGreater(self.succeeded(result).summary()["metrics"]["test_accuracy"], 0.97)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
