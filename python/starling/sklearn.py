@@ -24,6 +24,7 @@ import numpy as np
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -156,13 +157,13 @@ class PrivateEstimator(BaseEstimator):
                 each.poor_score = self._is_private()
         return tags
 
-    def _validated(self, x, categories, *y, **choices):
+    def _validated(self, x, *y, **choices):
         """X as numbers, in which categories have their codes, and y. Raises ValueError."""
         choices[FINITE] = "allow-nan" if self._takes_missing() else True
-        if categories and not is_frame(x):
+        if self._categories and not is_frame(x):
             raise ValueError("columns had categories in fit. Give a DataFrame with the same columns.")
-        if categories and [*map(str, x.columns)] == self._columns:  # else scikit-learn says what is wrong
-            x = with_codes(x, categories)
+        if self._categories and [*map(str, x.columns)] == self._columns:  # else scikit-learn says what is wrong
+            x = with_codes(x, self._categories)
         return validate_data(self, x, *y, dtype=np.float64, **choices)
 
     def _offered(self, x):
@@ -244,12 +245,12 @@ class PrivateEstimator(BaseEstimator):
         require_one_order(x, y, "fit")
         self._categories = declared_categories(x)
         self._columns = [str(name) for name in x.columns] if is_frame(x) else None
-        return self._validated(x, self._categories, y, **choices)
+        return self._validated(x, y, **choices)
 
     def _applied(self, x, what):
         """A column of the table of predictions, or several."""
         check_is_fitted(self)
-        x = self._offered(self._validated(x, self._categories, reset=False))
+        x = self._offered(self._validated(x, reset=False))
         with tempfile.TemporaryDirectory(prefix="starling-") as folder:
             path = os.path.join(folder, "model.h5")
             with open(path, "wb") as file:
@@ -270,10 +271,14 @@ class LinearEstimator(PrivateEstimator):
         table = columns_of(io.StringIO(starling.report(run, coefficients="csv")))
         features, classes = self._feature_count(), len(getattr(self, "classes_", ()))
         scores = classes if classes > 2 else 1
-        estimates, noise = (table[name].reshape(scores, -1) for name in ("estimate", "noise_added"))
+        estimates, noise = (np.nan_to_num(table[name]).reshape(scores, -1) for name in ("estimate", "noise_added"))  # 0 if dropped
         intercept = estimates[:, features] if estimates.shape[1] > features else np.zeros(scores)
         self.coef_, self.intercept_, self.coef_noise_ = estimates[:, :features], intercept, noise[:, :features]
         self.coef_names_ = [name.removesuffix(", score 0") if scores > 1 else name for name in table["name"][:features]]
+        if not self.coef_.any():
+            warnings.warn("no feature was learned from, so every record gets the same answer: records are too few for this epsilon. "
+                          "Ranges of the features that are public knowledge cost nothing: options={'ranges': FILE}. "
+                          "summary_['notes'] says more.", ConvergenceWarning, stacklevel=4)
         if not is_classifier(self):
             self.coef_, self.intercept_, self.coef_noise_ = self.coef_[0], float(intercept[0]), self.coef_noise_[0]
 

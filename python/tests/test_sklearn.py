@@ -18,6 +18,7 @@ if importlib.util.find_spec("sklearn") is None:
 from joblib import parallel_backend
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -160,6 +161,12 @@ class Use(PythonCase):
         with self.assertRaisesRegex(ValueError, "NaN"):
             PrivateLogisticRegression().fit(np.where(self.x > 0.9, np.nan, self.x), self.y)
 
+    def test_a_constant_answer_warns(self):
+        with self.assertWarnsRegex(ConvergenceWarning, "every record gets the same answer: records are too few"):
+            model = PrivateLogisticRegression(0.01, options=SEEDED).fit(self.x[:40] * 50, self.y[:40])
+        self.assertEqual((model.coef_.tolist(), model.coef_noise_.tolist()), ([[0] * 4], [[0] * 4]))
+        np.testing.assert_allclose(model.decision_function(self.x), model.intercept_[0], rtol=1e-12)
+
     def test_labels(self):
         for y, message in ((np.ones(600), "one class"), (self.x[:, 0], "Unknown label type"), (np.array(["b", None] * 300, dtype=object), ".")):
             with self.assertRaisesRegex((ValueError, TypeError), message):
@@ -219,8 +226,8 @@ class Use(PythonCase):
 
     def test_nothing_is_printed(self):
         text = ("import numpy, starling\nfrom starling.sklearn import PrivateLogisticRegression\n"
-                "x = numpy.random.default_rng(1).normal(500, 20, size=(90, 3)); y = x[:, 0] > 500\n"
-                "PrivateLogisticRegression(clients=3, progress={0!r}).fit(x, y).predict(x)\n"
+                "x = numpy.random.default_rng(1).normal(500, 20, size=(900, 3)); y = x[:, 0] > 500\n"
+                "PrivateLogisticRegression(8, clients=3, progress={0!r}).fit(x, y).predict(x)\n"
                 "starling.omd(records=(x, y), clients=3, mechanism='none', progress={0!r}, output='run-{0}').predict(x, 'score')\n")
         done = self.script(1, text.format("off"), name="off.py")
         self.assertEqual((done.stdout, done.stderr), ("", ""))
