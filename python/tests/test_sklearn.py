@@ -17,11 +17,12 @@ if importlib.util.find_spec("sklearn") is None:
 
 from joblib import parallel_backend
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from starling.sklearn import DEVIATIONS, FEW, Fits, PrivacyWarning, PrivateClassifier, PrivateLogisticRegression, PrivateRegressor
@@ -63,6 +64,12 @@ class Checks(PythonCase):
             with self.subTest(estimator):
                 self.assertEqual(failed_checks(estimator),
                                  {check for check, reason in DEVIATIONS[type(estimator).__name__].items() if reason == FEW})
+
+    @harness.slow
+    def test_without_noise_all_checks_hold(self):
+        for estimator in three(epsilon=None):
+            with self.subTest(estimator):
+                self.assertEqual(failed_checks(estimator), set())
 
     @harness.slow
     def test_the_deviations_are_those_of_the_table(self):
@@ -160,6 +167,14 @@ class Use(PythonCase):
             self.assertGreater(PrivateClassifier((4,), 8, options={**SEEDED, "missing": rule}).fit(frame, labels).score(frame, labels), 0.3)
         with self.assertRaisesRegex(ValueError, "NaN"):
             PrivateLogisticRegression().fit(np.where(self.x > 0.9, np.nan, self.x), self.y)
+
+    @needs("pandas")
+    def test_without_noise_it_is_as_good_as_scikit_learn(self):
+        x, y = load_breast_cancer(return_X_y=True)
+        theirs = cross_val_score(make_pipeline(StandardScaler(), LogisticRegression()), x, y, cv=3).mean()
+        self.assertGreater(cross_val_score(PrivateLogisticRegression(None), x, y, cv=3).mean(), theirs - 0.01)
+        frame, labels = messy(300)
+        self.assertGreater(PrivateClassifier((8,), None).fit(frame, labels).score(frame, labels), 0.9)
 
     def test_a_constant_answer_warns(self):
         with self.assertWarnsRegex(ConvergenceWarning, "every record gets the same answer: records are too few"):
