@@ -10,8 +10,10 @@
 #   . ~/spack/share/spack/setup-env.sh
 #   spack env activate starling
 
-# The program: STARLING in the environment, or else the release build of this clone.
-STARLING=${STARLING:-build/release/starling}
+# The program: STARLING in the environment, else the release build of this clone, else the one that is installed.
+JOBS=$(dirname -- "${BASH_SOURCE[0]}")
+if [[ -z ${STARLING:-} && -x $JOBS/../build/release/starling ]]; then STARLING=$JOBS/../build/release/starling; fi
+STARLING=${STARLING:-$(command -v starling || echo build/release/starling)}
 # Where run directories are kept, and where they are while a run goes on. The latter should be fast; ranks on all nodes of
 # the job must see it (so a node's own disk serves jobs of one node). Many sites set SCRATCH; without it both are the same.
 RESULTS=${RESULTS:-$PWD}
@@ -27,7 +29,7 @@ RESTARTS=${RESTARTS:-100}
 # ----------------------------------------------------------------------------------------------------------------------
 
 # shellcheck source=jobs/defaults.sh
-. jobs/defaults.sh
+. "$JOBS/defaults.sh"
 
 say() { printf '%s\n' "${SLURM_JOB_NAME:-slurm.sh}: $*" >&2; }
 
@@ -122,6 +124,7 @@ keep_run() {
   if replace "$SCRATCH/$1" "$RESULTS/$1"; then return; fi
   place=$SCRATCH/$1
   say "cannot copy $SCRATCH/$1 to $RESULTS: see above. Make room there and copy it, before it is removed from $SCRATCH."
+  copied=no
   if ((status == 0)); then status=5; fi
 }
 
@@ -140,7 +143,7 @@ pass_warning_on() {
 # launch WORDS...: runs starling on all tasks, again where a rank or a node fails, and leaves its exit code in `status`. When a
 # job is cancelled or put back, SLURM sends SIGTERM to the ranks, which stop too, and to this script, which waits for them.
 launch() {
-  (trap '' USR1 && exec python3 jobs/launch.py --mtbf "$MTBF" -- "${LAUNCH[@]}" "$STARLING" "$@") &
+  (trap '' USR1 && exec python3 "$JOBS/launch.py" --mtbf "$MTBF" -- "${LAUNCH[@]}" "$STARLING" "$@") &
   launcher=$!
   if [[ $warned == yes ]]; then pass_warning_on; fi
   # A signal to this script ends `wait` before the launcher has ended.
@@ -175,10 +178,11 @@ put_back() {
 
 # starling_job COMMAND OPTIONS... -- MORE...: the whole job, where MORE is what stands after the script's name and wins.
 # Begins a run in the directory run-COMMAND-JOB, or goes on with it if this job has begun it; RESUME in the environment names
-# the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed,
-# 75 stopped.
+# the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed.
+# A safe stop is no failure: the job goes back into the queue, or ends with 0 (COMPLETED) where a user stopped it or the run
+# is of a kind that cannot go on. 75 (FAILED) is left where it should have gone back, and could not.
 starling_job() {
-  local command=$1 options=() kept=() name place words status=0 launcher='' again=no warned=no taken left
+  local command=$1 options=() kept=() name place words status=0 launcher='' again=no warned=no copied=yes taken left
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     options+=("$1")
@@ -231,6 +235,7 @@ starling_job() {
   elif ((status == 75)); then
     # No failure: the directory holds every round recorded until then.
     say "stopped by a signal, safely; $place holds all recorded rounds"
+    if [[ $copied == yes ]]; then status=0; else status=5; fi
   fi
   exit "$status"
 }

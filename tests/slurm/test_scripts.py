@@ -12,7 +12,9 @@ from harness import *  # noqa: E402, F403
 
 JOB = "7"
 STOPPED_SAFELY = 75
-WORDS = ["--noise-key", "seed", "--progress", "off"]
+# Settings of the run, which by the script's own words would be chosen by the rule.
+WORDS = ["--source", "synthetic:drift:informative=1", "--batch", "8", "--domain", "ball:5", "--step", "1", "--mechanism", "laplace",
+         "--tuning", "off", "--epsilon", "1", "--noise-key", "seed", "--progress", "off"]
 ENDLESS = [*WORDS, "--rounds", "1e9"]
 
 # Takes the place of the program, as its process does where it is the only task.
@@ -58,13 +60,14 @@ class Around(TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def start(self, words, script="omd", **variables):
+    def start(self, words, script="omd", place=SOURCE, **variables):
         outside = {name: value for name, value in environment().items() if not name.startswith("SLURM_")}
         variables = {"SLURM_JOB_ID": JOB, "STARLING": str(pathlib.Path(STARLING).resolve()),
                      "RESULTS": str(self.results), "SCRATCH": str(self.scratch), "NOTES": str(self.notes),
                      "SHOWN": "StartTime=2030-01-01T00:00:00 PreemptTime=None",
                      "PATH": f"{self.folder}/bin:{os.environ['PATH']}", **variables}
-        job = subprocess.Popen(["bash", f"jobs/{script}.sbatch", *map(str, words)], cwd=SOURCE,
+        file = SOURCE / f"jobs/{script}.sbatch" if place == SOURCE else place / f"{script}.sbatch"
+        job = subprocess.Popen(["bash", file, *map(str, words)], cwd=place,
                                env={**outside, **variables}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(self.end, job)
@@ -93,13 +96,13 @@ class Around(TestCase):
         history = self.scratch / name / "history.csv"
         wait_until(lambda: history.exists() and history.stat().st_size > 500, f"{name} has recorded something")
 
-    def stopped(self, words, **variables):
+    def stopped(self, words, code=STOPPED_SAFELY, **variables):
         """A job that was warned of its time limit, as SLURM does."""
         job = self.start(words, **variables)
         self.under_way()
         os.kill(job.pid, signal.SIGUSR1)
         result = self.finish(job)
-        self.assertEqual(result.code, STOPPED_SAFELY, result)
+        self.assertEqual(result.code, code, result)
         return result
 
     def told(self, name):
@@ -149,6 +152,53 @@ class Around(TestCase):
             with self.subTest(words):
                 self.run_job(["--rounds", "20", *words], SLURM_JOB_ID=str(job))
                 self.assertNotRegex((self.scratch / f"run-omd-{job}/config.ini").read_text(), r"(?m)^epsilon = ")
+
+    def test_a_copy_of_a_script_finds_what_it_needs_where_starling_is_installed(self):
+        share = self.folder / "share/starling"
+        share.mkdir(parents=True)
+        for name in ("jobs", "topologies"):
+            (share / name).symlink_to(SOURCE / name)
+        (self.folder / "bin/starling").symlink_to(pathlib.Path(STARLING).resolve())
+        (self.folder / "mine/here").mkdir(parents=True)
+        shutil.copy(SOURCE / "jobs/omd.sbatch", self.folder / "mine/here/omd.sbatch")
+        result = self.run_job(["--progress", "off"], place=self.folder / "mine/here", STARLING="")
+        self.assertIn("epsilon = 1 ", result.out)
+        self.assertIn("/share/starling/jobs/../topologies/unbalanced-5.topo", result.out)
+        (self.folder / "bin/starling").unlink()
+        alone = self.run_job([], 2, place=self.folder / "mine/here", STARLING="")
+        self.assertIn("no slurm.sh in jobs/", alone.err)
+
+    def task(self, **variables):
+        """Starts the first task of a job array by `starling sweep --slurm`."""
+        outside = {name: value for name, value in environment().items() if not name.startswith("SLURM_")}
+        return subprocess.Popen(["bash", self.folder / "array.sbatch"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                env={**outside, "NOTES": str(self.notes), "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
+                                     "SLURM_JOB_ID": JOB, "SLURM_ARRAY_TASK_ID": "1", **variables})
+
+    def test_a_task_of_a_sweep_goes_back_into_the_queue_and_pays_nothing_twice(self):
+        self.tool("ranks", '#!/bin/bash\nshift 2\necho $$ >"$NOTES/pid"\nexec "$@"\n')
+        for kind, told, goes_on in (("", "script", True), ("", "ranks", False), ("async = true\n", "script", False)):
+            with self.subTest(kind, told=told):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                (self.notes / "scontrol").unlink(missing_ok=True)
+                self.write("s.ini", "[sweep]\ncommand = omd\nlauncher = ranks\n[options]\nsource = synthetic:drift\nclients = 2\n"
+                                    f"tuning = off\nmechanism = none\nrounds = 1000000000\nseed = 1 | 2\n{kind}")
+                self.succeeded(self.run_alone(["sweep", "s.ini", "--output", "out", "--slurm", "array.sbatch"]))
+                job = self.task()
+                self.addCleanup(self.end, job)
+                history = self.folder / "out/seed-1/history.csv"
+                wait_until(lambda: history.exists() and history.stat().st_size > 500, "the run has recorded something")
+                os.kill(job.pid if told == "script" else int((self.notes / "pid").read_text()), signal.SIGUSR1)
+                result = self.finish(job)
+                self.assertEqual((result.code, self.requeued()), (STOPPED_SAFELY, True) if goes_on else (0, False), result)
+                if not kind:
+                    continue
+                before = tree(self.folder / "out")
+                again = self.finish(self.task(SLURM_RESTART_COUNT="1"))
+                self.assertEqual(again.code, 2, again)
+                self.assertIn("a new start would pay for its releases again", again.err)
+                self.assertEqual(tree(self.folder / "out"), before)
 
     def test_a_wrong_option_is_the_ranks_to_refuse(self):
         result = self.run_job(["--step", "minus"], 2)
@@ -201,23 +251,23 @@ class Around(TestCase):
         self.assertEqual(self.finish(job).code, STOPPED_SAFELY)
         self.assertEqual(self.told("signals"), ["USR1"])
 
-    def stopped_by_others(self, shown):
+    def stopped_by_others(self, shown, code):
         """SLURM tells the ranks alone, and shows this of the job."""
         job = self.start(ENDLESS, SHOWN=shown)
         self.under_way()
         os.kill(int((self.notes / "pid").read_text()), signal.SIGTERM)
         result = self.finish(job)
-        self.assertEqual(result.code, STOPPED_SAFELY, result)
+        self.assertEqual(result.code, code, result)
         return result
 
     def test_preempted_now(self):
         self.stopped_by_others("PreemptEligibleTime=2030-01-01T00:00:05 PreemptTime=2030-01-01T00:01:00 "
-                               "StartTime=2030-01-01T00:00:05 EndTime=Unknown")
+                               "StartTime=2030-01-01T00:00:05 EndTime=Unknown", STOPPED_SAFELY)
         self.assertTrue(self.requeued())
 
     def test_preempted_in_an_earlier_life_and_stopped_by_the_user_now(self):
         result = self.stopped_by_others("PreemptEligibleTime=2030-01-01T00:00:05 PreemptTime=2030-01-01T00:01:00 "
-                                        "StartTime=2030-01-01T00:02:30 EndTime=Unknown")
+                                        "StartTime=2030-01-01T00:02:30 EndTime=Unknown", 0)
         self.assertFalse(self.requeued())
         self.assertIn("stopped by a signal, safely", result.err)
 
@@ -262,7 +312,7 @@ class Around(TestCase):
         self.same_as_whole(self.results / f"run-omd-{JOB}", [*WORDS, "--rounds", str(at + 300)])
 
     def test_what_cannot_be_resumed_is_not_begun_again(self):
-        result = self.stopped([*ENDLESS, "--async"])
+        result = self.stopped([*ENDLESS, "--async"], 0)
         self.assertFalse(self.requeued())
         self.assertIn("stopped by a signal, safely", result.err)
         before = tree(self.scratch / f"run-omd-{JOB}"), tree(self.results / f"run-omd-{JOB}")

@@ -9,7 +9,9 @@ from slurm_case import *
 STOPPED_SAFELY = 75
 # SLURM looks at time limits twice a minute, and its shortest is a minute: the warning comes 10 to 40 s after the start.
 SHORT_LIMIT = ["--time=1", "--signal=B:USR1@20"]
-WORDS = ["--noise-key", "seed", "--record-every", "500"]
+# Settings of the run, which by the script's own words would be chosen by the rule.
+WORDS = ["--source", "synthetic:drift:informative=1", "--batch", "8", "--domain", "ball:5", "--step", "1", "--mechanism", "laplace",
+         "--tuning", "off", "--epsilon", "1", "--noise-key", "seed", "--record-every", "500"]
 ENDLESS = [*WORDS, "--rounds", "1e9"]
 
 
@@ -48,7 +50,7 @@ class Stops(SlurmCase):
         self.under_way(f"run-omd-{job}")
         self.cluster.run("scancel", "--signal=USR1", job)
         ended = self.await_end(job)
-        self.assertEqual((ended.state, ended.code, ended.restarts), ("FAILED", STOPPED_SAFELY, 0), ended)
+        self.assertEqual((ended.state, ended.code, ended.restarts), ("COMPLETED", 0, 0), ended)
         self.assertIn(f"stopped by a signal, safely; {self.folder}/run-omd-{job} holds", ended.log)
         self.check_stopped(self.folder, job)
 
@@ -79,7 +81,7 @@ class Stops(SlurmCase):
         self.under_way(run.name)
         self.cluster.run("scancel", "--batch", "--signal=USR1", job)
         ended = self.await_end(job)
-        self.assertEqual((ended.state, ended.code, ended.restarts), ("FAILED", STOPPED_SAFELY, 0), ended)
+        self.assertEqual((ended.state, ended.code, ended.restarts), ("COMPLETED", 0, 0), ended)
         self.assertIn("stopped by a signal, safely", ended.log)
         before = tree(run)
         self.assertEqual(self.cluster.run("scontrol", "requeue", job).returncode, 0)
@@ -103,9 +105,8 @@ class ResumedCase(SlurmCase):
 
     def check_against_uninterrupted(self, job, words):
         """The job's run has the bits of one by the same words on one rank, which is much faster."""
-        options = re.search(r"^OPTIONS=\((.*)\)$", (SOURCE / "jobs/omd.sbatch").read_text(), re.MULTILINE)[1].split()
-        done = subprocess.run([STARLING, "omd", "--source", "synthetic:drift:informative=1", "--topology",
-                               "topologies/unbalanced-5.topo", *last_given([*options, *words]), "--output", self.folder / "whole"],
+        done = subprocess.run([STARLING, "omd", "--clients", "5", "--topology", "topologies/unbalanced-5.topo", *last_given(words),
+                               "--output", self.folder / "whole"],
                               cwd=SOURCE, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=JOB_PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -161,7 +162,7 @@ class Resumed(ResumedCase):
         stopped = self.submit("omd", *words, options=["--ntasks=2"])
         self.under_way(f"run-omd-{stopped}")
         self.cluster.run("scancel", "--signal=USR1", stopped)
-        self.assertEqual(self.await_end(stopped).code, STOPPED_SAFELY)
+        self.assertEqual(self.await_end(stopped).code, 0)
         other = self.submit("omd", *words, options=["--ntasks=2"], RESUME=f"run-omd-{stopped}")
         self.finished(other)
         self.assertFalse((self.folder / f"run-omd-{other}").exists())

@@ -23,15 +23,16 @@ struct Sweep {
   std::string path;  ///< of the file
   std::string command;
   int ranks = 1;
-  std::vector<std::string> launcher{"mpirun"};
+  std::vector<std::string> launcher;                       ///< empty: mpirun, and srun in a job array
   std::vector<std::string> varied;                         ///< options with several values, in the file's order
   std::vector<std::pair<std::string, std::string>> slurm;  ///< options of sbatch
+  std::string modules;                                     ///< for `module load` in a job array; empty: none
   std::vector<SweepRun> runs;                              ///< the first option varies slowest
 };
 
 /// Reads the file: sections [sweep] (command, ranks, launcher), [options] (options of the command, with values between
-/// |, and ranges as 1..5 of whole numbers) and [slurm] (options of sbatch). Every run's options are read as the command
-/// reads them. Throws UsageError, with file and line or with the run's name.
+/// |, and ranges as 1..5 of whole numbers) and [slurm] (options of sbatch, and `modules`). Every run's options are read
+/// as the command reads them. Throws UsageError, with file and line or with the run's name.
 [[nodiscard]] Sweep read_sweep(const std::string& path, const std::vector<Command>& commands);
 
 /// A ledger (`--ledger`) that several of the runs write; empty if there is none.
@@ -85,7 +86,7 @@ struct FailedRun {
 struct SweepOutcome {
   std::vector<std::string> finished;  ///< directories, in the sweep's order
   std::vector<FailedRun> failed;
-  std::size_t left = 0;  ///< runs that are not finished since a signal stopped the sweep
+  std::size_t left = 0;  ///< runs that are not finished since a signal stopped the sweep, or one of them
   bool stopped = false;
 };
 
@@ -120,6 +121,7 @@ class SweepRunner {
   std::map<pid_t, Process> processes_;
   std::vector<bool> done_;
   SweepOutcome outcome_;
+  bool one_stopped_ = false;  ///< a run has stopped safely, by a signal to its ranks
 };
 
 }  // namespace starling

@@ -40,6 +40,36 @@ std::string message_in(const std::string& log) {
   return message.empty() ? last : message;
 }
 
+/// The end of the script of a job array, where `sweep` has the words of one task and `run` its directory. SLURM warns
+/// the script alone before the time limit: a run that can go on then goes back into the queue. Another safe stop is no
+/// failure. A task that SLURM starts again pays for no release twice.
+constexpr const char* one_task = R"(
+if ((${SLURM_RESTART_COUNT:-0} > 0)) && [[ -e $run/config.ini && ! -e $run/run-id && -n $("${sweep[@]}" --dry-run) ]]; then
+  echo "$run cannot go on, and a new start would pay for its releases again. To pay again, submit the array again." >&2
+  exit 2
+fi
+warned=no
+process=
+trap 'warned=yes; [[ -z $process ]] || kill -USR1 "$process" 2>/dev/null' USR1
+trap : TERM
+"${sweep[@]}" &
+process=$!
+status=0
+wait "$process" || status=$?
+while kill -0 "$process" 2>/dev/null; do
+  status=0
+  wait "$process" || status=$?
+done
+if ((status != 75)); then exit "$status"; fi
+if [[ $warned == no || ! -e $run/run-id ]]; then exit 0; fi
+if ((${SLURM_RESTART_COUNT:-0} >= ${RESTARTS:-100})); then
+  echo "stopped by SLURM and not put back: this happened $SLURM_RESTART_COUNT times. Raise the time limit, or RESTARTS." >&2
+  exit 75
+fi
+scontrol requeue "$SLURM_JOB_ID"
+exit 75
+)";
+
 std::string seconds_since(Clock::time_point began) {
   return fmt::format("{:.1f} s", std::chrono::duration<double>(Clock::now() - began).count());
 }
@@ -48,7 +78,7 @@ std::string seconds_since(Clock::time_point began) {
 
 std::vector<std::string> words_of(const Sweep& sweep, const SweepRun& run, SweepState state,
                                   const std::string& output) {
-  std::vector<std::string> words = sweep.launcher;
+  std::vector<std::string> words = sweep.launcher.empty() ? std::vector<std::string>{"mpirun"} : sweep.launcher;
   const std::string path = output + "/" + run.name;
   words.insert(words.end(), {"-n", fmt::format("{}", sweep.ranks), own_program(), sweep.command});
   if (state == SweepState::begun) {
@@ -65,20 +95,29 @@ std::string slurm_script(const Sweep& sweep, const std::string& output, std::siz
   namespace fs = std::filesystem;
   const std::string folder = fs::absolute(output).lexically_normal().string();
   std::string text = fmt::format(
-      "#!/usr/bin/env bash\n"
+      "#!/bin/bash{}\n"
       "# {} runs of `starling {}`, a task for each. Submit it again to go on: finished runs are not repeated.\n"
       "#SBATCH --job-name=starling-sweep\n"
       "#SBATCH --array=1-{}{}\n"
       "#SBATCH --ntasks={}\n"
       "#SBATCH --signal=B:USR1@120\n"
+      "#SBATCH --requeue\n"
       "#SBATCH --output={}/slurm-%A_%a.log\n"
       "#SBATCH --open-mode=append\n",
-      sweep.runs.size(), sweep.command, sweep.runs.size(), parallel == 0 ? "" : fmt::format("%{}", parallel),
-      sweep.ranks, folder);
+      sweep.modules.empty() ? "" : " -l", sweep.runs.size(), sweep.command, sweep.runs.size(),
+      parallel == 0 ? "" : fmt::format("%{}", parallel), sweep.ranks, folder);
   for (const auto& [key, value] : sweep.slurm) text += fmt::format("#SBATCH --{}={}\n", key, value);
-  return text + fmt::format("exec {} --only \"$SLURM_ARRAY_TASK_ID\" --launcher srun\n",
-                            quoted({own_program(), "sweep", fs::absolute(sweep.path).lexically_normal().string(),
-                                    "--output", folder}));
+  if (!sweep.modules.empty()) text += fmt::format("module load {}\n", sweep.modules);
+  const std::string launcher = sweep.launcher.empty() ? "srun" : fmt::format("{}", fmt::join(sweep.launcher, " "));
+  std::vector<std::string> names;
+  for (const SweepRun& run : sweep.runs) names.push_back(run.name);
+  const std::vector<std::string> words{own_program(), "sweep", fs::absolute(sweep.path).lexically_normal().string(),
+                                       "--output",    folder,  "--launcher",
+                                       launcher,      "--only"};
+  return text +
+         fmt::format("runs=({})\nrun={}/${{runs[SLURM_ARRAY_TASK_ID - 1]}}\nsweep=({} \"$SLURM_ARRAY_TASK_ID\")\n",
+                     quoted(names), quoted({folder}), quoted(words)) +
+         one_task;
 }
 
 SweepRunner::SweepRunner(const Sweep& sweep, std::string output, std::size_t parallel)
@@ -112,7 +151,8 @@ void SweepRunner::end(const Process& process, int code) {
     tell_user("{}finished in {}\n", head, seconds_since(process.began));
     return;
   }
-  if (outcome_.stopped) {
+  if (outcome_.stopped || code == static_cast<int>(ExitCode::stopped_safely)) {
+    one_stopped_ = true;
     tell_user("{}stopped after {}\n", head, seconds_since(process.began));
     return;
   }
@@ -173,6 +213,7 @@ SweepOutcome SweepRunner::run() {
     if (!done_[i]) done_[i] = i >= next && state_of(output_, sweep_.runs[i]) == SweepState::finished;
     if (done_[i]) outcome_.finished.push_back(output_ + "/" + sweep_.runs[i].name);
   }
+  outcome_.stopped = outcome_.stopped || one_stopped_;
   outcome_.left = outcome_.stopped ? sweep_.runs.size() - outcome_.finished.size() : 0;
   return std::move(outcome_);
 }

@@ -213,7 +213,8 @@ Sweep read_sweep(const std::string& path, const std::vector<Command>& commands) 
   sweep.path = path;
   const std::vector<Line> lines = lines_of_spec(path);
   for (const Line& line : lines) {
-    if (line.section == "slurm") sweep.slurm.emplace_back(line.key, line.value);
+    if (line.section == "slurm" && line.key == "modules") sweep.modules = line.value;
+    if (line.section == "slurm" && line.key != "modules") sweep.slurm.emplace_back(line.key, line.value);
     if (line.section != "sweep") continue;
     try {
       read_sweep_line(sweep, line);

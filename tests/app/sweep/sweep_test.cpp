@@ -74,7 +74,20 @@ TEST_F(SweepFile, BecomesAJobArray) {
   EXPECT_THAT(script, HasSubstr("#SBATCH --array=1-7%3\n"));
   EXPECT_THAT(script, HasSubstr("#SBATCH --ntasks=2\n"));
   EXPECT_THAT(script, HasSubstr("#SBATCH --time=02:00:00\n"));
-  EXPECT_THAT(script, HasSubstr("--output /results --only \"$SLURM_ARRAY_TASK_ID\" --launcher srun\n"));
+  EXPECT_THAT(script, HasSubstr("#SBATCH --requeue\n"));
+  EXPECT_THAT(script, HasSubstr("--output /results --launcher srun --only \"$SLURM_ARRAY_TASK_ID\")\n"));
+  EXPECT_THAT(script, HasSubstr("runs=(seed-1 seed-2 "));
+  EXPECT_THAT(script, Not(HasSubstr("module load")));
+}
+
+TEST_F(SweepFile, HasTheLauncherAndTheModulesOfTheFileInAJobArray) {
+  const std::string launcher = "[sweep]\ncommand = omd\nlauncher = srun --mpi=pmix\n";
+  const Sweep sweep = read("[slurm]\nmodules = gcc openmpi/4.1\naccount = a1\npartition = long\n" + launcher +
+                           "[options]\nsource = synthetic:drift:n=9\nmechanism = none\n");
+  const std::string script = slurm_script(sweep, "/results", 0);
+  EXPECT_THAT(script, HasSubstr("--launcher 'srun --mpi=pmix' --only"));
+  EXPECT_TRUE(script.starts_with("#!/bin/bash -l\n"));  // a login shell knows modules
+  EXPECT_THAT(script, HasSubstr("#SBATCH --account=a1\n#SBATCH --partition=long\nmodule load gcc openmpi/4.1\n"));
 }
 
 TEST_F(SweepFile, SharesALedgerWhereTwoRunsNameIt) {
