@@ -66,10 +66,10 @@ Round quotient_rounded_up(Round a, Round b) {
 /// T before it is fitted to whole batches.
 Round wanted_rounds(const RuleFacts& facts) {
   const Round records = *facts.most_records;
-  const bool many = cancels(facts) || facts.noise == ChargeKind::unbounded;
-  const Round all = facts.curvature ? rounds_of_short_steps
-                    : many          ? rounds_of_rule
-                                    : rounds_of_independent_noise(facts);
+  const bool is_plain = facts.noise == ChargeKind::unbounded;
+  const bool many = cancels(facts) || is_plain;
+  const bool is_short = facts.curvature || (is_plain && facts.start_norm);
+  const Round all = is_short ? rounds_of_short_steps : many ? rounds_of_rule : rounds_of_independent_noise(facts);
   return std::clamp<Round>(all / facts.epochs, 1, records);
 }
 
@@ -153,9 +153,7 @@ double useful_shift(double scores) {
   return scores > 1 ? useful_scores / std::sqrt(2 * std::log(scores)) : useful_scores;
 }
 
-std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records,
-                                  bool bounded_gradients) {
-  const Round rounds = bounded_gradients ? rounds_of_rule : rounds_of_short_steps;
+std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records, Round rounds) {
   const auto passes_of = [&](std::int64_t batch) { return quotient_rounded_up(rounds * batch, most_records); };
   const std::int64_t passes = std::clamp(passes_of(useful_batch), std::int64_t{1}, most_passes_without);
   if (!least_records) return passes;

@@ -95,13 +95,13 @@ inline constexpr double usual_norm = 2;
 inline constexpr double step_cap_of_rule = 100;
 /// Rounds of all passes together that the rule plans for: more gain little, fewer lose accuracy.
 inline constexpr Round rounds_of_rule = 256;
-/// Likewise where nothing bounds gradients, whose steps are short.
+/// Likewise without noise, of networks, and of losses whose slope has no bound: steps are short there.
 inline constexpr Round rounds_of_short_steps = 1024;
 /// Passes without noise, of clients with so many records at most: as many as make batches of 64 records, from 1 to 64.
 /// Where gradients are means over a client's own batches, clients with `least_records` are to have one in each batch,
-/// as far as batches of 4096 records allow it.
+/// as far as batches of 4096 records allow it. `rounds` are those of all passes.
 [[nodiscard]] std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records,
-                                                bool bounded_gradients);
+                                                Round rounds);
 
 /// Throws UsageError unless counts are at least 1 and n, price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);

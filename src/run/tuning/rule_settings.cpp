@@ -121,8 +121,8 @@ std::string why_no_rule(const TunedConfig& config) {
     if (!loss->bounded_below()) return fmt::format("the loss {}", config.loss);
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
     if (config.model.is_network() && !loss->classifies()) return fmt::format("networks with the loss {}", config.loss);
-    if (config.model.is_network() && !config.privacy.mechanism_row().gaussian())
-      return "networks without Gaussian noise";
+    if (config.model.is_network() && config.privacy.protects() && !config.privacy.mechanism_row().gaussian())
+      return "networks under other than Gaussian noise";
   }
   if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
   if (config.privacy.prices_change()) return "prices that change over the rounds";
@@ -218,8 +218,8 @@ std::int64_t tuned_passes(const TunedConfig& config, const Loss* loss, std::opti
   const bool is_open = !config.given("epochs") && !config.rounds && most_records.value_or(0) > 0;
   if (!is_open) return config.data.epochs;
   if (!config.privacy.protects()) {
-    return passes_without_noise(*most_records, least_records,
-                                loss == nullptr || !curvature_without_bounds(config, *loss));
+    const bool is_short = config.model.is_network() || (loss != nullptr && curvature_without_bounds(config, *loss));
+    return passes_without_noise(*most_records, least_records, is_short ? rounds_of_short_steps : rounds_of_rule);
   }
   const bool adds_in_squares = config.privacy.mechanism_row().gaussian();
   return config.privacy.total_epsilon && adds_in_squares ? passes_of_total : config.data.epochs;

@@ -58,14 +58,14 @@ TEST(LearningRule, ClipsLessWhereThereIsLittleNoise) {
 // Batches of 64 records at most, or of 4096 where a client with few records is to have one in each; 256 rounds, or 1024
 // of short steps.
 TEST(LearningRule, TakesAsManyPassesWithoutNoiseAsRecordsAreFew) {
-  EXPECT_EQ(passes_without_noise(1'000'000, {}, true), 1);
-  EXPECT_EQ(passes_without_noise(1638, {}, true), 11);
-  EXPECT_EQ(passes_without_noise(10, {}, true), 64);
-  EXPECT_EQ(passes_without_noise(1638, {}, false), 41);
-  EXPECT_EQ(passes_without_noise(1638, 1000, false), 41);
-  EXPECT_EQ(passes_without_noise(1638, 3, false), 342);
-  EXPECT_EQ(passes_without_noise(1638, 1, false), 1024);
-  EXPECT_EQ(passes_without_noise(1'000'000, 1, false), 5);
+  EXPECT_EQ(passes_without_noise(1'000'000, {}, 256), 1);
+  EXPECT_EQ(passes_without_noise(1638, {}, 256), 11);
+  EXPECT_EQ(passes_without_noise(10, {}, 256), 64);
+  EXPECT_EQ(passes_without_noise(1638, {}, 1024), 41);
+  EXPECT_EQ(passes_without_noise(1638, 1000, 1024), 41);
+  EXPECT_EQ(passes_without_noise(1638, 3, 1024), 342);
+  EXPECT_EQ(passes_without_noise(1638, 1, 1024), 1024);
+  EXPECT_EQ(passes_without_noise(1'000'000, 1, 1024), 5);
 }
 
 // 1/(ℓ'' max(R², Q²/m)), whatever the clients and their slopes.
