@@ -356,18 +356,8 @@ class PrivateClassifier(ClassLabels, PrivateEstimator):
         """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
         x, y = self._fit_classes(X, y)
         sizes = [self._feature_count(), *self.hidden_layer_sizes, len(self.classes_)]
-        learning = {} if self._is_private() else self._without_noise(x)
         return self._learn(x, y.astype(float), owners, loss=f"softmax:classes={len(self.classes_)}", intercept=None,
-                           model=f"mlp:{'-'.join(map(str, sizes))}", **learning)
-
-    def _without_noise(self, x):
-        """Passes and exact constants of the features, which starling.omd chooses for linear models alone."""
-        if {"standardise", "ranges", "scale", "features"} & set(self.options or {}):
-            return {"epochs": 50}
-        mean, sd = np.nanmean(x, axis=0), np.nanstd(x, axis=0)
-        mean[[*self._categories]], sd[[*self._categories]] = 0, 1
-        pairs = zip(mean.tolist(), np.where(sd > 0, sd, 1).tolist())
-        return {"epochs": 50, "standardise": "values:" + ",".join(f"{each[0]!r}/{each[1]!r}" for each in pairs)}
+                           model=f"mlp:{'-'.join(map(str, sizes))}")
 
 
 class PrivateRegressor(RegressorMixin, LinearEstimator):
