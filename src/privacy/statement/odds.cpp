@@ -53,12 +53,13 @@ std::vector<std::string> odds_in_words(const PrivacyLoss& loss, const std::strin
       fmt::format("Suppose somebody suspects something of one {}, and thinks it as likely as not: odds of 1 to 1, a "
                   "certainty of 50 %.",
                   unit),
-      fmt::format("Whatever this person then sees of the run, the odds become at most {} to 1: a certainty of {}.",
-                  odds_text(odds), percent_text(most_certain(0.5, loss.epsilon))),
+      fmt::format(
+          "Whatever this person then sees of messages and results, the odds become at most {} to 1: a certainty of {}.",
+          odds_text(odds), percent_text(most_certain(0.5, loss.epsilon))),
       fmt::format("Whoever held it for unlikely, with a certainty of {}, has one of {} at most.",
                   percent_text(unlikely), percent_text(most_certain(unlikely, loss.epsilon)))};
   if (loss.delta > 0) {
-    sentences.push_back(fmt::format("The bound may fail with a probability of {}.", one_in(loss.delta)));
+    sentences.push_back(fmt::format("The bound may fail with a probability of about {}.", one_in(loss.delta)));
   }
   if (odds > hardly_anything) sentences.emplace_back("A bound as weak as this says hardly anything.");
   return sentences;

@@ -40,7 +40,7 @@ TEST(Odds, SayWhatABoundIsWorth) {
   EXPECT_THAT(words(1, 0), HasSubstr("one person"));
   EXPECT_THAT(words(1, 0), HasSubstr("at most 2.72 to 1: a certainty of 73.2 %."));
   EXPECT_THAT(words(1, 0), Not(HasSubstr("may fail")));
-  EXPECT_THAT(words(1, 1e-5), HasSubstr("with a probability of 1 in 100,000."));
+  EXPECT_THAT(words(1, 1e-5), HasSubstr("with a probability of about 1 in 100,000."));
   EXPECT_THAT(words(1, 3e-4), HasSubstr("1 in 3,333."));
   EXPECT_THAT(words(9, 0), HasSubstr("at most 8104 to 1"));
   EXPECT_THAT(words(9, 0), HasSubstr("hardly anything"));
