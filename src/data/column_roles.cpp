@@ -87,9 +87,9 @@ bool means_labels_beside(const ColumnNames& columns, const ReadSettings& setting
   return may_be && std::find(columns.names.begin(), columns.names.end(), settings.label) == columns.names.end();
 }
 
-/// The columns, ascending, that have the names of a saved model's features.
+/// The columns, ascending, that have the names of the features of `taker`, such as "the model".
 std::vector<std::size_t> find_features(const ColumnNames& columns, const std::vector<std::string>& wanted,
-                                       const Uses& uses) {
+                                       const std::string& taker, const Uses& uses) {
   std::vector<std::size_t> found;
   std::vector<std::string> missing;
   const std::vector<std::size_t> places = places_of(wanted, columns.names);
@@ -101,15 +101,14 @@ std::vector<std::size_t> find_features(const ColumnNames& columns, const std::ve
     }
     const auto here = std::ranges::count(columns.names, wanted[j]);
     const auto there = std::ranges::count(wanted, wanted[j]);
-    check<DataError>(
-        here == there,
-        "{}: {} columns are called '{}', of which the model takes {}: one must be meant. Rename the others.",
-        columns.path, here, excerpt(wanted[j]), there);
-    check(uses.is_free(column), "{}: {} is a feature of the model: it cannot be the label, an identifier or dropped.",
-          columns.path, columns.place(column));
+    check<DataError>(here == there,
+                     "{}: {} columns are called '{}', of which {} takes {}: one must be meant. Rename the others.",
+                     columns.path, here, excerpt(wanted[j]), taker, there);
+    check(uses.is_free(column), "{}: {} is a feature of {}: it cannot be the label, an identifier or dropped.",
+          columns.path, columns.place(column), taker);
     found.push_back(column);
   }
-  check<DataError>(missing.empty(), "{}: columns that the model takes are missing: {} ({}). Add them.", columns.path,
+  check<DataError>(missing.empty(), "{}: columns that {} takes are missing: {} ({}). Add them.", columns.path, taker,
                    fmt::join(missing, ", "), columns.list());
   std::sort(found.begin(), found.end());
   return found;
@@ -200,8 +199,10 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   }
   if (roles.label) uses.take(*roles.label);
   if (settings.constants && settings.constants->features == 0) return roles;  // of labels and ids alone
-  const bool by_name = settings.constants && !settings.constants->columns.empty() && !columns.names.empty();
-  if (by_name) roles.features = find_features(columns, settings.constants->columns, uses);  // the key may be one
+  const std::vector<std::string>& wanted = settings.constants ? settings.constants->columns : settings.columns;
+  const bool by_name = !wanted.empty() && !columns.names.empty();
+  const char* const taker = settings.constants ? "the model" : "the run";
+  if (by_name) roles.features = find_features(columns, wanted, taker, uses);  // the key may be one
   if (roles.key) uses.take(*roles.key);
   if (by_name) {
     settings.note_unused(other_names(columns, roles.features, uses));

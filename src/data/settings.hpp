@@ -35,6 +35,9 @@ struct ReadSettings {
   } labels = Labels::required;
   std::string id;                 ///< column of record identifiers; not a feature
   std::vector<std::string> drop;  ///< columns that are left out
+  /// Names of the feature columns of all sources, in the order of the features. A source with names may have them in
+  /// any order, and its other columns are left out. Empty: each source has its own.
+  std::vector<std::string> columns;
   std::string key;  ///< column that records are dealt or grouped by; not a feature. Its texts are keys (data/keys.hpp)
   std::string key_option = "--partition column:";  ///< option that named `key`, for messages
   bool key_as_written = false;                     ///< texts of `key` that are no keys: those of a table of constants

@@ -79,6 +79,10 @@ void require_same_names(const std::vector<std::string>& names, const std::vector
 /// Whether a source is one file of delimited text, as its name or content tells. Throws as open_reader does.
 [[nodiscard]] bool is_table_of_text(const std::string& source, const ReadSettings& settings);
 
+/// Names of the feature columns of a source, as they stand there; none of a source without names. Throws as
+/// open_reader does.
+[[nodiscard]] std::vector<std::string> feature_columns(const std::string& source, const ReadSettings& settings);
+
 /// Opens a file, or a pair of files `FEATURES,LABELS` with equally many records. The format is `settings.format`; if
 /// that is `auto`, the ending of the name tells the format, else the content. Text may be gzipped, which its content
 /// tells, and so may IDX files. Applies `settings.ignore`, `positive`, `scale`, `standardise` and `features`.

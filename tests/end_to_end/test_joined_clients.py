@@ -202,7 +202,7 @@ class JoinedClients(ChangingClients):
             (["--source", "new-{client}.csv"], 2, "the run has another configuration (source"),
             (["--join", 5, "--source", "new-{client}.csv", "--rewire", "exponential"], 2, "new-9.csv"),
             (["--join", 2, "--source", "-", "--rewire", "exponential"], 2, "Give a file"),
-            (["--join", 2, "--source", "narrow.csv", "--rewire", "exponential"], 3, "all learn one model"),
+            (["--join", 2, "--source", "narrow.csv", "--rewire", "exponential"], 3, "features that the first client has are missing"),
             (["--join", 2, "--source", "other-{client}.csv", "--rewire", "exponential"], 3, "z3"),
             (["--rewire", "exponential"], 2, "--rewire without --lost or --join"),
         ]

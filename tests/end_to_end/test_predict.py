@@ -400,11 +400,32 @@ class Uses(PredictCase):
             self.assertEqual((first[-1], piped.stdout.read()), ("256,1\n", "257,-1\n"))
         self.assertEqual(piped.returncode, 0)
 
-    def test_a_fault_far_into_a_table_leaves_the_file_before(self):
+    def test_a_fault_far_into_a_table_costs_its_row_alone(self):
         self.learn("omd", self.words)
         self.write("bad.csv", "a,b\n" + "1,2\n" * 20000 + "1,high\n" + "1,2\n" * 20000)
+        result = self.run_alone(["predict", "run", "--source", "bad.csv", "--output", "p.csv"])
+        self.assertEqual(result.code, 1, result)
+        self.assertRegex(result.err, r"no prediction: bad\.csv: row 20002: column 'b' is 'high': not a number\.")
+        lines = (self.folder / "p.csv").read_text().splitlines()
+        self.assertEqual((len(lines), lines[20001]), (40002, "20001,,,"))
+        self.assertTrue(all(line.count(",") == 3 and not line.endswith(",") for line in lines[:20001] + lines[20002:]))
+
+    def test_rows_that_cannot_be_read_have_no_prediction(self):
+        """With their identifiers, where these are known; the others have what they have without them."""
+        self.learn("omd", self.words)
+        rows = ["p1,1,2", "p2,1,", "p3,red,2", "p4,1,2,3", "p5,3,2"]
+        self.write("bad.csv", "\n".join(["id,a,b", *rows]) + "\n")
+        self.write("good.csv", "\n".join(["id,a,b", rows[0], rows[4]]) + "\n")
+        good = self.succeeded(self.run_alone(["predict", "run", "--source", "good.csv", "--id", "id"])).out.splitlines()
+        result = self.run_alone(["predict", "run", "--source", "bad.csv", "--id", "id"])
+        self.assertEqual(result.code, 1, result)
+        self.assertEqual(result.out.splitlines(), [*good[:2], "p2,,,", "p3,,,", "p4,,,", good[2]])
+        for row in (3, 4, 5):
+            self.assertIn(f"bad.csv: row {row}: ", result.err)
+        self.assertIn("3 of the records could not be read", result.err)
+        self.write("worse.csv", "a,b\n1,high\n1,low\n")
         self.write("p.csv", "before")
-        self.refused(UNREADABLE, ["run", "--source", "bad.csv", "--output", "p.csv", "--force"], "bad.csv: row 20002", "high")
+        self.refused(UNREADABLE, ["run", "--source", "worse.csv", "--output", "p.csv", "--force"], "none of 2 records can be read")
         self.assertEqual((self.folder / "p.csv").read_text(), "before")
         self.assertFalse((self.folder / "p.csv.part").exists())
 
@@ -420,7 +441,6 @@ class Faults(PredictCase):
         self.table("train.csv", ["a", "b", "y"], zip(*x.T, numpy.sign(x[:, 0])))
         model = self.learn("omd", ["--source", "train.csv", "--clients", "1"])
         self.write("few.csv", "a,c\n1,2\n")
-        self.write("text.csv", "a,b\n1,2\n1,high\n")
         self.write("empty.csv", "a,b\n")
         self.write("wide.csv", "1,2,3\n")
         self.write("not.h5", "text")
@@ -452,7 +472,6 @@ class Faults(PredictCase):
             (UNUSABLE, ["run", "--source", "train.csv", "--standardise", "few.csv"], "constants of its own"),
             (UNUSABLE, ["run", "--source", "train.csv", "--label", "a"], "'a'", "feature of the model"),
             (UNREADABLE, ["run", "--source", "few.csv"], "missing: 'b'", "a, c"),
-            (UNREADABLE, ["run", "--source", "text.csv"], "text.csv: row 3", "'b'", "high"),
             (UNREADABLE, ["run", "--source", "empty.csv"], "no records"),
             (UNREADABLE, ["run", "--source", "wide.csv"], "3 features", "takes 2", "--drop"),
             (UNREADABLE, ["not.h5", "--source", "train.csv"], "not an HDF5 file"),

@@ -1,7 +1,9 @@
 """Tables with planted faults, and decimal commas."""
 
 import json
+import random
 import re
+import shutil
 import unittest
 
 from harness import SOURCE, TestCase
@@ -160,6 +162,58 @@ class Tables(TestCase):
         self.write("heights.csv", table)
         result = self.succeeded(self.run_alone([*command.split(), "--json"]))
         self.assertEqual([c["max"] for c in json.loads(result.out)["columns"]], [41, 1.75])
+
+
+class Sites(TestCase):
+    """Sites whose files have the same columns in other orders, and others beside them."""
+
+    WORDS = ("omd", "--label", "ill", "--mechanism", "none", "--clients", 3, "--test", "test.csv", "--intercept", "--progress", "off")
+
+    def setUp(self):
+        super().setUp()
+        draw = random.Random(4)
+        self.people = [{"age": draw.gauss(0, 1), "dose": draw.gauss(0, 1), "ill": draw.choice((-1, 1)), "note": k, "town": draw.choice(("Ulm", "Bonn"))}
+                       for k in range(120)]
+        self.write("codes.csv", "column,category,value\ntown,Ulm,0\ntown,Bonn,1\n")
+        for prefix, orders in (("same", ["age,dose,town,ill"] * 4),
+                               ("mixed", ["age,dose,town,ill", "ill,town,dose,age", "note,dose,ill,age,town", "town,ill,age,dose"])):
+            for client, columns in enumerate(orders):
+                part = self.people[client * 30:client * 30 + 30]
+                name = f"{prefix}-{client}.csv" if client < 3 else f"{prefix}-test.csv"
+                self.write(name, "\n".join([columns, *(",".join(str(row[c]) for c in columns.split(",")) for row in part)]) + "\n")
+
+    def learn(self, prefix, ranks=1, *words):
+        words = [*self.WORDS, *words, "--source", prefix + "-{client}.csv", "--output", f"{prefix}-{ranks}"]
+        return self.run_command(ranks, [f"{prefix}-test.csv" if word == "test.csv" else word for word in words])
+
+    def test_features_are_matched_by_name(self):
+        for words in ((), ("--encode", "onehot:codes.csv")):
+            words = words or ("--encode", "codes.csv")
+            with self.subTest(words):
+                summaries = []
+                for prefix, ranks in (("same", 1), ("mixed", 1), ("mixed", 3)):
+                    result = self.learn(prefix, ranks, *words)
+                    self.assertEqual(result.code, 0, result)
+                    said = "note: mixed-2.csv: columns that the first client does not have are left out: 'note'"
+                    self.assertEqual(result.err.count(said), int(prefix == "mixed"), result.err)
+                    summaries.append(json.loads((self.folder / f"{prefix}-{ranks}" / "summary.json").read_text()))
+                    shutil.rmtree(self.folder / f"{prefix}-{ranks}")
+                for key in ("final_model", "metrics"):
+                    self.assertEqual(summaries[1][key], summaries[0][key])
+                    self.assertEqual(summaries[2][key], summaries[0][key])
+
+    def test_missing_features_are_named_beside_others(self):
+        text = (self.folder / "mixed-1.csv").read_text().replace("dose", "dosis")
+        self.write("mixed-1.csv", text)
+        for ranks in (1, 3):
+            result = self.learn("mixed", ranks, "--encode", "codes.csv")
+            self.assertEqual(result.code, DATA_FAULT, result)
+            self.assertIn("mixed-1.csv: features that the first client has are missing: 'dose'; only there: 'dosis'", result.err)
+
+    def test_init_matches_them(self):
+        result = self.run_alone(["init", "mixed-{client}.csv", "--total-epsilon", "none", "--label", "ill", "--encode", "codes.csv"])
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("label: column 'ill': -1, 1", result.out)
 
 
 if __name__ == "__main__":

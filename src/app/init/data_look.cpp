@@ -227,7 +227,8 @@ std::int64_t count_persons(const std::string& source, const ReadSettings& settin
 }
 
 /// The records as a run would read them.
-void look_at_records(const std::vector<std::string>& sources, const ReadSettings& settings, DataLook& look) {
+void look_at_records(const std::vector<std::string>& sources, ReadSettings settings, DataLook& look) {
+  settings.columns = feature_columns(sources.front(), settings);
   Describer describer;
   Progress progress(ProgressChoice::automatic);
   for (const std::string& source : sources) {

@@ -21,9 +21,11 @@ class Counting {
     count_ += static_cast<std::int64_t>(records.size());
     progress_.tick(static_cast<std::int64_t>(records.size()));
   }
-  void finish(const ModelSource& from) {
+  void finish(const ModelSource& from, std::int64_t unread = 0) {
     progress_.end();
     check<DataError>(count_ > 0, "{}: no records. Check the file.", source_of(from));
+    check<DataError>(count_ > unread, "{}: none of {} records can be read. Correct them as said above.",
+                     source_of(from), count_);
     use_.finish(count_);
   }
 
@@ -39,7 +41,7 @@ std::string source_of(const ModelSource& from) {
   return from.parties.empty() ? from.reading.source : fmt::format("{}", fmt::join(from.parties, ","));
 }
 
-void apply_to_source(const ModelSource& from, ProgressChoice progress, ModelUse& use) {
+ExitCode apply_to_source(const ModelSource& from, ProgressChoice progress, ModelUse& use) {
   const ModelUse::Reading how = use.reading();
   const SavedModel model = open_model(from);
   use.check_model(model);
@@ -53,8 +55,11 @@ void apply_to_source(const ModelSource& from, ProgressChoice progress, ModelUse&
   use.begin(model, source.loss());
   Counting counting(fmt::format("{} {}", how.verb, reading.source), progress, use);
   source.score([&](const ScoredRecords& records) { counting.take(records); });
-  counting.finish(from);
+  counting.finish(from, source.unread());
   source.tell_of_classes();
+  if (source.unread() == 0) return ExitCode::done;
+  tell_user("{}: {} of the records could not be read, and have no prediction\n", source_of(from), source.unread());
+  return ExitCode::refuted;
 }
 
 void apply_together(World& world, const ModelSource& from, ProgressChoice progress, ModelUse& use) {

@@ -37,8 +37,8 @@ class ModelUse {
 /// The files of the records, for people.
 [[nodiscard]] std::string source_of(const ModelSource& from);
 
-/// Applies the model to a source of records. Throws UsageError and DataError.
-void apply_to_source(const ModelSource& from, ProgressChoice progress, ModelUse& use);
+/// Applies the model to a source of records: `refuted` where some could not be read. Throws UsageError and DataError.
+[[nodiscard]] ExitCode apply_to_source(const ModelSource& from, ProgressChoice progress, ModelUse& use);
 /// The same where parties have the columns. **Collective.**
 void apply_together(World& world, const ModelSource& from, ProgressChoice progress, ModelUse& use);
 
@@ -56,8 +56,7 @@ int apply_model(const Call& call, const Choice& choice) {
   if (!call.speaks) return 0;
   return run_for_owner([&] {
     Use use(choice);
-    apply_to_source(choice.from, choice.progress, use);
-    return 0;
+    return static_cast<int>(apply_to_source(choice.from, choice.progress, use));
   });
 }
 

@@ -199,6 +199,7 @@ void ScoredSource::open(ReadSettings reading) {
   if (standard && reading.format == "auto") reading.format = "csv";
   const std::string path = standard ? "/dev/stdin" : reading.source;
   reader_ = open_reader(path, reading);
+  nothing_.assign(model_.features, 0.0);
   // Without a column of labels records have the label 0.
   looks_at_labels_ = looks && (needs_labels_ || !reader_->label_name().empty() ||
                                (named && reading.labels == ReadSettings::Labels::required));
@@ -227,15 +228,36 @@ bool ScoredSource::read(ScoredRecords& next) {
   next.keys.clear();
   std::size_t numbers = 0;
   const std::size_t most = std::min(records_at_once, first_records + static_cast<std::size_t>(count_));
-  while (next.records.size() < most && numbers < numbers_at_once && reader_->next(record_)) {
-    check_record();
-    look_at_label();
-    numbers += record_.values.size();
-    next.records.add(record_.row(), needs_labels_ ? label_of_record() : 0);
+  next.unread.clear();
+  Read found = Read::record;
+  while (next.records.size() < most && numbers < numbers_at_once && (found = read_record()) != Read::end) {
+    const bool unread = found == Read::unread;
+    if (!unread) look_at_label();
+    const Row nothing{nothing_, {}};
+    const Row row = unread ? nothing : record_.row();
+    numbers += row.values.size();
+    next.records.add(row, needs_labels_ ? label_of_record() : 0);
+    next.unread.push_back(unread ? 1 : 0);
     if (has_keys_) next.keys.push_back(record_.key);
   }
   count_ += static_cast<std::int64_t>(next.records.size());
   return !next.records.empty();
+}
+
+/// A binary file at fault stays so.
+ScoredSource::Read ScoredSource::read_record() {
+  constexpr std::int64_t most_told = 20;
+  record_.key.clear();
+  try {
+    if (!reader_->next(record_)) return Read::end;
+    check_record();
+    return Read::record;
+  } catch (const RecordError& fault) {
+    if (needs_labels_ || reader_->records() || reader_->sparse()) throw;
+    if (++unread_count_ <= most_told) tell_user("no prediction: {}\n", fault.shown());
+    if (unread_count_ == most_told + 1) tell_user("no prediction: … (further rows are not named)\n");
+    return Read::unread;
+  }
 }
 
 void ScoredSource::complete(ScoredRecords& read) {

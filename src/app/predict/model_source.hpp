@@ -62,7 +62,9 @@ struct ScoredRecords {
   Vector labels;                  ///< of a regression on a standardised label in the label's own units; else the same
   std::vector<std::string> keys;  ///< texts of the column `ReadSettings::key`; empty without such a column
   Vector scores;                  ///< K for each record; of a regression in the same units as `labels`
-  Vector spreads;                 ///< of the scores, as ParameterSpread::of; empty where the model has none
+  std::vector<char>
+      unread;      ///< whether each could not be read: the row says nothing, and has no key if that is not known
+  Vector spreads;  ///< of the scores, as ParameterSpread::of; empty where the model has none
   [[nodiscard]] std::size_t size() const { return labels.size(); }
 };
 
@@ -76,13 +78,16 @@ class ScoredSource {
   ScoredSource(const SavedModel& model, ReadSettings reading, Labels labels);
 
   /// Calls `look` for all records, block by block, on another thread: this one reads ahead. Throws the first error in
-  /// the order of records: DataError naming file and row, or what `look` has thrown.
+  /// the order of records: DataError naming file and row, or what `look` has thrown. Where labels are not needed, a
+  /// record of text that cannot be read is no error, but is told to the user: such records are `unread`.
   void score(const std::function<void(const ScoredRecords& records)>& look);
 
   [[nodiscard]] const Loss& loss() const { return *loss_; }
   /// After `score`: tells the user what −1 and 1 stand for, where the model's classes have these numbers and the
   /// source's labels have others.
   void tell_of_classes() const;
+  /// After `score`: number of records that could not be read.
+  [[nodiscard]] std::int64_t unread() const { return unread_count_; }
   /// Names of the source's columns that are neither features nor named by options.
   [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
 
@@ -97,6 +102,9 @@ class ScoredSource {
   void open(ReadSettings reading);
   /// Reads the next records, without their scores. False at the end.
   [[nodiscard]] bool read(ScoredRecords& next);
+  /// The next record is in record_, or could not be read; or there is none.
+  enum class Read { record, unread, end };
+  [[nodiscard]] Read read_record();
   /// Computes the scores, and labels in their own units.
   void complete(ScoredRecords& read);
   void check_record() const;
@@ -115,7 +123,9 @@ class ScoredSource {
   std::vector<std::string> unused_;
   std::unique_ptr<RecordReader> reader_;
   Record record_;
+  Vector nothing_;  ///< a row in place of one that could not be read
   std::int64_t count_ = 0;
+  std::int64_t unread_count_ = 0;
 };
 
 }  // namespace starling

@@ -46,12 +46,16 @@ Options predict_options(Predict& predict) {
 }
 
 Manual predict_manual() {
-  return {.usage = "MODEL --source FILE [--output FILE]",
-          .text =
-              "Applies the model of a run to new records. The model file holds all that was done to the records that "
-              "it learned from: columns are found by name, texts encoded, numbers standardised in the same way.",
-          .examples = {"starling predict run --source held-out.csv --output predictions.csv",
-                       "mpirun -n 3 starling predict run-vertical --parties guest.csv,host.csv --id id"}};
+  return {
+      .usage = "MODEL --source FILE [--output FILE]",
+      .text =
+          "Applies the model of a run to new records. The model file holds all that was done to the records that "
+          "it learned from: columns are found by name, texts encoded, numbers standardised in the same way. A record "
+          "that "
+          "cannot be read is named and has an empty prediction. Exit codes: 0 done, 1 done, and some records have no "
+          "prediction, 2 usage, 3 data.",
+      .examples = {"starling predict run --source held-out.csv --output predictions.csv",
+                   "mpirun -n 3 starling predict run-vertical --parties guest.csv,host.csv --id id"}};
 }
 
 PredictionColumns parse_columns(const std::vector<std::string>& words) {
@@ -121,8 +125,12 @@ void add_lines(const ScoredRecords& records, std::size_t scores, const Predictio
   for (std::size_t i = 0; i < records.size(); ++i) {
     const fmt::format_int number(records.first + static_cast<std::int64_t>(i) + 1);
     const std::string key = records.keys.empty() ? std::string() : csv_text(records.keys[i]);
-    lines.add(text, records.keys.empty() ? std::string_view(number.data(), number.size()) : key,
-              View(records.scores).subspan(i * scores, scores),
+    const std::string_view id = records.keys.empty() ? std::string_view(number.data(), number.size()) : key;
+    if (!records.unread.empty() && records.unread[i] != 0) {
+      lines.add_empty(text, id);
+      continue;
+    }
+    lines.add(text, id, View(records.scores).subspan(i * scores, scores),
               records.spreads.empty() ? std::nullopt : std::optional(records.spreads[i]));
   }
 }

@@ -156,6 +156,11 @@ void PredictionLines::add(std::string& text, std::string_view id, View scores, s
   text.resize(static_cast<std::size_t>(at - text.data()));
 }
 
+void PredictionLines::add_empty(std::string& text, std::string_view id) const {
+  const auto head = csv_rows(header());
+  text.append(id).append(head.value().front().size() - 1, ',') += '\n';
+}
+
 char* PredictionLines::put_scores(char* at, View scores, std::optional<double> spread) const {
   if (columns_.scores) {
     for (const double score : scores) at = put_field(at, score);

@@ -33,6 +33,8 @@ class PredictionLines {
   /// Appends the line of a record with these scores to `text`; `id` is a field of a CSV file. `spread` is that of the
   /// score of a model with spreads.
   void add(std::string& text, std::string_view id, View scores, std::optional<double> spread) const;
+  /// Appends a line without a prediction.
+  void add_empty(std::string& text, std::string_view id) const;
 
  private:
   [[nodiscard]] std::size_t class_of(View scores) const;

@@ -130,8 +130,7 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
         "scale={}: must be finite and not 0: every feature is multiplied by it. Give --scale another factor.", scale);
   LabelRules labels(settings.constants ? settings.constants->ignore : settings.ignore,
                     settings.constants ? settings.constants->positive : settings.positive, class_labels_of(settings));
-  if (settings.constants && settings.constants->features > 0)
-    reader = order_features(std::move(reader), *settings.constants);
+  reader = order_features(std::move(reader), settings);
   reader = fill_missing(std::move(reader), settings);
   reader = scale_columns(std::move(reader), settings);
   reader = make_features(std::move(reader), settings);

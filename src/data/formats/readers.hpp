@@ -60,10 +60,11 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> join_pair(std::string source, std::unique_ptr<RecordReader> features,
                                                       RecordReader& labels);
 
-/// Puts dense features with names into the order of a saved model. Returns `reader` itself where the order is the same,
-/// or one of the two has no names. Throws DataError for another number of dense features.
+/// Puts dense features with names into the order of a saved model, or of `settings.columns`. Returns `reader` itself
+/// where the order is the same, or one of the two has no names. Throws DataError for another number of dense features
+/// than a model has.
 [[nodiscard]] std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader,
-                                                           const PublicConstants& constants);
+                                                           const ReadSettings& settings);
 
 /// The rule for missing values: of `settings`, or of the saved model there. A reader gives NaN for a missing feature
 /// unless the rule is to refuse it.

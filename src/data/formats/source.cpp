@@ -297,14 +297,26 @@ std::vector<std::string> notes_on_layout(const std::string& source, const ReadSe
   return notes;
 }
 
+namespace {
+
+/// Records as they stand in a source.
+std::unique_ptr<RecordReader> open_unprepared(const std::string& source, const ReadSettings& settings) {
+  if (is_in_memory(source)) return open_offered(source, settings);
+  const std::vector<std::string> files = files_of(source);
+  return files.size() == 2 ? open_pair(source, files[0], files[1], settings)
+                           : open_file(source, settings, Part::records);
+}
+
+}  // namespace
+
+std::vector<std::string> feature_columns(const std::string& source, const ReadSettings& settings) {
+  return open_unprepared(source, settings)->names();
+}
+
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
-  if (is_in_memory(source)) return prepare(open_offered(source, settings), settings);
-  const auto open = [&] {
-    const std::vector<std::string> files = files_of(source);
-    return files.size() == 2 ? open_pair(source, files[0], files[1], settings)
-                             : open_file(source, settings, Part::records);
-  };
-  return prepare(settings.first_reading ? settings.first_reading->open(source, settings, open) : open(), settings);
+  const auto open = [&] { return open_unprepared(source, settings); };
+  const bool keeps = settings.first_reading != nullptr && !is_in_memory(source);
+  return prepare(keeps ? settings.first_reading->open(source, settings, open) : open(), settings);
 }
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-// Features in the order of a saved model.
+// Features in the order of a saved model, or of all clients of a run.
 #include <algorithm>
 #include <utility>
 
@@ -46,16 +46,19 @@ class OrderedReader final : public ForwardingReader {
 
 }  // namespace
 
-std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader, const PublicConstants& constants) {
+std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
+  const PublicConstants* const constants = settings.constants.get();
+  if (constants != nullptr && constants->features == 0) return reader;
   check<DataError>(
-      reader->sparse() || reader->features() == constants.features,
+      constants == nullptr || reader->sparse() || reader->features() == constants->features,
       "{} features, where the model takes {}. Give the columns that it was learned from, or name the others "
       "by --drop, --id and --label.",
-      reader->features(), constants.features);
+      reader->features(), constants == nullptr ? 0 : constants->features);
+  const std::vector<std::string>& wanted = constants != nullptr ? constants->columns : settings.columns;
   const std::vector<std::string> names = reader->names();
-  if (names.empty() || constants.columns.empty() || names == constants.columns) return reader;
-  std::vector<std::size_t> places = places_of(constants.columns, names);
-  return std::make_unique<OrderedReader>(std::move(reader), constants.columns, std::move(places));
+  if (names.empty() || wanted.empty() || names == wanted) return reader;
+  std::vector<std::size_t> places = places_of(wanted, names);
+  return std::make_unique<OrderedReader>(std::move(reader), wanted, std::move(places));
 }
 
 }  // namespace starling

@@ -250,12 +250,12 @@ class CsvReader final : public RecordReader {
   }
 
   void parse_fields(Record& record) const {
+    if (key_) record.key = key();  // known where a field is at fault, too
     double* value = record.values.data();
     for (std::size_t column = 0; column < columns().count; ++column) {
       if (roles_[column] == Role::feature) *value++ = feature(column);
       if (roles_[column] == Role::label) record.label = number(column);
     }
-    if (key_) record.key = key();
   }
 
   [[nodiscard]] bool is_missing(std::string_view field) const {

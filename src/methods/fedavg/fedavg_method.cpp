@@ -14,6 +14,8 @@ FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConf
     : Method(run, home), configuration_(configuration) {
   all_ranks_play_ = true;
   run_.agreement.together([&] { open_data(); });
+  run_.inputs.open_streams(config_.data);
+  run_.agreement.together([&] { weigh_clients(); });
   run_.agree_on_records();
   run_.agree_on_own_model(config_.model.own);
   choose_pairs();
@@ -31,8 +33,6 @@ void FedAvgMethod::open_data() {
   check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
                      config_.loss);
   config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
-  run_.inputs.open_streams(config_.data);
-  weigh_clients();
 }
 
 /// Sets n_k of the paper.

@@ -34,6 +34,7 @@ InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>
   all_ranks_play_ = parts_.schedule == nullptr;  // those without clients take part in an aggregator's rounds
   run_.agreement.same("topology", declare_public(parts_.schedule ? parts_.schedule->digest() : ""));
   run_.agreement.together([&] { open_data(); });
+  run_.inputs.open_streams(config_.data);
   run_.agree_on_records();
   choose_pairs();
   choose_settings();
@@ -65,7 +66,6 @@ void InferMethod::open_data() {
   parts_.loss = make_curved_loss(config_.loss);
   check_class_labels(config_.data, parts_.loss->classifies(), config_.loss);
   config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
-  run_.inputs.open_streams(config_.data);
 }
 
 void InferMethod::choose_pairs() {

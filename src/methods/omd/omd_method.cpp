@@ -16,6 +16,7 @@ OmdMethod::OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& conf
   run_.agreement.together([&] { open_graph(); });
   run_.agreement.same("topology", declare_public(parts_.graph->digest_at_first()));
   run_.agreement.together([&] { open_data(); });
+  if (config_.learns()) run_.inputs.open_streams(config_.data);
   run_.agree_on_records();
   run_.agree_on_own_model(config_.model.own);
   choose_settings();
@@ -42,7 +43,6 @@ void OmdMethod::open_data() {
                      config_.loss);
   config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
-  run_.inputs.open_streams(config_.data);
 }
 
 RuleFacts OmdMethod::facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const {

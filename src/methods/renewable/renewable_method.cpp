@@ -43,6 +43,7 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
     : Method(run, home), configuration_(configuration) {
   all_ranks_play_ = true;
   run_.agreement.together([&] { open_data(); });
+  run_.inputs.open_streams(config_.data);
   run_.agree_on_records();
   choose_settings();
   run_.settle();
@@ -60,7 +61,6 @@ void RenewableMethod::open_data() {
     return config_.classes > 1 ? class_label(raw, config_.classes) : parts_.loss->label(raw);
   };
   if (config_.variant == RenewableVariant::offline) config_.data.epochs = config_.rounds.value_or(passes_of_offline);
-  run_.inputs.open_streams(config_.data);
 }
 
 /// Without a penalty the first batch of all clients must determine every coefficient, and its classes must not be

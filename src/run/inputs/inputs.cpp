@@ -5,10 +5,13 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include <fmt/ranges.h>
 
+#include "core/check.hpp"
 #include "core/text/per_client.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_names.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
@@ -16,6 +19,7 @@
 #include "data/serving/partition.hpp"
 #include "data/source.hpp"
 #include "files/durable_file.hpp"
+#include "files/tell_user.hpp"
 #include "output/directory/owners_file.hpp"
 #include "run/inputs/rank_key.hpp"
 
@@ -69,15 +73,83 @@ std::vector<char> RunInputs::lost_here() const {
 }
 
 void RunInputs::open_streams(DataSettings& data) {
-  require_protection(config().privacy);
-  data.go_on_waiting = [this] { return world_.go_on_waiting(); };
-  data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
-  data.first_reading = first_reading = std::make_shared<FirstReading>(data.memory);
-  if (config().save_partition && world_.rank() == 0 && !config().resume)
-    check_saves_partition(data, *config().save_partition);
-  open_records(data);
-  append_joined(data);
-  source_digests = digests_of_sources();
+  std::vector<NamedColumns> own;
+  agreement_.together([&] {
+    require_protection(config().privacy);
+    own = columns_of_sources(data);
+  });
+  const std::vector<std::string> common = common_columns(own);
+  agreement_.together([&] {
+    compare_columns(own, common);
+    data.columns = common;
+    data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+    data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
+    data.first_reading = first_reading = std::make_shared<FirstReading>(data.memory);
+    if (config().save_partition && world_.rank() == 0 && !config().resume)
+      check_saves_partition(data, *config().save_partition);
+    open_records(data);
+    append_joined(data);
+    source_digests = digests_of_sources();
+  });
+}
+
+/// Of each client's own file. What all ranks read has one order.
+std::vector<RunInputs::NamedColumns> RunInputs::columns_of_sources(const DataSettings& data) const {
+  std::vector<NamedColumns> own;
+  for (const std::string& source : sources()) {
+    const bool is_file = !is_synthetic(source) && source != "-" && !is_in_memory(source) &&
+                         std::ranges::all_of(files_of(source), [](const std::string& file) {
+                           std::error_code ignored;
+                           return std::filesystem::is_regular_file(file, ignored);
+                         });
+    if (!is_file || (!own.empty() && own.back().source == source)) continue;
+    DataSettings reading = data;
+    reading.key = data.person.empty() ? partition_table().make(data.partition)->key() : data.person;
+    own.push_back({source, feature_columns(source, reading)});
+  }
+  std::erase_if(own, [](const NamedColumns& each) { return each.names.empty(); });
+  return own;
+}
+
+/// Those of the first client that has names; none if nobody has. **Collective.**
+std::vector<std::string> RunInputs::common_columns(const std::vector<NamedColumns>& own) {
+  constexpr char separator = '\n';  // no name has it
+  std::string text;
+  if (!own.empty()) {
+    for (const std::string& name : own.front().names) (text += name) += separator;
+  }
+  std::vector<std::string> names;
+  for (const std::string& of_rank : agreement_.all_gather(declare_public(text))) {
+    if (!names.empty()) continue;
+    std::istringstream lines(of_rank);
+    for (std::string name; std::getline(lines, name, separator);) names.push_back(name);
+  }
+  return names;
+}
+
+/// Throws DataError for a file without some of the columns, and names columns that it has beside them.
+void RunInputs::compare_columns(const std::vector<NamedColumns>& own, const std::vector<std::string>& common) const {
+  const auto beside = [](std::vector<std::string> names, std::vector<std::string> others) {
+    std::ranges::sort(names);
+    std::ranges::sort(others);
+    std::vector<std::string> result;
+    std::ranges::set_difference(names, others, std::back_inserter(result));
+    for (std::string& name : result) name = fmt::format("'{}'", excerpt(name));
+    return result;
+  };
+  for (const NamedColumns& each : own) {
+    const std::vector<std::string> missing = beside(common, each.names);
+    const std::vector<std::string> more = beside(each.names, common);
+    check<DataError>(
+        missing.empty(),
+        "{}: features that the first client has are missing: {}{}. Give all clients the same columns, in any "
+        "order, or name those that only some have by --drop.",
+        each.source, fmt::join(missing, ", "),
+        more.empty() ? "" : fmt::format("; only there: {}", fmt::join(more, ", ")));
+    if (more.empty()) continue;
+    tell_user("note: {}: columns that the first client does not have are left out: {}\n", each.source,
+              fmt::join(more, ", "));
+  }
 }
 
 void RunInputs::open_records(const DataSettings& data) {

@@ -34,6 +34,13 @@ struct EarlierStarts {
 
 /// The inputs of a run on one rank. Functions stand in the order in which they are called.
 class RunInputs {
+ private:
+  /// A source and the names of its feature columns.
+  struct NamedColumns {
+    std::string source;
+    std::vector<std::string> names;
+  };
+
  public:
   /// Notes for the user are added to `notes`. Keeps references.
   RunInputs(World& world, const Configuration& configuration, std::vector<std::string>& notes)
@@ -60,7 +67,8 @@ class RunInputs {
   /// Whether each of this rank's clients is lost.
   [[nodiscard]] std::vector<char> lost_here() const;
 
-  /// Opens this rank's streams. `data` belongs to the configuration, and is completed. Rank-local.
+  /// Opens this rank's streams. `data` belongs to the configuration, and is completed. Features of sources with names
+  /// are matched by name: the first client's order is that of the run. **Collective.**
   void open_streams(DataSettings& data);
   /// Checks that ranks read the same content of a common file, and joins the shapes of the clients' own files.
   /// **Collective.**
@@ -109,6 +117,9 @@ class RunInputs {
   [[nodiscard]] const LearningConfig& config() const { return configuration_.common(); }
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void open_records(const DataSettings& data);
+  [[nodiscard]] std::vector<std::string> common_columns(const std::vector<NamedColumns>& own);
+  void compare_columns(const std::vector<NamedColumns>& own, const std::vector<std::string>& common) const;
+  [[nodiscard]] std::vector<NamedColumns> columns_of_sources(const DataSettings& data) const;
   void append_joined(const DataSettings& data);
   void agree_on_joined();
   void note_clients_without_records();

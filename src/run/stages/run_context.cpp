@@ -154,6 +154,7 @@ std::string RunContext::digest_of_inputs(std::size_t dimension) const {
   if (!common().learns()) digests += configuration_that_matters(effective);
   if (reads_pipes) digests += fmt::format(" {} parameters", dimension);
   digests += model_identity();
+  for (const std::string& column : common().data.columns) digests += "\n" + column;
   if (common().test && is_in_memory(*common().test)) {
     digests += " " + digest_of_memory(*common().test);
   } else if (common().test && !is_synthetic(*common().test)) {

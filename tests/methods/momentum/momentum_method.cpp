@@ -100,8 +100,8 @@ MomentumMethod::MomentumMethod(RunContext& run, RunHome& home, Configured<Moment
   run_.agreement.together([&] {
     run_.inputs.place_clients();
     config_.data.label_map = [this](double raw) { return loss_->label(raw); };
-    run_.inputs.open_streams(config_.data);
   });
+  run_.inputs.open_streams(config_.data);
   run_.agree_on_records();
   run_.settle();
   run_.open_model([this] {
