@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "files/text_files.hpp"
 
@@ -50,6 +51,21 @@ std::vector<std::string> notes_on_names(const std::vector<std::string>& names) {
     if (std::string note = note_on_name(name); !note.empty()) notes.push_back(std::move(note));
   }
   return notes;
+}
+
+std::vector<std::string> notes_on_codes(const PublicConstants& constants) {
+  std::vector<std::string> named;
+  for (const CategoryColumn& table : constants.categories) {
+    std::set<double> values;
+    for (const auto& [text, value] : table.values) values.insert(value);
+    if (table.one_hot || table.column == constants.label || values.size() < 3) continue;
+    named.push_back(fmt::format("'{}' ({:g} to {:g})", table.column, *values.begin(), *values.rbegin()));
+  }
+  if (named.empty()) return {};
+  return {
+      fmt::format("texts become numbers, as if they had an order: {}. Where they have none, --encode onehot:FILE "
+                  "makes a feature of each",
+                  fmt::join(named, ", "))};
 }
 
 }  // namespace starling

@@ -67,8 +67,12 @@ struct ReadSettings {
   /// File of public constants with the columns `column,category,value`; empty for none. It has a line for every
   /// category of a column of text, given by name or number. In a pair of files columns are columns of the first.
   std::string encode;
-  /// Features of a column of text: its category's value, or a feature of 0 and 1 for each category.
-  enum class Encoding { numbers, one_hot } encoding = Encoding::numbers;
+  /// Features of a column of text.
+  enum class Encoding {
+    numbers,    ///< its category's value
+    one_hot,    ///< a feature of 0 and 1 for each category
+    reference,  ///< the same for all but the first category of the file
+  } encoding = Encoding::numbers;
   /// A missing value of a feature: an error, or 0 after standardising (and 1 in a further feature of the column), or a
   /// public constant in the source's units. A missing label is always an error.
   enum class Missing { refuse, zero, indicator, constant } missing = Missing::refuse;
@@ -98,7 +102,7 @@ struct ReadSettings {
   [[nodiscard]] bool scales_columns() const { return !standardise.empty() || !ranges.empty(); }
   /// Whether a column may become several features.
   [[nodiscard]] bool makes_features() const {
-    return missing == Missing::indicator || (encoding == Encoding::one_hot && !encode.empty());
+    return missing == Missing::indicator || (encoding != Encoding::numbers && !encode.empty());
   }
 };
 

@@ -64,9 +64,10 @@ std::string noise_key(const std::string& value, const Path& folder) {
 }
 
 std::string encoding(const std::string& value, const Path& folder) {
-  constexpr std::string_view one_hot = "onehot:";
-  if (!value.starts_with(one_hot)) return file(value, folder);
-  return std::string(one_hot) + file(value.substr(one_hot.size()), folder);
+  for (const std::string_view kind : {"onehot:", "reference:"}) {
+    if (value.starts_with(kind)) return std::string(kind) + file(value.substr(kind.size()), folder);
+  }
+  return file(value, folder);
 }
 
 std::string standardisation(const std::string& value, const Path& folder) {

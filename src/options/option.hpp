@@ -22,7 +22,7 @@ std::string source(const std::string& value, const std::filesystem::path& folder
 /// A start or a noise key: FILE, unless the value is one of the option's words.
 std::string start(const std::string& value, const std::filesystem::path& folder);
 std::string noise_key(const std::string& value, const std::filesystem::path& folder);
-/// FILE, or onehot:FILE.
+/// FILE, onehot:FILE or reference:FILE.
 std::string encoding(const std::string& value, const std::filesystem::path& folder);
 /// FILE; what begins with values: names no file.
 std::string standardisation(const std::string& value, const std::filesystem::path& folder);

@@ -96,6 +96,29 @@ class Coefficients(TestCase):
             self.assertRegex(page, f"<th[^>]*>{name}</th>")
         self.complains(self.run_alone(["report", "run", "--coefficients", "csv", "--json"]), 2, "--coefficients")
 
+    def test_a_reference_category(self):
+        """infer has a coefficient for each category but the first of the file; least squares finds the same."""
+        draw = random.Random(8)
+        effect = {"Ulm": 0.0, "Bonn": 1.0, "Kiel": -0.5}
+        rows = [(draw.choice(list(effect)), draw.gauss(0, 1)) for _ in range(6000)]
+        self.write("towns.csv", "\n".join(["town,x,y", *(f"{town},{x:.4f},{2 + effect[town] + 0.5 * x + draw.gauss(0, 0.3):.4f}" for town, x in rows)]) + "\n")
+        self.write("towns-codes.csv", "column,category,value\ntown,Ulm,0\ntown,Bonn,1\ntown,Kiel,2\n")
+        words = ["infer", "--source", "towns.csv", "--loss", "squared", "--mechanism", "none", "--clients", 2, "--intervals", "plug-in", "--progress", "off"]
+        self.complains(self.run_alone([*words, "--encode", "onehot:towns-codes.csv"]), 2, "--encode reference:FILE")
+        self.succeeded(self.run_alone([*words, "--encode", "reference:towns-codes.csv", "--output", "run"]))
+        table = self.table()
+        self.assertEqual(list(table), ["town=Bonn", "town=Kiel", "x", "intercept"])
+        for name, true in (("town=Bonn", 1), ("town=Kiel", -0.5), ("x", 0.5), ("intercept", 2)):
+            self.assertAlmostEqual(float(table[name]["estimate"]), true, delta=0.06)
+        self.succeeded(self.run_alone(["predict", "run", "--source", "towns.csv", "--output", "p.csv"]))
+        with open(self.folder / "p.csv") as file:
+            for (town, x), row in zip(rows, csv.DictReader(file)):
+                ours = sum(float(table[name]["estimate"]) * value for name, value in
+                           (("intercept", 1), ("x", float(f"{x:.4f}")), (f"town={town}", 1)) if name in table)
+                self.assertAlmostEqual(ours, float(row["prediction"]), delta=1e-6)
+        done = self.succeeded(self.run_alone([*words, "--encode", "towns-codes.csv", "--output", "numbers"]))
+        self.assertIn("texts become numbers, as if they had an order: 'town' (0 to 2)", done.out + done.err)
+
     def test_not_of_networks(self):
         self.learn("omd", "--model", "mlp:3-4-1", "--mechanism", "none", "--standardise", "scales.csv")
         self.complains(self.run_alone(["report", "run", "--coefficients"]), 2, "not linear")

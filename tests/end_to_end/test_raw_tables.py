@@ -98,7 +98,7 @@ class Faults(TestCase):
         self.write("s.svm", "1 1:2\n0 2:1\n")
         for words, code, expected in [
             (["infer", "--source", "t.csv", "--missing", "indicator", *OPEN], USAGE, ["--missing indicator", "infer"]),
-            (["infer", "--source", "t.csv", "--encode", "onehot:one.csv", *OPEN], USAGE, ["--encode onehot:", "Give --encode FILE"]),
+            (["infer", "--source", "t.csv", "--encode", "onehot:one.csv", *OPEN], USAGE, ["--encode onehot:", "Give --encode reference:FILE"]),
             (["omd", "--source", "s.svm", "--missing", "zero", *OPEN], USAGE, ["sparse", "Leave --missing out"]),
             (["omd", "--source", "s.svm", *RANGES, *OPEN], USAGE, ["--ranges with sparse records"]),
             (["omd", "--source", "synthetic:drift", *RANGES, "--rounds", "2", *OPEN], USAGE, ["--ranges", "generator"]),

@@ -33,7 +33,10 @@ std::vector<ColumnFeature> PublicConstants::made_features() const {
   for (std::size_t column = 0; column < features; ++column) {
     if (const CategoryColumn* table = one_hot(column)) {
       std::size_t category = 0;
-      for (const auto& [text, value] : table->values) made.push_back({column, Kind::category, category++, "=" + text});
+      for (const auto& [text, value] : table->values) {
+        if (category != table->reference) made.push_back({column, Kind::category, category, "=" + text});
+        ++category;
+      }
     } else {
       made.push_back({column});
     }

@@ -55,7 +55,7 @@ Categories::Categories(const std::string& path) : path_(path) {
 
 Categories::Categories(std::vector<CategoryColumn> columns, std::string name) : path_(std::move(name)) {
   for (CategoryColumn& column : columns) {
-    columns_.push_back({std::move(column), "", {}});
+    columns_.push_back({std::move(column), "", "", {}});
     for (const auto& [text, value] : columns_.back().table.values)
       columns_.back().values_of_keys.emplace(category_key(text), value);
   }
@@ -71,6 +71,7 @@ void Categories::read() {
   while (columns->next(of_column) && categories->next(of_category)) {
     Column& column = named(of_column.key, columns->where());
     const double value = of_column.values[0];
+    if (column.table.values.empty()) column.first = of_category.key;
     const bool added = column.values_of_keys.emplace(category_key(of_category.key), value).second;
     column.table.values.emplace(of_category.key, value);
     check<DataError>(added, "{}: category '{}' of column '{}' stands there twice. Remove a line.", columns->where(),
@@ -83,7 +84,7 @@ Categories::Column& Categories::named(const std::string& name, const std::string
   const auto found =
       std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.table.column == name; });
   if (found != columns_.end()) return *found;
-  columns_.push_back({{name, {}}, where, {}});
+  columns_.push_back({{name, {}}, where, "", {}});
   return columns_.back();
 }
 
@@ -121,15 +122,18 @@ std::vector<CategoryColumn> Categories::found() const {
 
 bool Categories::becomes_features(std::size_t column, const ReadSettings& settings) const {
   if (!has(column)) return false;
-  return settings.constants ? one_hot(column) : settings.encoding == ReadSettings::Encoding::one_hot;
+  return settings.constants ? one_hot(column) : settings.encoding != ReadSettings::Encoding::numbers;
 }
 
-void Categories::make_one_hot(std::size_t column, std::size_t feature) {
+void Categories::make_one_hot(std::size_t column, std::size_t feature, ReadSettings::Encoding encoding) {
   Column& made = columns_[*of_[column]];
   made.table.one_hot = feature;
   made.values_of_keys.clear();
-  double number = 0;
-  for (const auto& [text, value] : made.table.values) made.values_of_keys.emplace(category_key(text), number++);
+  std::size_t number = 0;
+  for (const auto& [text, value] : made.table.values) {
+    if (encoding == ReadSettings::Encoding::reference && text == made.first) made.table.reference = number;
+    made.values_of_keys.emplace(category_key(text), static_cast<double>(number++));
+  }
 }
 
 bool Categories::one_hot(std::size_t column) const {

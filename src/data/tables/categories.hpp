@@ -40,8 +40,9 @@ class Categories {
   /// Whether the categories of a column that is a feature become features, as `settings` or a saved model say.
   [[nodiscard]] bool becomes_features(std::size_t column, const ReadSettings& settings) const;
   /// Makes `value` the number of the category in its table, from 0. `feature` is the column's place among the feature
-  /// columns. The category `*` then takes all texts that are no category and not missing.
-  void make_one_hot(std::size_t column, std::size_t feature);
+  /// columns. The category `*` then takes all texts that are no category and not missing. As `encoding` says, the first
+  /// category of the file becomes no feature.
+  void make_one_hot(std::size_t column, std::size_t feature, ReadSettings::Encoding encoding);
   [[nodiscard]] bool one_hot(std::size_t column) const;
   /// Number that a text of such a column stands for; none where the text is no category.
   [[nodiscard]] std::optional<double> value(std::size_t column, std::string_view text) const;
@@ -54,7 +55,8 @@ class Categories {
  private:
   struct Column {
     CategoryColumn table;
-    std::string where;  ///< its first line in the table; empty for a saved model's
+    std::string where;       ///< its first line in the table; empty for a saved model's
+    std::string first = {};  ///< its first category there
     std::map<std::string, double, std::less<>> values_of_keys;  ///< of categories that become features, their numbers
   };
 

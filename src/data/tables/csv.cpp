@@ -192,7 +192,8 @@ class CsvReader final : public RecordReader {
     if (chosen.label && !columns().names.empty()) label_name_ = columns().names[*chosen.label];
     categories_.find_in(columns());
     for (std::size_t j = 0; j < chosen.features.size(); ++j) {
-      if (categories_.becomes_features(chosen.features[j], settings)) categories_.make_one_hot(chosen.features[j], j);
+      if (categories_.becomes_features(chosen.features[j], settings))
+        categories_.make_one_hot(chosen.features[j], j, settings.encoding);
     }
     for (std::size_t column = 0; column < columns().count; ++column) {
       encoded_ = encoded_ || (roles_[column] != Role::none && categories_.has(column));

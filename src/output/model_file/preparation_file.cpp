@@ -38,6 +38,8 @@ void write_categories(const hdf5::File& file, const std::string& group, const st
     file.make_group(place_of_table(group, k));
     file.attribute(place_of_table(group, k), "column", tables[k].column);
     if (tables[k].one_hot) file.attribute(place_of_table(group, k), "one_hot", static_cast<double>(*tables[k].one_hot));
+    if (tables[k].reference)
+      file.attribute(place_of_table(group, k), "reference", static_cast<double>(*tables[k].reference));
     file.write_texts(place_of_table(group, k) + "/text", texts);
     write_list(file, place_of_table(group, k) + "/value", values);
   }
@@ -55,6 +57,8 @@ std::vector<CategoryColumn> read_categories(const hdf5::Input& file, const std::
     const std::vector<std::string> texts = file.texts(place_of_table(group, k) + "/text");
     const Vector values = read_numbers(file, place_of_table(group, k) + "/value", {texts.size()});
     for (std::size_t i = 0; i < texts.size(); ++i) table.values.emplace(texts[i], values[i]);
+    if (file.number(place_of_table(group, k), "reference"))
+      table.reference = read_count(file, place_of_table(group, k), "reference", 0);
     tables.push_back(std::move(table));
   }
   return tables;

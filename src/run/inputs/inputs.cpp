@@ -314,6 +314,7 @@ void RunInputs::agree_on_data() {
   agree_on_joined();
   note_clients_without_records();
   std::ranges::move(notes_on_names(dataset.shape.names), std::back_inserter(notes_));
+  if (dataset.constants) std::ranges::move(notes_on_codes(*dataset.constants), std::back_inserter(notes_));
   if (dataset.shape.sparse && !config().data.dimension && config().privacy.protects()) {
     notes_.push_back(fmt::format(
         "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "

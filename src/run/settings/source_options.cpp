@@ -35,11 +35,14 @@ void add_naming_options(Options& options, ReadSettings& settings) {
 }
 
 void read_encoding(const std::string& text, ReadSettings& settings) {
-  constexpr std::string_view one_hot = "onehot:";
-  const bool is_one_hot = text.starts_with(one_hot);
-  settings.encode = text.substr(is_one_hot ? one_hot.size() : 0);
-  settings.encoding = is_one_hot ? ReadSettings::Encoding::one_hot : ReadSettings::Encoding::numbers;
-  check(!is_one_hot || !settings.encode.empty(), "--encode '{}': a file is missing. Give onehot:FILE.", text);
+  using Encoding = ReadSettings::Encoding;
+  constexpr std::array<std::pair<std::string_view, Encoding>, 2> kinds{
+      {{"onehot:", Encoding::one_hot}, {"reference:", Encoding::reference}}};
+  const auto* const kind = std::ranges::find_if(kinds, [&](const auto& each) { return text.starts_with(each.first); });
+  settings.encoding = kind == kinds.end() ? Encoding::numbers : kind->second;
+  settings.encode = kind == kinds.end() ? text : text.substr(kind->first.size());
+  check(kind == kinds.end() || !settings.encode.empty(), "--encode '{}': a file is missing. Give {}FILE.", text,
+        kind == kinds.end() ? "" : kind->first);
 }
 
 void read_missing(const std::string& text, ReadSettings& settings) {
@@ -59,10 +62,11 @@ void read_missing(const std::string& text, ReadSettings& settings) {
 /// Texts and missing values.
 void add_gap_options(Options& options, ReadSettings& settings) {
   options.add(
-      option("encode", "[onehot:]FILE",
+      option("encode", "[onehot:|reference:]FILE",
              "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
              "text (its name, or its number from 0); what stands nowhere there is an error. With onehot: a category "
-             "is a feature COLUMN=CATEGORY of 0 and 1, and the category * takes all other texts",
+             "is a feature COLUMN=CATEGORY of 0 and 1, and the category * takes all other texts. With reference: the "
+             "first category of each column is the reference, which has no feature",
              {.example = "encode.csv", .files = named::encoding}),
       [&settings](const std::string& text) { read_encoding(text, settings); });
   options.add(
