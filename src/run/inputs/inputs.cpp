@@ -93,9 +93,10 @@ void RunInputs::open_streams(DataSettings& data) {
   });
 }
 
-/// Of each client's own file. What all ranks read has one order.
+/// Of each client's own file. One file for all has one order, unless further files are to have it too.
 std::vector<RunInputs::NamedColumns> RunInputs::columns_of_sources(const DataSettings& data) const {
   std::vector<NamedColumns> own;
+  if (!is_per_client(data.source) && !members.any_joined() && !config().test) return own;
   for (const std::string& source : sources()) {
     const bool is_file = !is_synthetic(source) && source != "-" && !is_in_memory(source) &&
                          std::ranges::all_of(files_of(source), [](const std::string& file) {

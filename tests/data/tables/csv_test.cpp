@@ -143,8 +143,9 @@ TEST_F(Csv, ValuesAreShownToTheirOwnerAlone) {
     read_all(x);
     ADD_FAILURE();
   } catch (const RecordError& error) {
-    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text: not a number. --encode or --drop it.");
-    EXPECT_EQ(error.shown(), x + ": row 3: column 'b' is 'John-Smith': not a number. --encode or --drop it.");
+    const std::string remedy = "--encode or --drop it, or name it by --missing-values where it means a missing value.";
+    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text: not a number. " + remedy);
+    EXPECT_EQ(error.shown(), x + ": row 3: column 'b' is 'John-Smith': not a number. " + remedy);
   }
 }
 
@@ -170,7 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"only_tabs", "a\tb\ty\n\t\t\n", {": row 2: column 'a' is empty: a missing value"}},
         Fault{"question_mark", "1,2,3\n1,?,3\n", {": row 2: column 1 (from 0) is '?': a missing value"}},
         Fault{"missing_mark_is_no_header", "1,NA,3\n1,2,3\n", {": row 1: column 1 (from 0) is 'NA': a missing value"}},
-        Fault{"text", "a,b,y\n1,two,3\n", {": row 2: column 'b' is 'two': not a number. --encode or --drop it."}},
+        Fault{
+            "text", "a,b,y\n1,two,3\n", {": row 2: column 'b' is 'two': not a number. --encode or --drop it, or name"}},
         Fault{"text_in_the_label",
               "a,b,y\n1,2,cat\n",
               {"'cat': not a number. --encode it, or name another column by --label"}},
