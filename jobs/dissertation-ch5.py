@@ -62,7 +62,7 @@ def ends(setting):
     cases = {(graph, mirror, rule): [
         *GRAPHS[graph], *RULES[rule], "--source", wishes, "--epochs", rounds, "--model", "location", "--loss", "squared",
         "--metrics", "shared", "--mechanism", "none", "--clients", 5, "--mirror", mirror, "--domain", "simplex", "--step", 0.5,
-        "--average", "tail"]
+        "--tuning", "off", "--average", "tail"]
         for graph, mirror, rule in itertools.product(GRAPHS, MIRRORS, RULES)
         if rule != "freezing" or graph != "unbalanced"}
     summaries = setting.all({"-".join(case).replace(" ", ""): words for case, words in cases.items()})

@@ -76,7 +76,7 @@ class Elec2:
         self.source = ["--config", "jobs/elec2.ini", "--source", f"{folder / DATA},{folder / LABELS}"]
         self.plain = ["--mixing", "plain", "--topology", receiver_topology(runs.scratch)]
         self.noises = {"none": ["--mechanism", "none"],
-                       f"laplace, epsilon {options.epsilon:g}": ["--mechanism", "laplace", "--epsilon", options.epsilon, "--tuning", "off"]}
+                       f"laplace, epsilon {options.epsilon:g}": ["--mechanism", "laplace", "--epsilon", options.epsilon]}
 
     def seeds(self, noise):
         return (1,) if noise == "none" else range(1, self.options.seeds + 1)

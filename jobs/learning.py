@@ -13,7 +13,7 @@ variance that the mean model explains, in percent, beside 0 of a constant; witho
 
   0.1.0        --tuning off: the defaults of version 0.1.0, Gaussian noise
   independent  the rule with --noise-correlation none
-  rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta
+  rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta (without noise --epochs 1)
   passes       the same with --total-epsilon, which takes 16 passes (without noise --epochs 16)
   pairs        the rule with --total-epsilon and --trust pairs: clients hide each other
   laplace      the rule with --mechanism laplace
@@ -127,7 +127,7 @@ def price(variant, data, epsilon):
 
 
 def words_of(variant, data, epsilon):
-    words = ["--epochs", PASSES] if has_passes(variant) and epsilon is None else []
+    words = ["--epochs", PASSES if has_passes(variant) else 1] if epsilon is None else []
     if variant == "independent":
         words += ["--noise-correlation", "none"]
     if variant == "pairs":

@@ -105,6 +105,12 @@ class Classes(Case):
             summary = self.learned(command, name=command)
             self.assertGreater(summary["metrics"]["test_accuracy"], best - 0.015)
 
+    def test_records_whose_regret_is_measured_are_played_once(self):
+        self.write_clients([int(value > 0) for value in self.standard[:, 0]], range(sum(SIZES)))
+        many, once = self.learned("omd", name="many"), self.learned("omd", "--regret", "static", name="once")
+        passes = [[each["value"] for each in summary["tuning"]["chosen"] if each["option"] == "epochs"] for summary in (many, once)]
+        self.assertEqual(passes, [["33"], []])
+
     def test_a_network_learns_what_no_line_tells(self):
         labels = [int(a * b > 0) for a, b, *_ in self.standard]
         self.write_clients(labels, sorted(range(len(labels)), key=lambda i: labels[i]))

@@ -93,6 +93,7 @@ TunedMethod FedAvgMethod::tuned_method() {
           .why_not = why_no_rule(config_),
           .why_own_units = "",
           .steps = config_.fedavg.local_steps == 1 ? "rounds" : "local steps",
+          .plays_once = false,
           .own_means = config_.weights == ClientWeights::equal || config_.fedavg.local_steps > 1,
           .norms = ReleasePath::fedavg_norm,
           .features = ReleasePath::fedavg_feature,

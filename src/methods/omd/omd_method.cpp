@@ -69,6 +69,7 @@ TunedMethod OmdMethod::tuned_method() {
           .why_not = why_not_tuned(config_),
           .why_own_units = parts_.domain->is_everything() ? "" : "the domain speaks of their own units",
           .steps = "rounds",
+          .plays_once = config_.regret != RegretChoice::none,
           .own_means = config_.weights == ClientWeights::equal,
           .norms = ReleasePath::omd_norm,
           .features = ReleasePath::omd_feature,

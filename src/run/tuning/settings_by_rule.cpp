@@ -80,8 +80,10 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
     config().data.epochs = passes;
     config().privacy.passes = config().data.uses_of_unit();
   };
+  const bool protects = config().privacy.protects();
+  if (method_.plays_once && !protects) return take(config().data.epochs);
   std::optional<std::int64_t> least_records;
-  if (method_.own_means && most_records && !config().privacy.protects()) {
+  if (method_.own_means && most_records && !protects) {
     for (const double records : method_.records_of_clients()) {
       const auto own = static_cast<std::int64_t>(records);
       if (own > 0) least_records = std::min(least_records.value_or(own), own);
