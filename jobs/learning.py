@@ -159,7 +159,7 @@ class Learning:
         shutil.rmtree(runs.scratch / label)
         metrics, paid = summary["metrics"], summary["privacy"] or {}
         figure = 100 * (metrics["test"]["r2"] if data.explains else metrics["progressive_accuracy" if data.progressive else "test_accuracy"])
-        if "tuning" in summary:
+        if "tuning" in summary and paid.get("mechanism") != "none":
             self.told.append((data, figure, summary["tuning"]["most_lost"]))
         return figure, paid.get("epsilon")
 

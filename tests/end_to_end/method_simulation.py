@@ -235,6 +235,7 @@ class Simulation:
         self.receivers_keep = run.mixing == "plain" and np.allclose(receiver_sums, 1, rtol=0, atol=1e-9)
         if run.records:
             self.batches = [self.batches_of(u) for u in range(run.clients)]
+            self.penalty = run.l2 * self.filled()
         self.longest = self.longest_step() if run.linear and run.records else np.inf
 
     def course(self):
@@ -280,6 +281,11 @@ class Simulation:
         slices = [slice(t * n // rounds, (t + 1) * n // rounds) for t in range(rounds)]
         return [(rows[part], labels[part]) for part in slices] * self.run.epochs
 
+    def filled(self):
+        """The part of the batches of a pass that records fill: gradients are that much shorter than means over a full batch."""
+        sizes = [len(labels) for _, labels in self.run.records]
+        return sum(sizes) / (len(sizes) * -(-max(sizes) // self.run.batch) * self.run.batch)
+
     def stepping(self, present, gone):
         return present if self.run.freezes else ~gone
 
@@ -307,7 +313,7 @@ class Simulation:
         return loss(scores, labels[:, None], *parameters), gradients
 
     def released(self, gradients, x):
-        return self.clipped(gradients).sum(axis=0) / self.run.batch + self.run.l2 * x
+        return self.clipped(gradients).sum(axis=0) / self.run.batch + self.penalty * x
 
     def clipped(self, gradients):
         return onto_ball(gradients, self.run.clip) if np.isfinite(self.run.clip) else gradients

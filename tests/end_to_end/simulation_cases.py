@@ -285,7 +285,7 @@ def draw_learning(rng, case, rounds):
         case.files["start.csv"] = table(run.start)
         case.words += ["--start", "start.csv"]
         return
-    case.words += ["--source", "p-{client}.csv", "--header", "no", "--mechanism", "none"]
+    case.words += ["--source", "p-{client}.csv", "--header", "no", "--mechanism", "none", "--tuning", "off"]
     run.loss, word = draw_loss(rng)
     case.add(f"loss {run.loss[0]}", "--loss", word)
     features = int(rng.integers(1, 5 if run.loss[0] == "softmax" else 7))

@@ -118,7 +118,7 @@ class ClippedPenalty(Simulation):
     """The penalty's gradient is added before clipping."""
 
     def released(self, gradients, x):
-        return self.clipped(gradients + self.run.l2 * x).sum(axis=0) / self.run.batch
+        return self.clipped(gradients + self.penalty * x).sum(axis=0) / self.run.batch
 
 
 class GraphOfTheRound(Simulation):

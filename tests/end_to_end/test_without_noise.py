@@ -75,6 +75,28 @@ class Numbers(Case):
             summary = self.learned(command, "--loss", "squared", "--client-weights", "equal", name=command)
             self.assertAlmostEqual(summary["metrics"]["test"]["r2"], self.explained(weights), delta=1e-3)
 
+    def test_a_penalty_is_that_of_all_records(self):
+        self.write_clients(self.labels, range(len(self.labels)))
+        rows, labels = self.standard, self.labels - self.labels.mean()
+        fitted = rows @ numpy.linalg.solve(rows.T @ rows / len(rows) + 0.5 * numpy.eye(4), rows.T @ labels / len(rows))
+        ridge = 1 - numpy.mean((labels - fitted) ** 2) / numpy.var(labels)
+        for command in ("omd", "fedavg"):
+            summary = self.learned(command, "--loss", "squared", "--l2", 0.5, name=command)
+            self.assertAlmostEqual(summary["metrics"]["test"]["r2"], ridge, delta=1e-3)
+
+    def test_labels_may_be_far_from_zero(self):
+        self.labels += 1e6
+        self.write_clients(self.labels, range(len(self.labels)))
+        for loss in ("huber:1000", "absolute", "expectile:0.5,1000"):
+            with self.subTest(loss):
+                summary = self.learned("omd", "--loss", loss, name=loss.partition(":")[0])
+                self.assertAlmostEqual(summary["metrics"]["test"]["r2"], self.explained(), delta=0.01)
+
+    def test_labels_may_have_one_value(self):
+        self.write_clients(numpy.zeros(len(self.labels)), range(len(self.labels)))
+        for loss in ("squared", "huber:1"):
+            self.assertLess(max(map(abs, self.learned("omd", "--loss", loss, name=loss[:5])["final_model"])), 1e-9)
+
     def test_ranks_change_nothing_and_the_choices_repeat_the_run(self):
         self.write_clients(self.labels, range(len(self.labels)))
         alone = self.learned("omd", "--loss", "squared", name="one")
@@ -90,7 +112,7 @@ class Numbers(Case):
                                       "--loss", "huber:1", "--output", "run"])
         self.assertIn("--metrics local keeps their means and deviations", result.out + result.err)
         self.assertNotIn("tuning: standardise", result.err)
-        self.assertIn("what is lost cannot be foretold: features may have units of their own", result.err)
+        self.assertIn("steps of one length may suit badly: features may have units of their own", result.err)
 
 
 class Classes(Case):
@@ -123,7 +145,7 @@ class Classes(Case):
         self.write_clients([int(value > 0) for value in self.standard[:, 0]], range(sum(SIZES)))
         result = self.started(["omd", "--clients", 5, "--source", "own-{client}.csv", "--test", "all.csv", "--mechanism", "none", "--json",
                                       "--output", "run"])
-        self.assertIn("features with one value in all records are dropped: b", result.err)
+        self.assertIn("or without a finite deviation, are dropped: b", result.err)
         self.assertGreater(self.succeeded(result).summary()["metrics"]["test_accuracy"], 0.97)
 
 

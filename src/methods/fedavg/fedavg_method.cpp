@@ -82,6 +82,7 @@ RuleFacts FedAvgMethod::facts_of_rule(std::optional<std::int64_t> most_records, 
   if (pairs_) facts.price = pairs_->price_of_mean(facts.price);
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
+  facts.l2 = config_.fedavg.l2;
   if (config_.given("step")) facts.step = config_.fedavg.step;
   return facts;
 }

@@ -55,6 +55,7 @@ RuleFacts OmdMethod::facts_of_rule(std::optional<std::int64_t> most_records, std
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (config_.given("step")) facts.step = config_.omd.step;
   if (pairs_) facts.price = pairs_->price_of_mean(facts.price);
+  facts.l2 = config_.omd.l2;
   facts.map = parts_.mirror->scale_of_steps(parameters);
   if (config_.correlation != CorrelationChoice::two_buffers) {
     facts.room = facts.map.in_exponents ? 0 : parts_.domain->room(parameters);
@@ -87,13 +88,26 @@ TunedMethod OmdMethod::tuned_method() {
 void OmdMethod::choose_settings() {
   if (!config_.learns()) return;
   choose_pairs();
-  if (!config_.tunes()) return;
+  if (config_.tunes()) tune();
+  weigh_penalty();
+}
+
+void OmdMethod::tune() {
   const int gossip_steps = config_.mixing.gossip_steps;
   all_records_ = run_.inputs.records_of_clients();
   parts_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get())).choose();
   run_.agreement.together([&] {
     if (config_.mixing.gossip_steps != gossip_steps) parts_.graph->make_schedule();
   });
+}
+
+/// Of a client's T batches of m records some are not full, and those of clients with fewer records less so.
+void OmdMethod::weigh_penalty() {
+  if (config_.omd.l2 == 0 || config_.weights == ClientWeights::equal) return;
+  const Vector records = run_.inputs.records_of_clients();
+  const auto batch = static_cast<double>(config_.data.batch);
+  const double room = batch * std::ceil(*std::ranges::max_element(records) / batch);
+  if (room > 0) config_.omd.l2_share = sum(records) / (room * static_cast<double>(records.size()));
 }
 
 void OmdMethod::check_before_release(Round releases) {

@@ -59,6 +59,8 @@ class OmdMethod final : public Method {
 
   [[nodiscard]] TunedMethod tuned_method();
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
+  void tune();
+  void weigh_penalty();
   void check_before_release(Round releases);
 
   Configured<OmdConfig>& configuration_;

@@ -106,15 +106,17 @@ double unhindered_step(const RuleFacts& facts, const LearningRule& rule) {
   if (facts.curvature) {
     const double square =
         std::max(rule.norm * rule.norm, std::pow(facts.largest_norm.value_or(0), 2) / static_cast<double>(rule.batch));
-    return 1 / (*facts.curvature * square * facts.map.pace);
+    return 1 / ((*facts.curvature * square + facts.l2) * facts.map.pace);
   }
   const auto all = static_cast<double>(rule.rounds);
   const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.noise_norm;
   // The loss of K even classes bends K/2 times less than that of two.
   const double straightness = std::max(1.0, facts.scores / 2);
   const double longest = straightness * longest_step * facts.unit / (pull * rule.noise_norm * facts.map.pace);
-  return std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
-         std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
+  const double most = facts.l2 > 0 ? 1 / (facts.l2 * facts.map.pace) : std::numeric_limits<double>::infinity();
+  const double free = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
+                      std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
+  return std::min(free, most);
 }
 
 void choose_step(const RuleFacts& facts, LearningRule& rule) {

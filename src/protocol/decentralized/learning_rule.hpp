@@ -43,6 +43,7 @@ struct RuleFacts {
   std::optional<double> curvature;
   /// Q; where gradients are means over a client's own batches, a norm counts √(N/N_k) times. None: nobody knows.
   std::optional<double> largest_norm;
+  double l2 = 0;                                          ///< λ of a penalty (λ/2)‖x‖²
   double room = std::numeric_limits<double>::infinity();  ///< of the domain (Domain::room)
   MapScale map;
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds

@@ -135,7 +135,7 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
   const auto evaluate = [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
     Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
     const double penalty = settings_.l2 != 0 ? 0.5 * settings_.l2 * dot(x, x) : 0;
-    played += factor(k) * score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
+    played += factor(k) * score.loss / static_cast<double>(mechanism.settings().batch) + settings_.l2_share * penalty;
     score.loss += penalty * static_cast<double>(score.records);
     tally += score;
   };
@@ -151,7 +151,9 @@ void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batc
   learning_->mechanism.release(address, price, key, gradient_, noisy_gradient_);
   rounds_played_[k].add(t);
   if (factor(k) != 1) noisy_gradient_.update([&](Vector& gradient) { scale(factor(k), gradient); });
-  if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
+  if (settings_.l2 != 0) {
+    noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2 * settings_.l2_share, x, gradient); });
+  }
   if (learning_->constraints == nullptr) return;
   learning_->constraints->bend(k, address, price, key, settings_.step_at(t), x, batch, noisy_gradient_);
 }

@@ -30,6 +30,9 @@ struct OmdSettings : StepSchedule {
   enum class Absent { steps, freezes } absent = Absent::steps;
   Round closing = 0;  ///< rounds of mixing alone that belong to the last round
   double l2 = 0;      ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
+  /// N̄/(m T) where every record counts alike: gradients of the T batches of m records of a pass are that much shorter
+  /// than means over a full batch, and so is λx.
+  double l2_share = 1;
 };
 
 /// The parts by which a rank's clients learn from their streams; absent in a run that only averages (`--loss none`).

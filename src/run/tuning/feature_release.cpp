@@ -101,7 +101,9 @@ std::optional<double> FeatureRelease::share_for(double noise, std::int64_t recor
 bool FeatureRelease::is_of_use(const std::optional<std::int64_t>& most_records) {
   if (asked_for_ && share_ == 0) return false;
   const std::string why = why_as_they_are(most_records);
-  if (share_ > 0 && !why.empty()) run_.notes.push_back(fmt::format("features are left as they are: {}", why));
+  const bool is_scaled = config_.data.scales_columns() || is_synthetic(config_.data.source);
+  const bool tells = config_.privacy.protects() ? share_ > 0 : !is_scaled;
+  if (tells && !why.empty()) run_.notes.push_back(fmt::format("features are left as they are: {}", why));
   if (!run_.agreement.all(declare_public(why.empty()))) return false;
   choose_features();
   if (column_of_.empty()) return false;
@@ -206,13 +208,22 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
   exact_ = true;
   const std::vector<Standardisation> all = moments_of_all(run_.agreement, *shared);
   const auto sight = [](const Standardisation& moments) {
-    if (moments.deviation == 0) return FeatureSight{};
+    if (moments.deviation == 0 || !std::isfinite(moments.deviation)) return FeatureSight{};
     return FeatureSight{FeatureSight::Kind::values, {moments.mean, moments.deviation}, {}};
   };
   for (std::size_t j = 0; j < column_of_.size(); ++j) sights_.push_back(sight(all[j]));
-  if (has_label() && all.back().deviation > 0) label_ = sight(all.back());
+  if (const FeatureSight label = sight(all.back());
+      has_numbers() && !config_.label_size && label.kind == FeatureSight::Kind::values) {
+    label_ = label;
+    if (!has_label()) label_->moments.deviation = 1;
+  }
   note_dropped();
   return value_of();
+}
+
+/// Whether labels are numbers: a loss of them depends on their distance from scores, so that both may be shifted.
+bool FeatureRelease::has_numbers() const {
+  return run_.loss != nullptr && !config_.model.own && !run_.loss->classifies();
 }
 
 bool FeatureRelease::has_label() const {
@@ -300,7 +311,8 @@ void FeatureRelease::note_dropped() const {
   if (features.empty()) return;
   const bool all = features.size() == sights_.size();
   if (exact_) {
-    run_.notes.push_back(fmt::format("features with one value in all records are dropped: {}", names_of(features)));
+    run_.notes.push_back(fmt::format(
+        "features with one value in all records, or without a finite deviation, are dropped: {}", names_of(features)));
     return;
   }
   run_.notes.push_back(fmt::format(

@@ -45,8 +45,10 @@ class FeatureRelease {
   [[nodiscard]] double kept() const { return kept_; }
   /// Whether standardised features are clipped, so that no record moves a model far. Labels that are numbers may be
   /// linear in features with heavy tails: without noise such features stay as they are.
-  [[nodiscard]] bool clips() const { return !(exact_ && label_); }
+  [[nodiscard]] bool clips() const { return !(exact_ && has_numbers()); }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
+  /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
+  [[nodiscard]] bool scales_labels() const { return label_.has_value() && has_label(); }
   /// Whether nothing has shown how large labels are.
   [[nodiscard]] bool guesses_labels() const { return guesses_labels_; }
 
@@ -63,6 +65,7 @@ class FeatureRelease {
   [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;
+  [[nodiscard]] bool has_numbers() const;
   void take_label(View summed, double noise);
   [[nodiscard]] std::vector<std::size_t> dropped() const;
   void note_dropped() const;

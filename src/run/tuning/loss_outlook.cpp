@@ -100,7 +100,6 @@ std::optional<double> most_lost(const LossFacts& facts) {
 }
 
 std::string loss_outlook(const LossFacts& facts) {
-  if (std::isinf(facts.signal_to_noise)) return fmt::format("without noise: {}", promise(facts));
   std::string text = fmt::format("signal to noise {:.3g}", facts.signal_to_noise / std::max(facts.kept, 1e-9));
   if (facts.kept == 0)
     text = "no signal";

@@ -82,6 +82,10 @@ std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, co
 std::string reason_of_step(const RuleFacts& facts, const LearningRule& rule) {
   if (rule.step == rule.unhindered_step) {
     if (rule.prefix_noise > 0) return "no longer step is stable; noise would allow more";
+    if (facts.norm && facts.largest_norm && facts.curvature) {
+      return fmt::format("no longer step is stable at records with a norm of {}, one of {} among them",
+                         short_number(rule.norm), short_number(*facts.largest_norm));
+    }
     return fmt::format("no longer step is stable at records with a norm of {}{}", short_number(rule.norm),
                        facts.norm ? "" : ", since nobody said: --norm says it");
   }
@@ -244,16 +248,18 @@ std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& fact
     return "where labels are numbers, what noise costs is known of several passes under Gaussian noise alone. "
            "--total-epsilon takes them";
   }
-  const bool protects = config.privacy.protects();
-  if (protects && !facts.norm) return "nobody said how long records are. --norm says it";
-  if (protects && !facts.classifies && !config.label_size) {
-    return "nothing shows how large labels are. --label-size says it";
-  }
+  if (config.privacy.protects() && !facts.norm) return "nobody said how long records are. --norm says it";
+  if (!facts.classifies && !config.label_size) return "nothing shows how large labels are. --label-size says it";
+  return why_units_are_unknown(config, facts, shape);
+}
+
+std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts, const DataShape& shape) {
   const DataSettings& data = config.data;
   if (!data.ranges.empty()) {
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   }
-  const bool may_have_units = !config.kept_features && !data.scales_columns() && !shape.sparse &&
+  const bool are_alike = shape.sparse && config.privacy.protects();
+  const bool may_have_units = !config.kept_features && !data.scales_columns() && !are_alike &&
                               data.features == ReadSettings::Features::raw && !is_synthetic(data.source);
   if (may_have_units && !(facts.norm && may_have_one_scale(*facts.norm, facts.dimension))) {
     return "features may have units of their own. --standardise says them";

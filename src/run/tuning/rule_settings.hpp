@@ -61,6 +61,10 @@ inline constexpr double signal_of_whole_rounds_of_networks = 0.15;  ///< whose n
 /// Whether records of this typical norm may have features of one scale, an intercept among them.
 [[nodiscard]] bool may_have_one_scale(double norm, std::size_t parameters);
 
+/// Why features may have units that steps of one length suit badly, and what to do; empty if they have none.
+[[nodiscard]] std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts,
+                                                const DataShape& shape);
+
 /// Why nobody can tell what a tuned run will lose to noise, whatever the noise, and what to do; empty if somebody can.
 [[nodiscard]] std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts,
                                               const DataShape& shape);

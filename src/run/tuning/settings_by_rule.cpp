@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -141,6 +140,10 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
 std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t parameters) {
   if (!facts.most_records) return "";
   const TunedConfig& config = this->config();
+  if (facts.noise == ChargeKind::unbounded) {
+    const std::string units = why_units_are_unknown(config, facts, run_.inputs.dataset.shape);
+    return units.empty() ? "" : fmt::format("steps of one length may suit badly: {}", units);
+  }
   const auto part = static_cast<double>(facts.dimension) / static_cast<double>(parameters);
   LossFacts loss{.signal_to_noise = part * tuning_.signal_to_noise,
                  .kept = config.kept_features.value_or(1),
@@ -151,7 +154,6 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
                  .unknown = why_loss_is_unknown(config, facts, run_.inputs.dataset.shape),
                  .hiding = method_.hiding_of_pairs,
                  .feature_share = {}};
-  if (facts.noise == ChargeKind::unbounded) loss.signal_to_noise = std::numeric_limits<double>::infinity();
   if (config.kept_features) loss.feature_share = config.privacy.feature_share;
   if (labels_are_guessed_ && loss.unknown.empty()) {
     loss.unknown = "the constants of labels are a guess. A line for the label in --standardise says them";
@@ -210,7 +212,7 @@ void SettingsByRule::take_exact_sizes(std::int64_t most_records) {
       exact_sizes(run_.agreement, run_.inputs.dataset.streams, counts_constant() ? 1 : 0, run_.metrics);
   if (!sizes) return;
   TypicalNorms norms{.l2 = sizes->norm, .l1 = {}, .label = {}};
-  if (needs_label_size(config(), *run_.loss)) norms.label = sizes->label;
+  if (needs_label_size(config(), *run_.loss) && sizes->label > 0) norms.label = sizes->label;
   settle_intercept(norms);
   take_norms(0, norms);
   config().largest_norm =
@@ -312,7 +314,7 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   }
   config().data.standardise = chosen->value;
   config().kept_features = features.kept();
-  if (features.standardises_labels()) config().label_size = 1;
+  if (features.scales_labels()) config().label_size = 1;
   labels_are_guessed_ = features.guesses_labels();
   if (may_add_intercept()) config().model.asked_intercept = true;
   config().norm.clear();  // that of records in their own units
