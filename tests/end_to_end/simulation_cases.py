@@ -74,9 +74,17 @@ def with_weights(rng, n, edges, by_sender, all_keep):
     return result
 
 
+def hops_of(n):
+    return [2**k for k in range((n - 1).bit_length())]
+
+
+def exponential(n):
+    return {(u, (u + hop) % n) for u in range(n) for hop in hops_of(n)}
+
+
 def family(rng, n):
     """(name, phases)."""
-    hops = [2**k for k in range((n - 1).bit_length())]
+    hops = hops_of(n)
     circle = {(u, (u + hop) % n) for u in range(n) for hop in (1, -1)}
     of_name = {
         "ring": [circle],
@@ -84,7 +92,7 @@ def family(rng, n):
         "path": [{(u, v) for u, v in circle if abs(u - v) == 1}],
         "star": [{edge for u in range(1, n) for edge in ((0, u), (u, 0))}],
         "complete": [{(u, v) for u in range(n) for v in range(n) if u != v}],
-        "exponential": [{(u, (u + hop) % n) for u in range(n) for hop in hops}],
+        "exponential": [exponential(n)],
         "one-peer-exponential": [{(u, (u + hop) % n) for u in range(n)} for hop in hops],
     }
     name = list(of_name)[rng.integers(len(of_name))]
@@ -113,7 +121,7 @@ def draw_graph(rng, case):
     case.traits.add(f"weights {kind}")
     run.weights = "sender" if kind in ("family", "default", "endless") else kind
     if kind == "default":
-        run.phases = [(1, [(u, (u + 1) % n, 1) for u in range(n) if n > 1])]
+        run.phases = [(1, [(u, v, 1) for u, v in sorted(exponential(n))])]
         return
     case.add("a topology file", "--topology", "graph.topo")
     if kind == "family":
@@ -270,7 +278,8 @@ def draw_decay(case):
         case.add("linear steps", "--step-decay", "linear")
     elif kind == "tuned":
         case.add("tuned steps", "--tuning", "auto")
-        for word, value in (("--gossip-steps", case.run.gossip_steps), ("--batch", case.run.batch)):
+        for word, value in (("--gossip-steps", case.run.gossip_steps), ("--batch", case.run.batch), ("--epochs", case.run.epochs),
+                            ("--feature-share", 0)):
             if word not in case.words:
                 case.words += [word, str(value)]
 
@@ -285,7 +294,7 @@ def draw_learning(rng, case, rounds):
         case.files["start.csv"] = table(run.start)
         case.words += ["--start", "start.csv"]
         return
-    case.words += ["--source", "p-{client}.csv", "--header", "no", "--mechanism", "none", "--tuning", "off"]
+    case.words += ["--source", "p-{client}.csv", "--header", "no", "--mechanism", "none"]
     run.loss, word = draw_loss(rng)
     case.add(f"loss {run.loss[0]}", "--loss", word)
     features = int(rng.integers(1, 5 if run.loss[0] == "softmax" else 7))
@@ -382,6 +391,8 @@ def draw_case(number):
     draw_absences(rng, case)
     draw_departures(rng, case)
     case.record_every = case.record_every or pick(rng, (1, 2), (int(rng.integers(2, 12)), 1), (None, 1))
+    if "--source" in case.words and "--tuning" not in case.words:
+        case.words += ["--tuning", "off"]
     if case.record_every:
         case.words += ["--record-every", str(case.record_every)]
     return case

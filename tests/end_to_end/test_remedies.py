@@ -123,7 +123,8 @@ class Remedies(TestCase):
 class Mentions(TestCase):
     """Literals of the source text: each option in them is one of some command, or of these other programs."""
 
-    FOREIGN = {"array", "bind-to", "cpu-bind", "cpus-per-task", "job-name", "mca", "mpi", "ntasks", "open-mode", "oversubscribe", "signal"}
+    FOREIGN = {"array", "bind-to", "cpu-bind", "cpus-per-task", "job-name", "mca", "mpi", "ntasks", "open-mode", "oversubscribe", "requeue",
+               "signal"}
 
     def options_of(self, command):
         text = self.run_alone([*command, "--help=all"]).out
