@@ -16,7 +16,8 @@ namespace {
 /// Whether the words have --progress=off, or --progress off.
 bool wants_silence(const std::vector<std::string>& words) {
   static const std::vector<std::string> parted{"--progress", "off"};
-  return std::ranges::find(words, "--progress=off") != words.end() || !std::ranges::search(words, parted).empty();
+  return std::ranges::find(words, "--progress=off") != words.end() ||
+         std::search(words.begin(), words.end(), parted.begin(), parted.end()) != words.end();
 }
 
 }  // namespace
