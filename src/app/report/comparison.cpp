@@ -168,7 +168,7 @@ std::vector<std::string> differing_options(const std::vector<ComparedRun>& runs,
     if (found.size() > 1) differing.push_back(key);
   }
   // What some run has chosen by itself comes last: it follows from the others.
-  std::ranges::stable_partition(differing, [&](const std::string& option) {
+  std::stable_partition(differing.begin(), differing.end(), [&](const std::string& option) {
     return std::ranges::none_of(runs, [&](const ComparedRun& run) { return run.chosen.count(option) > 0; });
   });
   return differing;
