@@ -40,7 +40,7 @@ struct CategoryColumn {
   /// Place among the feature columns of a column whose categories become features of 0 and 1, in the order of `values`;
   /// none where the values are used.
   std::optional<std::size_t> one_hot = std::nullopt;
-  /// Of these, number of the category that becomes no feature, in the order of `values`.
+  /// The reference category, which becomes no feature: its number in the order of `values`.
   std::optional<std::size_t> reference = std::nullopt;
   [[nodiscard]] bool operator==(const CategoryColumn&) const = default;
 };

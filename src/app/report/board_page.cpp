@@ -87,12 +87,12 @@ std::string rule_for_missing(ReadSettings::Missing rule) {
   return "";
 }
 
-/// What a model says of the columns.
+/// Adds the rows of the columns: those learned from, and what was done to them.
 void add_columns(Rows& rows, const SavedModel& model) {
   rows.emplace_back("learned from", joined_names(model.feature_names()));
   const PublicConstants& constants = model.constants;
   if (const auto names = constants.left_out(); !names.empty()) {
-    rows.emplace_back("features left out", joined_names(names) + ": nothing of them could be shown at this price");
+    rows.emplace_back("features left out", joined_names(names) + ": the model takes 0 for their values");
   }
   if (!constants.ignore.empty()) {
     rows.emplace_back("records left out", fmt::format("those with label {}", fmt::join(constants.ignore, ", ")));

@@ -158,7 +158,7 @@ void CoefficientTable::add_tests(const SummaryView& summary) {
     notes_.emplace_back("NOT SETTLED, so that intervals may be off. The run's notes say what helps.");
 }
 
-/// What the odds are multiplied by where a feature is greater by 1.
+/// Adds the odds ratios: the factors of the odds for one unit more of a feature.
 void CoefficientTable::add_ratios(const SavedModel& model) {
   const bool are_odds = link_of(model) == Link::logit;
   for (Row& row : rows_) {

@@ -167,7 +167,7 @@ std::vector<std::string> differing_options(const std::vector<ComparedRun>& runs,
     }
     if (found.size() > 1) differing.push_back(key);
   }
-  // What some run has chosen by itself comes last: it follows from the others.
+  // Options that some run has chosen by itself come last: they follow from the others.
   std::stable_partition(differing.begin(), differing.end(), [&](const std::string& option) {
     return std::ranges::none_of(runs, [&](const ComparedRun& run) { return run.chosen.count(option) > 0; });
   });
@@ -386,8 +386,9 @@ std::string Comparison::short_cell(const Group& group, const std::string& key) c
 }
 
 /// The options beyond the keys that tell groups apart: a group has other values of them than one with the same keys.
-/// What follows from others, as the number of clients from the graph, is left out. Beside keys an option of few values
-/// comes first; else one of many, which becomes the horizontal axis.
+/// The keys, then the options that part runs beyond them. Options that follow from others, as the number of clients
+/// from the graph, are left out. An option of few values comes first beside keys; else one of many, which becomes the
+/// horizontal axis.
 std::vector<std::string> Comparison::untold(const std::vector<std::string>& keys) const {
   std::vector<std::string> telling = keys;
   std::vector<std::string> untold;

@@ -78,7 +78,7 @@ class Comparison {
   /// Draws compare.svg (or .png, .pdf) and returns as RunReport::draw: figures against the first key, with panels for
   /// the values of the second, if keys were asked for or groups are many; else courses over the rounds.
   [[nodiscard]] std::string draw(const std::string& folder, PictureFormats formats) const;
-  /// What the picture shows, for a caption.
+  /// The caption of the picture.
   [[nodiscard]] std::string caption() const;
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
   /// "epsilon 1, topology ring-8": the options that tell this run's group from others; empty for one group.

@@ -101,7 +101,8 @@ void OmdMethod::tune() {
   });
 }
 
-/// Of a client's T batches of m records some are not full, and those of clients with fewer records less so.
+/// Sets the share of λ: the mean share of a batch that records fill. A client's batches are not all full, and those of
+/// smaller clients less so.
 void OmdMethod::weigh_penalty() {
   if (config_.omd.l2 == 0 || config_.weights == ClientWeights::equal) return;
   const Vector records = run_.inputs.records_of_clients();

@@ -72,7 +72,7 @@ struct LearningRule {
   double noise_norm = 2;     ///< A, or R
   double step = 1;           ///< η_1
   /// η_1 if there were no noise: √(256/(T E)) N/N̄ times the smaller of 16 u/(C R), by the map's pace, and the start's
-  /// norm over C. 1/(ℓ'' max(R², Q²/m)), by the map's pace, where nothing bounds gradients.
+  /// norm over C. 1/(ℓ'' max(R², Q²/m) + λ), by the map's pace, where nothing bounds gradients.
   double unhindered_step = 1;
   double score_noise = 0;   ///< s1, of scores or exponents
   double prefix_noise = 0;  ///< v; 0 without noise
