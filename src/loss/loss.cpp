@@ -13,16 +13,19 @@ namespace starling {
 LossRow absolute_row();
 LossRow dwd_row();
 LossRow expectile_row();
+LossRow gamma_row();
 LossRow hinge_row();
 LossRow huber_row();
 LossRow linear_row();
 LossRow logistic_row();
+LossRow poisson_row();
 LossRow softmax_row();
 LossRow squared_row();
 
 const Table<Loss>& loss_table() {
-  static const Table<Loss> table("loss", {logistic_row(), dwd_row(), squared_row(), huber_row(), expectile_row(),
-                                          absolute_row(), hinge_row(), linear_row(), softmax_row()});
+  static const Table<Loss> table(
+      "loss", {logistic_row(), dwd_row(), squared_row(), huber_row(), expectile_row(), poisson_row(), gamma_row(),
+               absolute_row(), hinge_row(), linear_row(), softmax_row()});
   return table;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,10 +30,15 @@ enum class Link {
   identity,  ///< the score predicts the label itself
   logit,     ///< the logistic function of the score is the probability of label 1
   softmax,   ///< the softmax of the scores are the classes' probabilities
+  log,       ///< the exponential of the score is the label's mean
   none       ///< scores are neither labels nor probabilities
 };
 
 class CurvedLoss;
+
+/// The deviance of a label from a mean, both positive (the label of a count may be 0): twice the log-likelihood that
+/// the label's own mean would gain.
+using Deviance = double(double mean, double label);
 
 /// A loss ℓ(s, y) of K scores s and a label y, convex in s.
 class Loss {
@@ -48,6 +54,13 @@ class Loss {
   /// The size of differences between scores that matter, for labels whose typical size is `label`: 1 of losses that
   /// classify (a logit), else label/4. Steps and noise are measured by it (docs/methods/learning-rule.md).
   [[nodiscard]] virtual double unit_of_scores(double label) const { return classifies() ? 1 : label / 4; }
+  /// |∂ℓ/∂s| of a typical record, for labels whose typical size is `label`; none: that at a score of 0. The clip of
+  /// `--tuning` is measured by it.
+  [[nodiscard]] virtual std::optional<double> usual_slope(double /*label*/) const { return std::nullopt; }
+  /// Whether unit_of_scores and usual_slope depend on the size of labels.
+  [[nodiscard]] virtual bool depends_on_label_size() const { return !classifies(); }
+  /// The deviance that half of the loss stands for; null for a loss of no such family.
+  [[nodiscard]] virtual Deviance* deviance() const { return nullptr; }
   /// This loss with its second derivative; null for a loss that has none.
   [[nodiscard]] virtual const CurvedLoss* curved() const { return nullptr; }
   /// The loss's own label for a label of the data (a binary loss takes 0 for −1). Throws RecordError, naming the set of
@@ -90,6 +103,8 @@ class CurvedLoss : public Loss {
   [[nodiscard]] virtual double curvature(double score, double label) const = 0;
   /// sup ∂²ℓ/∂s² over all scores: the curvature of a quadratic majoriser.
   [[nodiscard]] virtual double most_curvature() const = 0;
+  /// ∂²ℓ/∂s² of a typical record near the minimum, for labels whose typical size is `label`.
+  [[nodiscard]] virtual double usual_curvature(double /*label*/) const { return 0.8 * most_curvature(); }
   /// sup |∂ℓ/∂s| over all scores; infinite if the slope has no bound.
   [[nodiscard]] virtual double most_slope() const = 0;
 

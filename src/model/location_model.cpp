@@ -28,9 +28,9 @@ double safe_norm2(View v) {
 }  // namespace
 
 LocationModel::LocationModel(const Loss& loss, std::size_t features) : loss_(loss), difference_(features) {
-  check(!loss.classifies(),
-        "--model location with a loss that tells classes apart: a distance is not a class. Choose a --loss for any "
-        "label: squared, absolute, huber.");
+  check(!loss.classifies() && loss.link() != Link::log,
+        "--model location with a loss of classes or of logarithms of means: a distance is neither. Choose a --loss for "
+        "any label: squared, absolute, huber.");
 }
 
 double LocationModel::compare(View parameters, const Row& row) {

@@ -85,6 +85,10 @@ Json json_of(const TestMetrics& metrics) {
     json["r2"] = number_json(metrics.regression->r2);
     json["rmse"] = number_json(metrics.regression->rmse);
     json["mae"] = number_json(metrics.regression->mae);
+    if (metrics.regression->deviance) {
+      json["deviance"] = number_json(*metrics.regression->deviance);
+      json["null_deviance"] = number_json(*metrics.regression->null_deviance);
+    }
   }
   return json;
 }
@@ -120,6 +124,11 @@ std::string metric_rows(const SummaryView& view, const std::string& path) {
   if (has("rmse")) {
     text += table_row("R^2", fmt::format("{}, RMSE {}, mean absolute error {}", shown(number("r2"), "{:.4f}"),
                                          shown(number("rmse"), "{:.6g}"), shown(number("mae"), "{:.6g}")));
+  }
+  if (has("deviance")) {
+    text += table_row("deviance",
+                      fmt::format("{} a record, {} of the labels' mean alone", shown(number("deviance"), "{:.6g}"),
+                                  shown(number("null_deviance"), "{:.6g}")));
   }
   return text;
 }

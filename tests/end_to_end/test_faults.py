@@ -154,7 +154,7 @@ OPTIONS = [
 ]
 
 PARTS = [
-    usage("an unknown loss", [*DRIFT, "--loss", "poisson:1"], ["poisson", "logistic", "squared", "huber", "softmax"]),
+    usage("an unknown loss", [*DRIFT, "--loss", "cauchy:1"], ["cauchy", "logistic", "squared", "huber", "softmax"]),
     usage("an unknown mechanism", ["--mechanism", "gauss"], ["gauss", "none", "laplace", "dissertation"]),
     usage("an unknown domain", [*DRIFT, "--domain", "cube"], ["cube", "free", "ball", "l1ball"]),
     usage("an unknown key of a spec", [*DRIFT, "--domain", "ball:size=1"], ["size", "ball:size=1", "radius"]),

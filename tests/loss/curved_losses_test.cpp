@@ -32,7 +32,7 @@ std::vector<LossExample> curved_examples() {
 const Vector& scores() {
   static const Vector grid = [] {
     Vector values;
-    for (int i = -3000; i <= 4000; ++i) values.push_back(0.001 * i + 1e-4 / 3);
+    for (int i = -4000; i <= 5000; ++i) values.push_back(0.001 * i + 1e-4 / 3);
     for (double size = 1e-6; size < 1e6; size *= 1.1) {
       values.push_back(size);
       values.push_back(-size);

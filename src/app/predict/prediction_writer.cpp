@@ -162,13 +162,14 @@ void PredictionLines::add_empty(std::string& text, std::string_view id) const {
 }
 
 char* PredictionLines::put_scores(char* at, View scores, std::optional<double> spread) const {
+  const auto label = [this](double score) { return link_ == Link::log ? std::exp(score) : score; };
   if (columns_.scores) {
-    for (const double score : scores) at = put_field(at, score);
+    for (const double score : scores) at = put_field(at, label(score));
   }
-  if (has_error_) at = put_field(at, *spread);
+  if (has_error_) at = put_field(at, link_ == Link::log ? label(scores[0]) * *spread : *spread);
   if (!quantile_) return at;
-  at = put_field(at, scores[0] - *quantile_ * *spread);
-  return put_field(at, scores[0] + *quantile_ * *spread);
+  at = put_field(at, label(scores[0] - *quantile_ * *spread));
+  return put_field(at, label(scores[0] + *quantile_ * *spread));
 }
 
 char* PredictionLines::put_classes(char* at, View scores) const {

@@ -158,18 +158,27 @@ void CoefficientTable::add_tests(const SummaryView& summary) {
     notes_.emplace_back("NOT SETTLED, so that intervals may be off. The run's notes say what helps.");
 }
 
-/// Adds the odds ratios: the factors of the odds for one unit more of a feature.
+/// Adds the odds ratios, or rate ratios: the factors of the odds, or of the mean, for one unit more of a feature.
 void CoefficientTable::add_ratios(const SavedModel& model) {
-  const bool are_odds = link_of(model) == Link::logit;
+  const Link link = link_of(model);
+  const bool are_logarithms = link == Link::logit || link == Link::log;
   for (Row& row : rows_) {
     for (const auto& [of, from] :
          {std::pair(ratio, estimate), std::pair(ratio_low, low), std::pair(ratio_high, high)}) {
-      row.numbers[of] = are_odds && !row.is_intercept ? std::exp(row.numbers[from]) : unknown;
+      row.numbers[of] = are_logarithms && !row.is_intercept ? std::exp(row.numbers[from]) : unknown;
     }
   }
-  if (!are_odds) why_[ratio] = fmt::format("coefficients of --loss {} are no logarithms of odds or rates", model.loss);
-  if (!are_odds || !is_known(low)) why_[ratio_low] = why_[ratio_high] = are_odds ? why_[low] : why_[ratio];
-  if (!are_odds) return;
+  if (!are_logarithms)
+    why_[ratio] = fmt::format("coefficients of --loss {} are no logarithms of odds or rates", model.loss);
+  if (!are_logarithms || !is_known(low)) {
+    why_[ratio_low] = why_[ratio_high] = are_logarithms ? why_[low] : why_[ratio];
+  }
+  if (!are_logarithms) return;
+  if (link == Link::log) {
+    ratio_name_ = "rate ratio";
+    notes_.emplace_back("rate ratio: what the label's mean is multiplied by where the feature is greater by 1.");
+    return;
+  }
   ratio_name_ = "odds ratio";
   if (model.scores > 1) return;
   const std::map<double, std::string> classes = texts_of_classes(model, *ModelLoss(model));

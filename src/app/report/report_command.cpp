@@ -99,14 +99,15 @@ Options report_options(ReportRequest& request) {
                      "models: the recorded models as round, client, coordinate, value",
                      {.words = {"history", "models"}, .implied = "history", .relations = {excludes("json", shows)}}),
               request.csv);
-  options.add(option("coefficients", "[FORMAT]",
-                     "print the coefficients of a linear model and nothing else, in the units of the data: with "
-                     "standard error, interval, z, p, odds ratio, and the deviation of the noise, as far as they are "
-                     "known. FORMAT is text (the default), csv, markdown, latex or html",
-                     {.words = coefficient_formats(),
-                      .implied = "text",
-                      .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows)}}),
-              request.coefficients);
+  options.add(
+      option("coefficients", "[FORMAT]",
+             "print the coefficients of a linear model and nothing else, in the units of the data: with "
+             "standard error, interval, z, p, odds or rate ratio, and the deviation of the noise, as far as they are "
+             "known. FORMAT is text (the default), csv, markdown, latex or html",
+             {.words = coefficient_formats(),
+              .implied = "text",
+              .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows)}}),
+      request.coefficients);
   options.add(
       declared("json",
                {.help = "print summary.json and nothing else; of an unfinished run the same keys with null for what is "

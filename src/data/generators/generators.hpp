@@ -12,6 +12,7 @@ namespace starling {
 
 /// y = 1 + Σ x_j + sd N(0, 1), with x ~ N(0, Σ), Σ_jk = correlation^|j−k|. Clients' intercepts lie evenly between
 /// 1 − apart and 1 + apart.
+[[nodiscard]] std::unique_ptr<Generator> make_counts(const Spec& spec, const Audience& audience);
 [[nodiscard]] std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience);
 /// P(y = 1) = 1/(1 + exp(−1 − Σ x_j)), else y = 0.
 [[nodiscard]] std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience& audience);

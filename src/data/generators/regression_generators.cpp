@@ -52,6 +52,19 @@ Label linear_label(double sd, double shift, const Intercepts& intercepts = {}) {
   };
 }
 
+/// The count with this mean whose distribution function first exceeds `uniform`.
+double poisson_count(double mean, double uniform) {
+  constexpr double most = 1e6;  // what rounding leaves of the sum of probabilities never reaches 1
+  double count = 0;
+  double probability = std::exp(-mean);
+  while (uniform >= probability && count < most) {
+    uniform -= probability;
+    probability *= mean / ++count;
+    if (probability == 0 && count > mean) break;
+  }
+  return count;
+}
+
 double deviation_of(const Spec& spec) {
   return number_within(spec, "sd", 0.5, 0, 1e6);
 }
@@ -107,6 +120,20 @@ std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience&) {
   return make_regression(spec, [](double mean, NormalPairs&, AddressedRandom& random, Round, Client) {
     return random.uniform() * (1 + std::exp(-mean)) < 1 ? 1.0 : 0.0;
   });
+}
+
+std::unique_ptr<Generator> make_counts(const Spec& spec, const Audience&) {
+  const std::size_t features = features_of(spec, "p", 3);
+  constexpr double coefficient = 0.3;
+  const auto draw = [](Round, Client, AddressedRandom& random, MutableView values) {
+    NormalPairs normal(random);
+    double sum = 0;
+    for (double& value : values) sum += value = normal();
+    return poisson_count(std::exp(coefficient * sum), random.uniform());
+  };
+  std::vector<double> truth(features + 1, coefficient);
+  truth.back() = 0;
+  return std::make_unique<Generator>(features, records_of(spec), draw, truth);
 }
 
 std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience&) {

@@ -230,6 +230,11 @@ void check_method(const InferConfig& config) {
   check(std::isfinite(loss->curved()->most_slope()) || !mechanism.protects(),
         "--loss {} with --mechanism {}: its slope has no bound, so no record's influence has one. Choose huber:c.",
         name, mechanism.name);
+  check(loss->link() != Link::log || !mechanism.protects(),
+        "--loss {} with --mechanism {}: steps with noise throw a logarithm about, and its mean far more, so that "
+        "intervals would hold the truth too seldom. Choose huber, which gives intervals of differences of means, or "
+        "starling omd, which gives estimates alone.",
+        name, mechanism.name);
   refuse_audit(config);
   check(is_whole(config.privacy.unit), "--unit component: a row as a whole is bounded. Leave it out.");
 }
@@ -246,7 +251,7 @@ void check_shape(InferConfig& config, const Options& options) {
         "--bias remove with prices that differ: its own noise would not be known. Give one price.");
   check(config.replications == 0 || is_synthetic(config.data.source),
         "--replications with '{}': each run needs records of its own, and true coefficients to compare with. Use a "
-        "generator: synthetic:linear, logistic, expectile or insurance.",
+        "generator: synthetic:linear, logistic, counts, expectile or insurance.",
         config.data.source);
   check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
         "--replications with --intervals none: there is nothing to cover. Leave one of them out.");

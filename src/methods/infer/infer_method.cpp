@@ -167,7 +167,7 @@ void InferMethod::agree_on_model() {
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers,
                   config_.sgd.steps - (parts_.warm_up ? parts_.warm_up->rounds() : 0));
   Vector records = count_records();
-  parts_.columns->propose(run_.agreement, !parts_.loss->classifies());
+  parts_.columns->propose(run_.agreement, parts_.loss->link() == Link::identity);
   const bool standardised = run_.inputs.dataset.constants && !run_.inputs.dataset.constants->standardisation.empty();
   const bool all_standardised = !run_.agreement.all(declare_public(!standardised)) &&
                                 run_.agreement.all(declare_public(standardised || run_.inputs.client_count() == 0));
@@ -200,7 +200,7 @@ void InferMethod::choose_steps() {
   if (config_.warmup_share > 0) {
     const Round rounds =
         std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
-    parts_.warm_up.emplace(config_, run_.inputs.dataset, !parts_.loss->classifies(), rounds);
+    parts_.warm_up.emplace(config_, run_.inputs.dataset, parts_.loss->link() == Link::identity, rounds);
     config_.burn_in += rounds;  // their models do not count: there are none
   }
   const Round counted = config_.sgd.steps - config_.burn_in;

@@ -41,6 +41,7 @@ Spec bound_spec(const Family& family, std::string_view text) {
 std::string losses_of_truth(const std::string& source, const std::string& loss_text, const CurvedLoss& loss) {
   const Spec generator = bound_spec(generator_table(), std::string_view(source).substr(source.find(':') + 1));
   const Spec of_loss = bound_spec(loss_table(), loss_text);
+  if (generator.name() == "counts") return of_loss.name() == "poisson" ? "" : "poisson";
   if (generator.name() == "logistic") return of_loss.name() == "logistic" ? "" : "logistic";
   const double tau = generator.name() == "expectile" ? generator.number("tau", 0.7) : 0.5;
   if (tau == 0.5) return loss.is_symmetric() ? "" : "squared or huber";

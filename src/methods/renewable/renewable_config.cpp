@@ -168,6 +168,10 @@ void check_loss(RenewableConfig& config) {
   check(config.variant != Variant::private_sums || loss->most_slope() < std::numeric_limits<double>::infinity(),
         "--variant private with --loss {}: its slope has no bound, so no record's influence has one. Choose huber:c.",
         name);
+  check(config.variant != Variant::private_sums || loss->link() != Link::log,
+        "--variant private with --loss {}: steps by a public curvature suit losses whose curvatures differ little, and "
+        "those of means differ as the means. Choose starling omd, or infer.",
+        name);
 }
 
 void check_variant(const RenewableConfig& config, const Options& options) {

@@ -13,6 +13,9 @@ namespace starling {
 
 namespace {
 
+/// Predicted means are no smaller, so that their logarithms are finite.
+constexpr double least_mean = 1e-300;
+
 /// NaN where nothing is divided by nothing.
 double share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
@@ -116,7 +119,10 @@ std::size_t PredictionTally::class_of(double label) const {
 void PredictionTally::add(View scores, double label) {
   ++records_;
   const bool finite = std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
-  if (!form_.classifies) return add_number(finite ? scores[0] : std::numeric_limits<double>::infinity(), label);
+  if (!form_.classifies) {
+    const double prediction = form_.link == Link::log ? std::exp(scores[0]) : scores[0];
+    return add_number(finite ? prediction : std::numeric_limits<double>::infinity(), label);
+  }
   if (form_.names_classes) {
     ++names_[{label, finite ? std::optional(scores[0]) : std::nullopt}];
     return;
@@ -180,6 +186,9 @@ void PredictionTally::add_number(double score, double label) {
   const double distance = label - mean_;  // Welford 1962
   mean_ += distance / static_cast<double>(records_);
   squared_spread_.add(distance * (label - mean_));
+  if (form_.deviance == nullptr) return;
+  deviance_.add(form_.deviance(std::max(score, least_mean), label));
+  labels_.push_back(label);
 }
 
 ProbabilityMetrics PredictionTally::probability_metrics() const {
@@ -240,11 +249,24 @@ TestMetrics PredictionTally::metrics() const {
     result.classification = classification(form_.names_classes ? counts_of_names() : counts_);
     return result;
   }
+  result.regression = regression();
+  return result;
+}
+
+RegressionMetrics PredictionTally::regression() const {
   const double squares = squared_errors_.value();
   const double spread = squared_spread_.value();
-  result.regression = RegressionMetrics{spread > 0 ? 1 - squares / spread : std::nan(""),
-                                        std::sqrt(mean(squared_errors_, records_)), mean(absolute_errors_, records_)};
-  return result;
+  RegressionMetrics metrics{.r2 = spread > 0 ? 1 - squares / spread : std::nan(""),
+                            .rmse = std::sqrt(mean(squared_errors_, records_)),
+                            .mae = mean(absolute_errors_, records_),
+                            .deviance = {},
+                            .null_deviance = {}};
+  if (form_.deviance == nullptr) return metrics;
+  LongSum null;
+  for (const double label : labels_) null.add(mean_ > 0 ? form_.deviance(mean_, label) : std::nan(""));
+  metrics.deviance = mean(deviance_, records_);
+  metrics.null_deviance = mean(null, records_);
+  return metrics;
 }
 
 }  // namespace starling

@@ -19,11 +19,14 @@ struct PredictionForm {
   std::size_t scores = 1;  ///< K
   bool classifies = false;
   Link link = Link::identity;
-  bool names_classes = false;  ///< the score is the label of the predicted class, of any set of labels
+  bool names_classes = false;    ///< the score is the label of the predicted class, of any set of labels
+  Deviance* deviance = nullptr;  ///< of labels from predicted means; none of a loss without one
 
-  [[nodiscard]] static PredictionForm of(const Loss& loss) { return {loss.scores(), loss.classifies(), loss.link()}; }
-  /// Whether scores predict labels: classes, or the labels themselves.
-  [[nodiscard]] bool predicts() const { return classifies || link == Link::identity; }
+  [[nodiscard]] static PredictionForm of(const Loss& loss) {
+    return {loss.scores(), loss.classifies(), loss.link(), false, loss.deviance()};
+  }
+  /// Whether scores predict labels: classes, the labels themselves, or their means.
+  [[nodiscard]] bool predicts() const { return classifies || link == Link::identity || link == Link::log; }
 };
 
 /// Metrics of one class against the rest, in [0, 1]. Precision and recall are 0 where they divide 0 by 0. All are NaN
@@ -79,6 +82,10 @@ struct RegressionMetrics {
   double r2 = 0;    ///< 1 − Σ(y − s)²/Σ(y − ȳ)²; NaN if all labels are equal
   double rmse = 0;  ///< root of the mean squared error
   double mae = 0;   ///< mean absolute error
+  /// Mean deviance of the labels, and of a model that predicts their mean; none for a loss without a deviance. NaN for
+  /// labels that all are 0.
+  std::optional<double> deviance;
+  std::optional<double> null_deviance;
 };
 
 struct TestMetrics {
@@ -100,9 +107,10 @@ class LongSum {
 
 /// The accumulator of the metrics.
 ///
-/// Memory: counts of the classes, and 8 bytes a record for two classes, since the ROC area is exact. A record whose
-/// scores are not all finite counts as wrong, with scores of 0 and an infinite loss. A tie is wrong, as in
-/// Loss::correct. Where scores name classes, a record whose score is not finite is predicted no class.
+/// Memory: counts of the classes, and 8 bytes a record for two classes, since the ROC area is exact, and for losses
+/// with a deviance, whose last figure needs the labels' mean. A record whose scores are not all finite counts as wrong,
+/// with scores of 0 and an infinite loss. A tie is wrong, as in Loss::correct. Where scores name classes, a record
+/// whose score is not finite is predicted no class.
 class PredictionTally {
  public:
   /// Throws FailureError for scores that predict nothing.
@@ -147,6 +155,7 @@ class PredictionTally {
   [[nodiscard]] Counts counts_of_names() const;
   [[nodiscard]] Classification classification(const Counts& counts) const;
   [[nodiscard]] ProbabilityMetrics probability_metrics() const;
+  [[nodiscard]] RegressionMetrics regression() const;
 
   PredictionForm form_;
   std::size_t classes_;
@@ -168,6 +177,8 @@ class PredictionTally {
   LongSum absolute_errors_;
   double mean_ = 0;         ///< of the labels so far
   LongSum squared_spread_;  ///< Σ(y − ȳ)² of the labels so far
+  LongSum deviance_;
+  Vector labels_;  ///< so far, of a loss with a deviance
 };
 
 }  // namespace starling

@@ -223,13 +223,13 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
 
 /// Whether labels are numbers: a loss of them depends on their distance from scores, so that both may be shifted.
 bool FeatureRelease::has_numbers() const {
-  return run_.loss != nullptr && !config_.model.own && !run_.loss->classifies();
+  return run_.loss != nullptr && !config_.model.own && !run_.loss->classifies() && run_.loss->link() != Link::log;
 }
 
 bool FeatureRelease::has_label() const {
   const CurvedLoss* const loss = run_.loss == nullptr ? nullptr : run_.loss->curved();
   const bool same_in_all_units = loss != nullptr && loss->likelihood() == Likelihood::up_to_scale;
-  return same_in_all_units && !config_.model.own && !config_.label_size;
+  return same_in_all_units && has_numbers() && !config_.label_size;
 }
 
 /// Where nothing stands out, the likeliest place of labels counts.

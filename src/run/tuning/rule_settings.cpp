@@ -33,6 +33,7 @@ std::string short_number(double value) {
 /// it is that of `label` at a score of 0.
 double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double label, bool in_l1) {
   if (config.model.own) return config.model.own->slope().value_or(1);
+  if (const std::optional<double> usual = loss.usual_slope(label)) return *usual;
   Vector scores(loss.scores(), 0.0);
   if (loss.scores() > 1) scores[1] = std::log(static_cast<double>(loss.scores() - 1));
   Vector slope(loss.scores());
@@ -40,11 +41,12 @@ double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double la
   return in_l1 ? norm1(slope) : norm2(slope);
 }
 
-/// sup ℓ'' where nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips.
-std::optional<double> curvature_without_bounds(const TunedConfig& config, const Loss& loss) {
-  const bool unbounded =
-      !config.privacy.protects() && loss.curved() != nullptr && std::isinf(loss.curved()->most_slope());
-  return unbounded ? std::optional(loss.curved()->most_curvature()) : std::nullopt;
+/// sup ℓ'' where nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips. Of a loss of
+/// logarithms of means, whose slope has a bound far away, the curvature at labels of this size.
+std::optional<double> curvature_without_bounds(const TunedConfig& config, const Loss& loss, double label) {
+  if (config.privacy.protects() || loss.curved() == nullptr) return std::nullopt;
+  if (loss.link() == Link::log) return loss.curved()->usual_curvature(label);
+  return std::isinf(loss.curved()->most_slope()) ? std::optional(loss.curved()->most_curvature()) : std::nullopt;
 }
 
 std::string reason_of_rounds(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule,
@@ -57,6 +59,9 @@ std::string reason_of_rounds(const TunedConfig& config, const RuleFacts& facts, 
 std::string place_of_slope(const TunedConfig& config, const RuleFacts& facts) {
   if (facts.scores > 2) return "even odds";
   if (facts.classifies) return "0";
+  if (facts.in_logarithms) {
+    return config.label_size ? fmt::format("labels of {}", short_number(*config.label_size)) : "labels of 1";
+  }
   return config.label_size ? fmt::format("0 of a label of {}", short_number(*config.label_size))
                            : fmt::format("0 of a label of {}, since nobody said (--label-size says it),",
                                          short_number(usual_label_size));
@@ -147,7 +152,7 @@ std::string open_defaults(const TunedConfig& config, double step) {
 }
 
 bool needs_label_size(const TunedConfig& config, const Loss& loss) {
-  return !config.model.own && !loss.classifies();
+  return !config.model.own && loss.depends_on_label_size();
 }
 
 Vector over_own_batches(View records) {
@@ -172,8 +177,9 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, s
   const double label = needs_label_size(config, loss) ? config.label_size.value_or(usual_label_size) : 1;
   facts.slope = slope_at_even_odds(config, loss, label, facts.noise == ChargeKind::laplace);
   facts.unit = loss.unit_of_scores(label);
-  facts.classifies = !needs_label_size(config, loss);
-  facts.curvature = curvature_without_bounds(config, loss);
+  facts.classifies = config.model.own || loss.classifies();
+  facts.in_logarithms = !config.model.own && loss.link() == Link::log;
+  facts.curvature = curvature_without_bounds(config, loss, label);
   facts.correlates = may_correlate(config);
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
   facts.largest_norm = config.largest_norm;
@@ -222,7 +228,7 @@ std::int64_t tuned_passes(const TunedConfig& config, const Loss* loss, std::opti
   const bool is_open = !config.given("epochs") && !config.rounds && most_records.value_or(0) > 0;
   if (!is_open) return config.data.epochs;
   if (!config.privacy.protects()) {
-    const bool is_short = config.model.is_network() || (loss != nullptr && curvature_without_bounds(config, *loss));
+    const bool is_short = config.model.is_network() || (loss != nullptr && curvature_without_bounds(config, *loss, 1));
     return passes_without_noise(*most_records, least_records, is_short ? rounds_of_short_steps : rounds_of_rule);
   }
   const bool adds_in_squares = config.privacy.mechanism_row().gaussian();
@@ -244,6 +250,7 @@ std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& fact
   if (!config.test && config.data.epochs == 1) {
     return "records of one pass may change as they come, and nothing is tested on. --test FILE shows what is lost";
   }
+  if (facts.in_logarithms) return "what noise costs is not known where scores are logarithms of means";
   if (!facts.classifies && (facts.epochs == 1 || facts.noise == ChargeKind::laplace)) {
     return "where labels are numbers, what noise costs is known of several passes under Gaussian noise alone. "
            "--total-epsilon takes them";

@@ -160,6 +160,18 @@ TEST(LogisticGenerator, HasItsDesignAndCoefficients) {
   }
 }
 
+// The likelihood is concave, so its slope is 0 in the mean at the true coefficients alone. Variance and mean are equal.
+TEST(CountGenerator, HasItsDesignAndCoefficients) {
+  const auto from = generator("counts:p=2");
+  const Draws draws = draw(*from, count);
+  expect_design(draws, 0);
+  EXPECT_EQ(from->coefficients(), (Vector{0.3, 0.3, 0}));
+  for (const double y : draws.labels) EXPECT_TRUE(y >= 0 && y == std::floor(y)) << y;
+  const auto mean = [](double s) { return std::exp(0.3 * (s - 1)); };
+  expect_centred(draws, [&](double s, double y) { return y - mean(s); });
+  expect_centred(draws, [&](double s, double y) { return (y - mean(s)) * (y - mean(s)) - mean(s); });
+}
+
 double expectile_slope(double r, double tau, double c) {
   return (r < 0 ? 1 - tau : tau) * std::clamp(r, -c, c);
 }

@@ -424,7 +424,7 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   settings.epochs = 1;
   settings.source = "synthetic:drip";
   EXPECT_EQ(usage(settings),
-            "unknown generator 'drip': known are drift, tracking, two-gaussians, linear, logistic, "
+            "unknown generator 'drip': known are drift, tracking, two-gaussians, linear, logistic, counts, "
             "expectile, insurance. Choose one of them.");
   settings = file("x.csv", "1,2\n");
   settings.partition = "half";

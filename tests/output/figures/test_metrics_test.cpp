@@ -201,6 +201,31 @@ TEST(PredictionTally, LabelsFarFromZeroKeepTheirSpread) {
   EXPECT_NEAR(tally.metrics().regression->r2, 1 - 10 / 82.5, 1e-12);
 }
 
+// Scores are logarithms of means. The mean label is 2.
+TEST(TestMetrics, DeviancesOfCountsAndAmounts) {
+  for (const char* text : {"poisson", "gamma"}) {
+    const auto loss = loss_table().make(text);
+    PredictionTally tally(PredictionForm::of(*loss));
+    const Vector labels{1, 4, 1};
+    const Vector means{2, 3, 0.5};
+    double deviance = 0;
+    double null = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      tally.add(Vector{std::log(means[i])}, labels[i]);
+      deviance += 2 * loss->value(Vector{std::log(means[i])}, labels[i]) / 3;
+      null += 2 * loss->value(Vector{std::log(2.0)}, labels[i]) / 3;
+    }
+    const RegressionMetrics metrics = tally.metrics().regression.value();
+    EXPECT_NEAR(metrics.deviance.value(), deviance, 1e-12) << text;
+    EXPECT_NEAR(metrics.null_deviance.value(), null, 1e-12) << text;
+    EXPECT_DOUBLE_EQ(metrics.mae, (1 + 1 + 0.5) / 3);
+  }
+  PredictionTally zeros(PredictionForm::of(*loss_table().make("poisson")));
+  zeros.add(Vector{-800}, 0);
+  EXPECT_NEAR(zeros.metrics().regression->deviance.value(), 0, 1e-12);
+  EXPECT_TRUE(std::isnan(zeros.metrics().regression->null_deviance.value()));
+}
+
 TEST(PredictionTally, CountsScoresThatAreNoNumbersAsWrong) {
   PredictionTally tally({1, true, Link::logit});
   tally.add(Vector{std::nan("")}, 1);
