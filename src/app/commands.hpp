@@ -14,6 +14,7 @@ namespace starling {
 [[nodiscard]] Command report_command();
 [[nodiscard]] Command sweep_command();
 [[nodiscard]] Command init_command();
+[[nodiscard]] Command keys_command();
 
 [[nodiscard]] Command topology_check_command();
 [[nodiscard]] Command topology_make_command();
@@ -23,6 +24,9 @@ namespace starling {
 [[nodiscard]] Command privacy_calibrate_command();
 [[nodiscard]] Command privacy_audit_command();
 [[nodiscard]] Command privacy_ledger_command();
+
+[[nodiscard]] Command keys_make_command();
+[[nodiscard]] Command keys_show_command();
 
 [[nodiscard]] Command data_convert_command();
 [[nodiscard]] Command data_make_command();

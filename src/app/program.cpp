@@ -42,7 +42,7 @@ void occupy_closed_streams() {
 /// The commands that are no learning methods, in the order of --help.
 std::vector<Command> other_commands() {
   return {doctor_command(), topology_command(), privacy_command(), predict_command(), score_command(),
-          data_command(),   report_command(),   sweep_command(),   init_command()};
+          data_command(),   report_command(),   sweep_command(),   init_command(),    keys_command()};
 }
 
 }  // namespace

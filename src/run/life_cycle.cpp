@@ -152,6 +152,8 @@ void LifeCycle::choose_members() {
   if (common().lost || common().join) resumption_->choose_members(common(), common().why_not.other_clients);
   run_.inputs.members = resumption_->members();
   run_.inputs.rewired = resumption_->rewired();
+  const std::string list = run_.first_rank() ? home_.directory().members_list() : "";
+  run_.inputs.members_before = run_.agreement.broadcast(declare_public(list));
   run_.inputs.earlier = {resumption_->layout(run_.inputs.members.clients()),
                          home_.directory().identity().rounds_of_pass};
 }
@@ -177,6 +179,7 @@ std::string LifeCycle::open_privacy() {
   RunFacts facts;
   run_.agreement.together([&] { facts = method_->privacy_facts(); });
   facts.released_early = home_.has_released();
+  facts.introductions = run_.inputs.introductions;
   privacy_.emplace(run_.agreement, *run_.inputs.layout, common().privacy, std::move(facts));
   if (resumption_) privacy_->take_up(resumption_->run(), home_.directory().private_folder(run_.world.rank()));
   privacy_->open();
@@ -202,7 +205,9 @@ void LifeCycle::begin_in_directory(const std::string& run_id) {
   if (!owners) home_.end_if_signalled();
   if (resumption_) directory.note_private_folders(run_.agreement);
   run_.on_first_rank([&] {
-    if (resumption_) return require_same_inputs();
+    if (resumption_) require_same_inputs();
+    if (run_.inputs.introductions) directory.keep_members(run_.inputs.introductions->members().text());
+    if (resumption_) return;
     RunIdentity identity{run_id, digest_of_inputs(), run_.inputs.layout->clients(), run_.world.size()};
     if (run_.inputs.batching) identity.rounds_of_pass = *run_.inputs.batching->rounds_of_pass;
     if (method_->correlation()) identity.correlation = method_->correlation()->text();

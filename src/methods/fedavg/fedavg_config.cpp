@@ -63,6 +63,7 @@ Options fedavg_options(FedAvgConfig& config) {
   add_pair_options(options, config.privacy, beside_pairs_of_means());
   add_output_options(options, config, "fedavg");
   add_checkpoint_options(options, config);
+  add_identity_options(options, config);
   add_model_output_options(options, config);
   add_personal_option(options, config);
   return options;

@@ -14,6 +14,7 @@ FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConf
     : Method(run, home), configuration_(configuration) {
   all_ranks_play_ = true;
   run_.agreement.together([&] { open_data(); });
+  run_.inputs.introduce();
   run_.inputs.open_streams(config_.data);
   run_.agreement.together([&] { weigh_clients(); });
   run_.agree_on_records();

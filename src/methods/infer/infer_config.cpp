@@ -295,6 +295,7 @@ Options infer_options(InferConfig& config) {
   add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "infer");
   add_checkpoint_options(options, config);
+  add_identity_options(options, config);
   add_model_output_options(options, config);
   return options;
 }

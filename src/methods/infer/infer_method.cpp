@@ -31,6 +31,7 @@ constexpr double slack = 1 + 0x1p-16;
 InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>& configuration)
     : Method(run, home), configuration_(configuration) {
   run_.agreement.together([&] { open_graph(); });
+  run_.inputs.introduce();
   all_ranks_play_ = parts_.schedule == nullptr;  // those without clients take part in an aggregator's rounds
   run_.agreement.same("topology", declare_public(parts_.schedule ? parts_.schedule->digest() : ""));
   run_.agreement.together([&] { open_data(); });

@@ -198,6 +198,7 @@ Options omd_options(OmdConfig& config) {
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);
+  add_identity_options(options, config);
   add_rewire_option(options, config);
   add_model_output_options(options, config);
   add_personal_option(

@@ -14,6 +14,7 @@ namespace starling {
 OmdMethod::OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& configuration)
     : Method(run, home), configuration_(configuration) {
   run_.agreement.together([&] { open_graph(); });
+  run_.inputs.introduce();
   run_.agreement.same("topology", declare_public(parts_.graph->digest_at_first()));
   run_.agreement.together([&] { open_data(); });
   if (config_.learns()) run_.inputs.open_streams(config_.data);

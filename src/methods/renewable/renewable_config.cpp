@@ -249,6 +249,7 @@ Options renewable_options(RenewableConfig& config) {
   add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "renewable");
   add_checkpoint_options(options, config);
+  add_identity_options(options, config);
   add_model_output_options(options, config);
   add_personal_option(options, config);
   return options;

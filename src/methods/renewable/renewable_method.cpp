@@ -43,6 +43,7 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
     : Method(run, home), configuration_(configuration) {
   all_ranks_play_ = true;
   run_.agreement.together([&] { open_data(); });
+  run_.inputs.introduce();
   run_.inputs.open_streams(config_.data);
   run_.agree_on_records();
   choose_settings();

@@ -215,8 +215,7 @@ std::vector<Masker> RenewablePlay::agree_on_masks() {
     // Keys are new ones whenever a run starts, so that a resumed run does not mask other numbers alike.
     for (Client k = 0; k < run_.inputs.client_count(); ++k) own.push_back(MaskKey::random());
   });
-  mask_keys_ =
-      received_keys(own, [this](const std::string& text) { return run_.agreement.all_gather(declare_public(text)); });
+  mask_keys_ = received_keys(own, relay_of(run_.agreement, run_.inputs.introductions.get(), "public keys of masks"));
   show_mask_keys();
   std::vector<Masker> maskers;
   run_.agreement.together([&] {

@@ -297,6 +297,7 @@ Options vertical_options(VerticalConfig& config) {
       {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
   add_output_options(options, config, "vertical");
   add_checkpoint_options(options, config);
+  add_identity_options(options, config);
   return options;
 }
 

@@ -59,6 +59,8 @@ VerticalMethod::VerticalMethod(RunContext& run, RunHome& home, Configured<Vertic
     : Method(run, home), configuration_(configuration) {
   all_ranks_play_ = true;
   recorded_ = Layout(1, run_.world.size());
+  run_.agreement.together([&] { place_parties(); });
+  run_.inputs.introduce();
   run_.agreement.together([&] { open_data(); });
   run_.reads_pipes = run_.agreement.any(declare_public(!setting_.data.replayable));
   agree_on_data();
@@ -106,7 +108,7 @@ std::vector<std::string> VerticalMethod::more_files() const {
   return files;
 }
 
-void VerticalMethod::open_data() {
+void VerticalMethod::place_parties() {
   require_protection(config_.privacy);
   run_.inputs.layout = Layout::with_centre(number_of_parties(), run_.world.size());
   if (run_.world.size() > run_.inputs.layout->clients()) {
@@ -114,6 +116,9 @@ void VerticalMethod::open_data() {
         fmt::format("{} rank(s) host no party and stay idle", run_.world.size() - run_.inputs.layout->clients()));
   }
   if (run_.world.size() == 1) run_.notes.emplace_back("one rank is fusion centre and all parties: a simulation");
+}
+
+void VerticalMethod::open_data() {
   if (!config_.is_spectrum()) {
     setting_.loss = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, 1)), 1);
     check_class_labels(config_.data, setting_.loss->classifies() && setting_.loss->outputs() == 1, config_.loss);
@@ -163,7 +168,7 @@ std::string VerticalMethod::digest_of_inputs(const std::string& of_all_methods) 
 }
 
 void VerticalMethod::agree_on_data() {
-  setting_.rank_key.emplace(run_.agreement);
+  setting_.rank_key.emplace(run_.agreement, run_.inputs.introductions.get());
   if (setting_.data.common) {
     run_.agreement.same("content of " + config_.data.source,
                         declare_public(setting_.rank_key->digest("content", setting_.data.fingerprint)));

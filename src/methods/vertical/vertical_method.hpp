@@ -46,6 +46,7 @@ class VerticalMethod final : public Method {
   [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
 
  private:
+  void place_parties();
   void open_data();
   void agree_on_data();
   void open_model();

@@ -347,6 +347,15 @@ bool RunDirectory::has_checkpoints(int rank) const {
   return std::any_of(fs::directory_iterator(private_folder(rank)), fs::directory_iterator(), is_one);
 }
 
+std::string RunDirectory::members_list() const {
+  return read_whole_file(path_ + "/members").value_or("");
+}
+
+void RunDirectory::keep_members(const std::string& list) const {
+  const std::string file = path_ + "/members";
+  require_written(replace_file(file, list, readable_by_all), file);
+}
+
 void RunDirectory::replace_configuration(const std::string& configuration) const {
   write_configuration(path_, configuration);
 }

@@ -74,6 +74,9 @@ class RunDirectory {
   /// Whether files of records are continued, and not created.
   [[nodiscard]] bool goes_on() const { return goes_on_; }
   void go_on() { goes_on_ = true; }
+  /// The list of the run's members that was kept last; empty if none was. Rank 0's.
+  [[nodiscard]] std::string members_list() const;
+  void keep_members(const std::string& list) const;
   [[nodiscard]] std::string run_file() const { return path_ + "/run.h5"; }
   [[nodiscard]] std::string summary_file() const { return path_ + "/summary.json"; }
   /// The path of a rank's file relative to the directory, for links of run.h5.

@@ -1,5 +1,6 @@
 #include "privacy/statement/statement.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -262,6 +263,20 @@ std::string not_covered(const PrivacyReport& report) {
       "other ways; other runs on the same records. ",
       in_batch(report), report.persons_in_slots ? ", which of them are of one person," : "");
 }
+
+std::string members(const PrivacyReport& report) {
+  if (!report.members) return "";
+  constexpr std::size_t most_named = 8;
+  const std::vector<RunMember>& all = report.members->all();
+  std::string names;
+  for (std::size_t i = 0; i < std::min(all.size(), most_named); ++i) names += (i == 0 ? "" : ", ") + all[i].name;
+  if (all.size() > most_named) names += ", …";
+  return fmt::format(
+      "Before any record was read, all clients verified the signatures of the {} member(s) of the list with the "
+      "fingerprint {}: {}. ",
+      all.size(), report.members->fingerprint(), names);
+}
+
 constexpr const char* operators =
     "Clients that run in one process or under one user account are not protected from whoever operates it.";
 
@@ -340,11 +355,12 @@ std::string statement(const PrivacyReport& report) {
   const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
   if (raw || std::isinf(report.release.epsilon)) {
     return beginning + mechanism + "The privacy loss of every record is unbounded. " +
-           statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + operators;
+           statement_of(report.trust, report.unit) + metrics(report) + deal(report) + ledger(report) + members(report) +
+           operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust, report.unit) +
          key_of(report) + ledger(report) + budget(report) + audit(report) + metrics(report) + own_model(report) +
-         personal(report) + deal(report) + not_covered(report) + operators;
+         personal(report) + deal(report) + not_covered(report) + members(report) + operators;
 }
 
 }  // namespace starling

@@ -10,6 +10,7 @@
 #include "core/clients/membership.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/audit/one_run.hpp"
+#include "privacy/identity/members.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/statement/trust.hpp"
 
@@ -78,6 +79,7 @@ struct PrivacyReport {
   std::vector<Membership::Change> joins;  ///< clients that were not there at first
   Trust trust;
   std::vector<std::string> shared_metrics;  ///< numbers from private records that were shared without noise
+  std::optional<Members> members;           ///< who have proved who they are; none of runs without --members
   bool public_data = false;                 ///< the records are synthetic or were declared public
   /// The part of a record that decides its client ("their labels", "column 'x'"); empty if no part decides.
   std::string dealt_by;

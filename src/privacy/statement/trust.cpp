@@ -68,9 +68,14 @@ std::string of_paper(const PaperClaim& claim) {
 
 std::string of_masks(const Trust& trust) {
   std::string text =
-      "Rank 0 relays the clients' public keys and could read single clients' shares, which have only a part of the "
-      "noise, if it gave out keys of its own: where it is not trusted to relay, compare by another way the "
-      "fingerprint of all keys that each client received, in private/<rank>/mask-keys. A client that goes missing "
+      std::string(
+          trust.keys_signed
+              ? "Rank 0 relays the clients' public keys, which their owners signed: a key of its own in place "
+                "of one of them would have ended the run. A client that goes missing "
+              : "Rank 0 relays the clients' public keys and could read single clients' shares, which have only "
+                "a part of the noise, if it gave out keys of its own: where it is not trusted to relay, compare "
+                "by another way the fingerprint of all keys that each client received, in "
+                "private/<rank>/mask-keys. A client that goes missing ") +
       "makes the round fail. Whoever knows the noise of some clients can take it off the "
       "sum: "
       "each client its own, whoever operates rank 0 that of the client(s) which rank 0 hosts (here " +
@@ -86,16 +91,19 @@ std::string of_masks(const Trust& trust) {
   return text + ". ";
 }
 
-std::string of_pairs(const PairsTrust& pairs) {
+std::string of_pairs(const PairsTrust& pairs, bool keys_signed) {
   return fmt::format(
       "All figures above hold against everybody outside together with any {} client(s) that pool their keys and all "
       "that they see: each of the {} pairs of clients shares noise, so that each client is hidden among at least "
       "{:.4g}. "
       "Against those who hold no client's key the unit pays at most {}, and against all other clients together, where "
-      "its own noise alone hides it, at most {}. Public keys are relayed by rank 0. If it gave out keys of its own, it "
-      "would stand for all other clients: where that matters, compare by another way the fingerprint of all keys that "
-      "each client received, in private/<rank>/pair-keys. ",
-      pairs.colluding, pairs.pairs, 1 / pairs.exposure, in_words(pairs.outsiders), in_words(pairs.all_others));
+      "its own noise alone hides it, at most {}. Public keys are relayed by rank 0{} ",
+      pairs.colluding, pairs.pairs, 1 / pairs.exposure, in_words(pairs.outsiders), in_words(pairs.all_others),
+      keys_signed
+          ? ", signed by the clients' owners: a key of its own in place of one of them would have ended the run."
+          : ". If it gave out keys of its own, it would stand for all other clients: where that matters, compare "
+            "by another way the fingerprint of all keys that each client received, in "
+            "private/<rank>/pair-keys.");
 }
 
 std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
@@ -267,7 +275,7 @@ std::string statement_of(const Trust& trust, PrivacyUnit unit) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
     return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical, unit);
   }
-  if (trust.pairs) return of_pairs(*trust.pairs);
+  if (trust.pairs) return of_pairs(*trust.pairs, trust.keys_signed);
   if (!trust.aggregated) return "";
   if (trust.model == TrustModel::central || trust.model == TrustModel::curvature) {
     return "The figures hold against the clients and all others who see the models. They do NOT hold against whoever "

@@ -87,6 +87,7 @@ struct Trust {
   std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
   std::int64_t of_rank_0 = 1;        ///< clients that rank 0 hosts: its operator knows their shares of the noise
   std::string key_list;             ///< under `masked` and `pairs`: fingerprint of the public keys that rank 0 received
+  bool keys_signed = false;         ///< members who have introduced themselves have signed these keys
   std::vector<std::string> keys;    ///< fingerprint of each client's public key
   std::optional<PaperClaim> paper;  ///< under `paper`
   std::optional<VerticalTrust> vertical;  ///< with `model` none or local

@@ -36,6 +36,7 @@ extern const SummaryPart step_part;
 extern const SummaryPart regret_part;
 extern const SummaryPart constraint_part;
 extern const SummaryPart privacy_part;
+extern const SummaryPart members_part;
 extern const SummaryPart traffic_part;
 
 /// The intervals of a summary under this key; empty where it has none.

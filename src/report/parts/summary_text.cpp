@@ -158,6 +158,7 @@ const std::vector<SummaryPart>& all_parts() {
       regret_part,
       constraint_part,
       privacy_part,
+      members_part,
       traffic_part,
       {add_time_keys, time_rows},
       {add_model_keys},

@@ -66,6 +66,19 @@ std::unique_ptr<Graph> RunInputs::place_clients(const std::optional<std::string>
   return graph;
 }
 
+void RunInputs::introduce() {
+  agreement_.together([&] {
+    check(members_before.empty() || config().members,
+          "the run began with --members, and goes on without: nobody would know who takes part. Bring --identity and "
+          "--members back into its config.ini.");
+  });
+  if (!config().members) return;
+  introductions = std::make_shared<const Introductions>(
+      agreement_, *layout, members.lost(), IdentityFiles{*config().identity, *config().members}, config().as_given);
+  agreement_.together(
+      [&] { require_same_members(members_before, introductions->members(), members.lost(), *config().members); });
+}
+
 std::vector<char> RunInputs::lost_here() const {
   std::vector<char> lost;
   for (Client u = first_client(); u < first_client() + client_count(); ++u) lost.push_back(members.is_lost(u) ? 1 : 0);
@@ -266,7 +279,7 @@ void RunInputs::append_joined(const DataSettings& data) {
 void RunInputs::agree_on_joined() {
   if (!members.any_joined()) return;
   if (world_.size() > 1) {
-    const RankKey key(agreement_);
+    const RankKey key(agreement_, introductions.get());
     agreement_.same("content of the records of clients that join",
                     declare_public(key.digest("joined", dataset.joined_fingerprint)));
   }
@@ -300,7 +313,7 @@ void RunInputs::write_shared() const {
 
 void RunInputs::agree_on_data() {
   if (dataset.common && world_.size() > 1) {
-    const RankKey key(agreement_);
+    const RankKey key(agreement_, introductions.get());
     agreement_.same("content of " + config().data.source, declare_public(key.digest("content", dataset.fingerprint)));
   }
   const auto shapes = agreement_.all_gather(declare_public(dataset.shape.text()));

@@ -39,6 +39,38 @@ MaskKey::Bytes public_key_of(const std::string& text) {
   return bytes;
 }
 
+/// Rank 0's key, under keys of the fresh exchanges that members have signed. **Collective.**
+NoiseKey agree_on_key(Agreement& agreement, const Introductions& introductions) {
+  NoiseKey key = NoiseKey::random();
+  const std::string serial =
+      key.commitment("serial of a key of all ranks");  // public, so that no pair's key comes again
+  const std::string number = agreement.broadcast(declare_public(serial));
+  const std::string use = fmt::format("{} {}", purpose, number);
+  const auto pair_of = [&](int rank, const char* half) { return introductions.pair_key(rank, use + half); };
+  std::string sent;
+  agreement.together([&] {
+    for (int r = 1; r < agreement.ranks() && agreement.rank() == 0; ++r) {
+      const NoiseKey::Bytes hidden = under(key, pair_of(r, " hides").bytes());
+      sent += to_hex(text_of(hidden)) + pair_of(r, " tags").commitment(text_of(hidden));
+    }
+  });
+  const std::string received = agreement.broadcast(declare_public(sent));
+  agreement.together([&] {
+    if (agreement.rank() == 0) return;
+    constexpr std::size_t digits = 2 * bytes_of_key;
+    const std::size_t place = static_cast<std::size_t>(agreement.rank() - 1) * 2 * digits;
+    MaskKey::Bytes hidden{};
+    const bool whole = received.size() >= place + 2 * digits && from_hex(received.substr(place, digits), hidden) &&
+                       pair_of(0, " tags").commitment(text_of(hidden)) == received.substr(place + digits, digits);
+    check<FailureError>(whole,
+                        "the key of all ranks did not come from rank 0 to rank {} as it was sent: somebody between "
+                        "them changes messages. Do not go on before you know who.",
+                        agreement.rank());
+    key = NoiseKey(under(pair_of(0, " hides"), hidden));
+  });
+  return key;
+}
+
 NoiseKey agree_on_key(Agreement& agreement) {
   const MaskKey own = MaskKey::random();
   const auto shown = agreement.all_gather(declare_public(text_of(own.public_key())));
@@ -64,7 +96,10 @@ NoiseKey agree_on_key(Agreement& agreement) {
 
 }  // namespace
 
-RankKey::RankKey(Agreement& agreement) : agreement_(agreement), key_(agree_on_key(agreement)) {}
+RankKey::RankKey(Agreement& agreement, const Introductions* introductions)
+    : agreement_(agreement),
+      tags_(introductions != nullptr),
+      key_(tags_ ? agree_on_key(agreement, *introductions) : agree_on_key(agreement)) {}
 
 std::string RankKey::digest(const std::string& what, const std::string& content) const {
   return key_.commitment(sha256(what) + content);
@@ -72,10 +107,26 @@ std::string RankKey::digest(const std::string& what, const std::string& content)
 
 std::string RankKey::broadcast(const std::string& text) {
   const bool sends = agreement_.rank() == 0;
-  const std::string received = agreement_.broadcast(declare_public(sends ? encrypted(text) : std::string()));
+  std::string hidden = sends ? encrypted(text) : std::string();
+  std::string received = agreement_.broadcast(declare_public(sends ? hidden + tag_of(hidden) : std::string()));
+  if (tags_) {
+    agreement_.together([&] {
+      const std::size_t behind = received.size() - std::min(received.size(), 2 * bytes_of_key);
+      hidden = received.substr(0, behind);
+      check<FailureError>(received.substr(behind) == tag_of(hidden),
+                          "a text from rank 0 came changed to rank {}: somebody between them changes messages. Do not "
+                          "go on before you know who.",
+                          agreement_.rank());
+      received = hidden;
+    });
+  }
   std::string result = sends ? text : encrypted(received);
   ++texts_;
   return result;
+}
+
+std::string RankKey::tag_of(const std::string& hidden) const {
+  return tags_ ? digest(fmt::format("text {}", texts_), hidden) : std::string();
 }
 
 /// Its own inverse.

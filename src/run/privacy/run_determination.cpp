@@ -65,7 +65,8 @@ void RunPrivacy::settle_run_id() {
 /// Other integers have other noise: the determination is part of the pairs' keys. Runs that cannot be repeated have
 /// none, and never release a round twice. **Collective.**
 void RunPrivacy::agree_on_pairs() {
-  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_);
+  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_,
+                                     facts_.introductions.get());
   pair_noise_ = std::make_shared<PairNoise>(facts_.pairs->terms(), std::move(keys.ends));
   public_keys_of_pairs_ = std::move(keys.public_keys);
   const auto lists = agreement_.all_gather(declare_public(fingerprint(public_keys_of_pairs_)));

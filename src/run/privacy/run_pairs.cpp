@@ -140,14 +140,14 @@ PairsTrust RunPairs::describe(const PrivacyLoss& own, double before) const {
 }
 
 PairKeys agree_on_pair_keys(Agreement& agreement, const Layout& layout, const PairGraph& graph,
-                            const std::vector<NoiseKey>& keys, const std::string& run_id, const std::string& attempt) {
+                            const std::vector<NoiseKey>& keys, const std::string& run_id, const std::string& attempt,
+                            const Introductions* introductions) {
   std::vector<MaskKey> own;
   agreement.together([&] {
     for (const NoiseKey& key : keys) own.push_back(MaskKey::derived(key, run_id));
   });
   PairKeys result;
-  result.public_keys =
-      received_keys(own, [&](const std::string& text) { return agreement.all_gather(declare_public(text)); });
+  result.public_keys = received_keys(own, relay_of(agreement, introductions, "public keys of pairs in run " + run_id));
   agreement.together([&] {
     check_public_keys(result.public_keys, layout.clients());
     for (std::size_t k = 0; k < own.size(); ++k) {

@@ -38,7 +38,9 @@ struct RunFacts {
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
-  HistogramShares histograms;   ///< of what was released before the first round
+  HistogramShares histograms;  ///< of what was released before the first round
+  /// Of runs whose members have proved who they are; else null.
+  std::shared_ptr<const Introductions> introductions;
   bool released_early = false;  ///< this start has released histograms, or has taken up their release
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;

@@ -22,6 +22,8 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   report.units = units_;
   report.vectors = vectors_of_release();
   if (histograms_) histograms_->describe(report, delta_of_claims());
+  report.trust.keys_signed = facts_.introductions != nullptr;
+  if (facts_.introductions) report.members = facts_.introductions->members();
   describe_trust(report);
   if (options_.persons_shared) {
     // A person at all clients moves all of them at once, which pairs do not hide.

@@ -167,6 +167,29 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
               config.join);
 }
 
+void add_identity_options(Options& options, LearningConfig& config) {
+  options.group("Identities");
+  options.add(
+      option("identity", "FILE",
+             "secret key by which the owner of clients proves who it is, from starling keys make. {client} stands for "
+             "the number of a client, {host} for the host's name",
+             {.example = "hospital-{client}.key --members members",
+              .files = named::file,
+              .effect = Option::Effect::none,
+              .relations = {needs("members", "a key proves something to those alone who know whose it is",
+                                  "Add --members FILE.")}}),
+      config.identity);
+  options.add(
+      option("members", "FILE",
+             "names and public keys of all owners, a line each as in NAME.pub, in the order of their clients; "
+             "clients=0-4 before a line gives its owner several. All prove who they are before a record is read",
+             {.example = "members --identity hospital-{client}.key",
+              .files = named::file,
+              .effect = Option::Effect::none,
+              .relations = {needs("identity", "whoever takes part proves who it is", "Add --identity FILE.")}}),
+      config.members);
+}
+
 void add_rewire_option(Options& options, LearningConfig& config) {
   options.add(
       option("rewire", "FAMILY",
@@ -201,6 +224,7 @@ Option::Effect effect_of(const std::string& option) {
     add_model_output_options(options, config);
     add_personal_option(options, config);
     add_checkpoint_options(options, config);
+    add_identity_options(options, config);
     add_exchange_option(options, way);
     return options.declarations();
   }();

@@ -61,6 +61,9 @@ struct LearningConfig {
   std::optional<Client> join;                    ///< number of clients that join it
   std::optional<std::string> source_of_joining;  ///< their records; none: as the run's source says
   std::optional<std::string> rewire;             ///< spec of the graph of the clients that are then there
+  // identities: both or none
+  std::optional<std::string> identity;  ///< may contain {client} and {host}
+  std::optional<std::string> members;
 
   /// What clients count for in the model (--client-weights); none of a method without a choice.
   std::optional<ClientWeights> weights;
@@ -93,6 +96,8 @@ void add_model_output_options(Options& options, LearningConfig& config);
 void add_personal_option(Options& options, LearningConfig& config, std::vector<Relation> relations = {});
 /// --checkpoint-every, --resume, --lost and --join.
 void add_checkpoint_options(Options& options, LearningConfig& config);
+/// --identity and --members.
+void add_identity_options(Options& options, LearningConfig& config);
 /// --rewire, for commands whose clients have a graph.
 void add_rewire_option(Options& options, LearningConfig& config);
 /// --exchange.

@@ -1,0 +1,61 @@
+/// The members of a run: names, public keys and clients of the owners who take part (`--members`).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/client_range.hpp"
+#include "privacy/identity/signing_key.hpp"
+
+namespace starling {
+
+/// An owner of clients.
+struct RunMember {
+  std::string name;
+  PublicKey key{};
+  std::optional<ClientRange> clients;  ///< none: it vouches for ranks without clients alone
+
+  /// "hospital-b (SHA256:…)"
+  [[nodiscard]] std::string in_words() const;
+  friend bool operator==(const RunMember&, const RunMember&) = default;
+};
+
+/// A list of members. Names and keys are unique, and no client has two members.
+class Members {
+ public:
+  /// Reads a list: a line for each member, `[clients=FIRST[-LAST]|none] ssh-ed25519 BASE64 NAME [SHA256:…]`, empty
+  /// lines and comments after #. Without `clients=` a member has one client, the next that no line before it has. A
+  /// fingerprint must be that of the key. `place` is the name of the file, for messages. Throws UsageError.
+  [[nodiscard]] static Members parse(const std::string& text, const std::string& place);
+
+  [[nodiscard]] const std::vector<RunMember>& all() const { return all_; }
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+  /// Number of the member that has this client; none if none has.
+  [[nodiscard]] std::optional<std::size_t> of_client(Client u) const;
+  [[nodiscard]] std::optional<std::size_t> of_key(const PublicKey& key) const;
+  /// Throws UsageError unless each of the clients 0 … `clients` − 1 has a member, and no member has others.
+  void require_clients(Client clients, const std::string& place) const;
+
+  /// The list as `parse` reads it, in one form: the same for equal lists alone.
+  [[nodiscard]] std::string text() const;
+  /// The fingerprint of `text`, for people to compare.
+  [[nodiscard]] std::string fingerprint() const { return fingerprint_of_text(text()); }
+
+ private:
+  void add(RunMember member, const std::string& place, std::size_t line);
+
+  std::vector<RunMember> all_;
+};
+
+/// The line of a .pub file, with its line end.
+[[nodiscard]] std::string public_line(const PublicKey& key, const std::string& name);
+
+/// Throws UsageError unless `name` is one to 64 letters, digits, and characters of "._-@", the first of them a letter
+/// or a digit.
+void check_member_name(const std::string& name, const std::string& place);
+
+/// The first difference between two lists, in words, where `other` is called `whose`; empty if they are equal.
+[[nodiscard]] std::string difference_of(const Members& own, const Members& other, const std::string& whose);
+
+}  // namespace starling
