@@ -14,6 +14,7 @@ LossRow absolute_row();
 LossRow dwd_row();
 LossRow expectile_row();
 LossRow gamma_row();
+LossRow hazard_row();
 LossRow hinge_row();
 LossRow huber_row();
 LossRow linear_row();
@@ -24,8 +25,8 @@ LossRow squared_row();
 
 const Table<Loss>& loss_table() {
   static const Table<Loss> table(
-      "loss", {logistic_row(), dwd_row(), squared_row(), huber_row(), expectile_row(), poisson_row(), gamma_row(),
-               absolute_row(), hinge_row(), linear_row(), softmax_row()});
+      "loss", {logistic_row(), hazard_row(), dwd_row(), squared_row(), huber_row(), expectile_row(), poisson_row(),
+               gamma_row(), absolute_row(), hinge_row(), linear_row(), softmax_row()});
   return table;
 }
 
@@ -55,6 +56,10 @@ std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text, const Tabl
         "loss '{}': it has no curvature, which a second-order method needs. Take one of: {}.", text,
         losses_that([](const Loss& each) { return each.curved() != nullptr; }).names());
   return std::unique_ptr<CurvedLoss>(static_cast<CurvedLoss*>(loss.release()));
+}
+
+bool gives_probabilities(Link link) {
+  return link == Link::logit || link == Link::softmax || link == Link::hazard;
 }
 
 bool is_highest(View scores, std::size_t k) {

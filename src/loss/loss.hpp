@@ -31,6 +31,7 @@ enum class Link {
   logit,     ///< the logistic function of the score is the probability of label 1
   softmax,   ///< the softmax of the scores are the classes' probabilities
   log,       ///< the exponential of the score is the label's mean
+  hazard,    ///< 1 − 2^−e^s is the probability of label 1 (core/numerics/hazard.hpp)
   none       ///< scores are neither labels nor probabilities
 };
 
@@ -76,6 +77,9 @@ class Loss {
   /// have K entries for each of `labels`. The result equals calls for each record bit for bit.
   virtual void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const;
 };
+
+/// Whether scores with this link give probabilities of classes.
+[[nodiscard]] bool gives_probabilities(Link link);
 
 /// Whether the score of class k is greater than the score of every other class.
 [[nodiscard]] bool is_highest(View scores, std::size_t k);

@@ -130,6 +130,7 @@ TEST_P(AnyCurvedLoss, SlopeIsTheValuesDerivativeAndNeverFalls) {
 
 TEST_P(AnyCurvedLoss, MostCurvatureIsTheLeastUpperBound) {
   const double most = loss_->most_curvature();
+  double largest = 0;
   for (const double label : labels()) {
     for (const double s : scores()) {
       EXPECT_GE(loss_->curvature(s, label), 0) << s;
@@ -137,10 +138,10 @@ TEST_P(AnyCurvedLoss, MostCurvatureIsTheLeastUpperBound) {
     }
     Vector candidates = scores();
     for (const double s : scores()) candidates.push_back(label + s);  // where regression losses curve most
-    const double largest = largest_curvature(std::move(candidates), label);
-    EXPECT_LE(largest, most * (1 + 1e-12));
-    EXPECT_GE(largest, most * (1 - 1e-6));
+    largest = std::max(largest, largest_curvature(std::move(candidates), label));
   }
+  EXPECT_LE(largest, most * (1 + 1e-12));
+  EXPECT_GE(largest, most * (1 - 1e-6));
 }
 
 TEST_P(AnyCurvedLoss, MostSlopeIsTheLeastUpperBound) {

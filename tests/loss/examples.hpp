@@ -26,6 +26,8 @@ inline void PrintTo(const LossExample& example, std::ostream* out) {
 inline const std::vector<LossExample>& loss_examples() {
   static const std::vector<LossExample> examples{
       {"logistic", {-1, 1}, {2, -2, 0.5, 1 + 1e-15, std::nan(""), INFINITY}, "{-1, 1} or {0, 1}"},
+      {"hazard", {-1, 1}, {2, -2, 0.5, std::nan("")}, "{-1, 1} or {0, 1}"},
+      {"hazard:most=5", {-1, 1}, {3}, "{-1, 1} or {0, 1}"},
       {"dwd", {-1, 1}, {2, -2, 0.5, std::nan("")}, "{-1, 1} or {0, 1}"},
       {"dwd:q=0.5,smoothing=0.2", {-1, 1}, {3}, "{-1, 1} or {0, 1}"},
       {"dwd:2,0", {-1, 1}, {3}, "{-1, 1} or {0, 1}"},

@@ -70,7 +70,7 @@ TEST(TargetLoss, RefusesWhatDoesNotGoTogether) {
   EXPECT_ERROR(UsageError, "Use --loss mse", make_target_loss("softmax", 2, 2));
   EXPECT_ERROR(UsageError, "number of classes", make_target_loss("softmax", 1, 1));
   EXPECT_ERROR(UsageError, "End --head with 1", make_target_loss("logistic", 2, 1));
-  EXPECT_ERROR(UsageError, "known are mse, logistic, dwd", make_target_loss("hooge", 1, 1));
+  EXPECT_ERROR(UsageError, "known are mse, logistic, hazard, dwd", make_target_loss("hooge", 1, 1));
 }
 
 }  // namespace starling::target_loss_test

@@ -10,7 +10,9 @@
 #include "console/print.hpp"
 #include "core/check.hpp"
 #include "data/formats/writer.hpp"
+#include "data/preparation/survival.hpp"
 #include "data/preparation/window.hpp"
+#include "files/number_rows.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/source_choice.hpp"
 #include "run/settings/source_options.hpp"
@@ -30,6 +32,8 @@ struct Copy {
   StoredPrecision precision = StoredPrecision::float64;
   std::optional<std::size_t> window;
   std::optional<std::size_t> window_step;
+  std::vector<std::string> survival;  ///< the columns of time and event; empty: records stay what they are
+  std::string interval_file;
   ProgressChoice progress = ProgressChoice::automatic;
   std::string command_line;
 };
@@ -68,6 +72,24 @@ void add_window_options(Options& options, Copy& copy) {
       copy.window_step);
 }
 
+void add_survival_options(Options& options, Copy& copy) {
+  options.group("Survival");
+  options.add(
+      option("survival", "TIME,EVENT",
+             "write a record for each interval in which a person is at risk, with the label 1 where the event "
+             "is in it: a record of the source is a person with these columns. The person's number is the "
+             "column person, for --person of runs",
+             {.example = "days,died",
+              .relations = {needs("intervals", "nothing else says what the intervals are"),
+                            excludes("window", "records are of persons"), excludes("label", "EVENT is the label")}}),
+      copy.survival);
+  options.add(option("intervals", "FILE",
+                     "of --survival: the ends of the intervals, ascending numbers in lines or between commas. They are "
+                     "to be public: chosen without a look at the records",
+                     {.example = "months.txt", .relations = {needs("survival", "there are no times")}}),
+              copy.interval_file);
+}
+
 /// One output and the clients whose records go there.
 struct Target {
   std::string path;
@@ -79,6 +101,7 @@ struct Target {
 class Copier {
  public:
   explicit Copier(const Copy& copy) : copy_(copy), source_(copy.source), progress_(copy.progress) {
+    if (!copy.survival.empty()) begin_survival();
     if (!copy.window) return;
     windows_ = WindowSettings{*copy.window, copy.window_step.value_or(*copy.window), std::move(source_.reading.ignore),
                               std::move(source_.reading.positive), std::move(source_.reading.class_labels)};
@@ -98,6 +121,8 @@ class Copier {
   }
 
  private:
+  void begin_survival();
+  [[nodiscard]] std::string survival_line() const;
   [[nodiscard]] const SourceChoice& source() const { return source_; }
   [[nodiscard]] std::unique_ptr<RecordReader> open_part(Client u);
   void plan();
@@ -117,6 +142,8 @@ class Copier {
   SourceChoice source_;
   std::optional<WindowSettings> windows_;
   WindowCounts window_counts_;
+  std::optional<SurvivalSettings> survival_;
+  SurvivalCounts survival_counts_;
   Progress progress_;
   std::vector<Target> targets_;
   std::vector<std::unique_ptr<RecordWriter>> writers_;
@@ -128,6 +155,17 @@ class Copier {
   std::size_t known_features_ = 0;       // of what has been read
   std::unique_ptr<RecordReader> first_;  // of part 0, opened to see its features and not yet read: it may be a pipe
 };
+
+/// The event is the label.
+void Copier::begin_survival() {
+  check(copy_.survival.size() == 2, "--survival takes two columns, TIME,EVENT. Name them.");
+  SurvivalSettings settings{copy_.survival[0], {}};
+  for (const auto& row : read_number_rows(copy_.interval_file, fmt::format("--intervals '{}'", copy_.interval_file))) {
+    settings.ends.insert(settings.ends.end(), row.begin(), row.end());
+  }
+  survival_ = std::move(settings);
+  source_.reading.label = copy_.survival[1];
+}
 
 void Copier::plan() {
   check(!copy_.output.empty(), "--output is missing: it names the file to write. Add it.");
@@ -181,6 +219,7 @@ void Copier::find_features() {
 
 std::unique_ptr<RecordReader> Copier::open_part(Client u) {
   auto reader = source().open(u);
+  if (survival_) return make_survival(std::move(reader), *survival_, survival_counts_);
   return windows_ ? make_windows(std::move(reader), *windows_, window_counts_) : std::move(reader);
 }
 
@@ -283,6 +322,15 @@ std::string Copier::overlap_line() const {
       most, most);
 }
 
+std::string Copier::survival_line() const {
+  return fmt::format(
+      "persons: {} with {} events in {} intervals; {} go on after the last; {} without records, censored in the "
+      "first\nnote: a person has up to {} records: protect persons by --unit person --person person "
+      "--person-gradient sum\n",
+      survival_counts_.persons, survival_counts_.events, survival_->ends.size(), survival_counts_.later,
+      survival_counts_.unseen, survival_counts_.most_records);
+}
+
 std::string Copier::report() const {
   const auto total = std::accumulate(writers_.begin(), writers_.end(), std::int64_t{0},
                                      [](std::int64_t sum, const auto& writer) { return sum + writer->records(); });
@@ -295,6 +343,7 @@ std::string Copier::report() const {
   std::string text = fmt::format("{}: {} records, {} features{}\n", copy_.output, total, visible,
                                  writers_.size() == 1 ? "" : fmt::format(", {} files", writers_.size()));
   if (windows_) text += window_line();
+  if (survival_) text += survival_line();
   if (!source().reading.ignore.empty() || windows_) {
     text += fmt::format(
         "note: {} dropped for their labels leave no place behind: where a record stands in the file depends on the "
@@ -313,6 +362,7 @@ Options convert_options(Copy& copy) {
   add_client_options(options, copy.source);
   add_reading_options(options, copy.source.reading);
   add_window_options(options, copy);
+  add_survival_options(options, copy);
   add_output_options(options, copy);
   add_last_options(options, copy.progress);
   return options;

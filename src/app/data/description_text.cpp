@@ -282,7 +282,8 @@ std::vector<std::string> fitting_losses(const Description& figures) {
     if (of_classes && classes > 2 * static_cast<double>(figures.labels.size())) continue;
     const std::string spec = of_classes ? fmt::format("{}:{}", row.name, classes) : row.name;
     const auto loss = loss_table().make(spec);
-    if (loss->classifies() && all_fit(*loss, figures)) fitting.push_back(spec);
+    const bool of_times = loss->link() == Link::hazard;  // labels say whether an event is in an interval
+    if (loss->classifies() && !of_times && all_fit(*loss, figures)) fitting.push_back(spec);
   }
   return fitting;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numerics/hazard.hpp"
 #include "core/numerics/logistic.hpp"
 #include "files/text_files.hpp"
 #include "output/intervals/interval_recorder.hpp"
@@ -113,7 +114,8 @@ PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, cons
       names_classes_(classifies_ && model.is<OwnForm>()),
       scores_(loss.scores()),
       columns_(columns) {
-  if (const auto* const linear = model.as<LinearForm>(); linear != nullptr && linear->spread && columns.intervals) {
+  if (const auto* const linear = model.as<LinearForm>();
+      linear != nullptr && linear->spread && columns.intervals && !classifies_) {
     has_error_ = linear->spread->method == "plug-in";
     quantile_ = interval_quantile(linear->spread->method, level_of_predictions);
   }
@@ -139,7 +141,8 @@ std::string PredictionLines::header() const {
   for (std::size_t k = 0; columns_.scores && k < scores_; ++k) {
     line += scores_ == 1 ? ",score" : fmt::format(",score_{}", classes_[k]);
   }
-  if (columns_.probabilities && link_ == Link::logit) line += fmt::format(",probability_{}", classes_[1]);
+  if (columns_.probabilities && (link_ == Link::logit || link_ == Link::hazard))
+    line += fmt::format(",probability_{}", classes_[1]);
   for (std::size_t k = 0; columns_.probabilities && link_ == Link::softmax && k < scores_; ++k) {
     line += fmt::format(",probability_{}", classes_[k]);
   }
@@ -174,6 +177,7 @@ char* PredictionLines::put_scores(char* at, View scores, std::optional<double> s
 
 char* PredictionLines::put_classes(char* at, View scores) const {
   if (columns_.probabilities && link_ == Link::logit) at = put_field(at, logistic(scores[0]));
+  if (columns_.probabilities && link_ == Link::hazard) at = put_field(at, event_probability(scores[0]));
   if (columns_.probabilities && link_ == Link::softmax) {
     const double top = *std::max_element(scores.begin(), scores.end());
     double total = 0;

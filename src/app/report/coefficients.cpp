@@ -161,7 +161,7 @@ void CoefficientTable::add_tests(const SummaryView& summary) {
 /// Adds the odds ratios, or rate ratios: the factors of the odds, or of the mean, for one unit more of a feature.
 void CoefficientTable::add_ratios(const SavedModel& model) {
   const Link link = link_of(model);
-  const bool are_logarithms = link == Link::logit || link == Link::log;
+  const bool are_logarithms = link == Link::logit || link == Link::log || link == Link::hazard;
   for (Row& row : rows_) {
     for (const auto& [of, from] :
          {std::pair(ratio, estimate), std::pair(ratio_low, low), std::pair(ratio_high, high)}) {
@@ -177,6 +177,11 @@ void CoefficientTable::add_ratios(const SavedModel& model) {
   if (link == Link::log) {
     ratio_name_ = "rate ratio";
     notes_.emplace_back("rate ratio: what the label's mean is multiplied by where the feature is greater by 1.");
+    return;
+  }
+  if (link == Link::hazard) {
+    ratio_name_ = "hazard ratio";
+    notes_.emplace_back("hazard ratio: what the hazard is multiplied by where the feature is greater by 1.");
     return;
   }
   ratio_name_ = "odds ratio";

@@ -17,6 +17,7 @@
 #include "report/pictures/pictures.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run_page.hpp"
+#include "survival_curve.hpp"
 
 namespace starling {
 
@@ -35,6 +36,7 @@ struct ReportRequest {
   bool for_board = false;
   std::vector<std::string> scores;  ///< folders of `starling score --output`
   std::string csv;                  ///< empty, "history" or "models"
+  std::string survival;             ///< a profile of the survival curve, `usual` for none; empty: no curve
   std::string coefficients;         ///< a format of the table of coefficients; empty: none
   bool json = false;
   bool pictures = true;
@@ -99,15 +101,24 @@ Options report_options(ReportRequest& request) {
                      "models: the recorded models as round, client, coordinate, value",
                      {.words = {"history", "models"}, .implied = "history", .relations = {excludes("json", shows)}}),
               request.csv);
+  options.add(option("coefficients", "[FORMAT]",
+                     "print the coefficients of a linear model and nothing else, in the units of the data: with "
+                     "standard error, interval, z, p, odds, rate or hazard ratio, and the deviation of the noise, as "
+                     "far as they are "
+                     "known. FORMAT is text (the default), csv, markdown, latex or html",
+                     {.words = coefficient_formats(),
+                      .implied = "text",
+                      .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows)}}),
+              request.coefficients);
   options.add(
-      option("coefficients", "[FORMAT]",
-             "print the coefficients of a linear model and nothing else, in the units of the data: with "
-             "standard error, interval, z, p, odds or rate ratio, and the deviation of the noise, as far as they are "
-             "known. FORMAT is text (the default), csv, markdown, latex or html",
-             {.words = coefficient_formats(),
-              .implied = "text",
-              .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows)}}),
-      request.coefficients);
+      option("survival", "NAME=VALUE,…",
+             "print the survival curve of a model of hazards and nothing else, for a person with these features in "
+             "their own units, or usual for none; of records that starling data convert --survival made. Features that "
+             "are not named have their public mean where they are standardised, else 0",
+             {.example = "age=60,sex=1",
+              .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows),
+                            excludes("coefficients", shows)}}),
+      request.survival);
   options.add(
       declared("json",
                {.help = "print summary.json and nothing else; of an unfinished run the same keys with null for what is "
@@ -171,12 +182,13 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
                     request.format == TableFormat::text),
         "--by, --metric and --format with one run: they are for comparisons. Name several runs, or leave them out.");
   check(!several || !request.for_board, "--for board with {} runs: it is of one run. Name one.", request.runs.size());
-  check(!several || (request.csv.empty() && !request.json && request.coefficients.empty()),
+  check(!several || (request.csv.empty() && !request.json && request.coefficients.empty() && request.survival.empty()),
         "runs '{}' with {}: it is of one run. Name one (--csv takes history or models), or take --format csv.",
         fmt::join(request.runs, "', '"),
-        request.json          ? "--json"
-        : request.csv.empty() ? "--coefficients"
-                              : "--csv");
+        request.json                ? "--json"
+        : !request.csv.empty()      ? "--csv"
+        : !request.survival.empty() ? "--survival"
+                                    : "--coefficients");
   return request;
 }
 
@@ -242,6 +254,9 @@ void show(const ReportRequest& request) {
   if (!request.coefficients.empty()) {
     const SavedModel model = read_model(run.path() + "/" + model_file_name);
     print(CoefficientTable(model, view_of(run)).text(request.coefficients));
+  } else if (!request.survival.empty()) {
+    const SavedModel model = read_model(run.path() + "/" + model_file_name);
+    print(survival_text(model, request.survival == "usual" ? "" : request.survival));
   } else if (request.json) {
     print(run.json());
   } else if (!request.html.empty()) {

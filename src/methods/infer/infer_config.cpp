@@ -230,12 +230,16 @@ void check_method(const InferConfig& config) {
   check(std::isfinite(loss->curved()->most_slope()) || !mechanism.protects(),
         "--loss {} with --mechanism {}: its slope has no bound, so no record's influence has one. Choose huber:c.",
         name, mechanism.name);
-  check(loss->link() != Link::log || !mechanism.protects(),
+  check((loss->link() != Link::log && loss->link() != Link::hazard) || !mechanism.protects(),
         "--loss {} with --mechanism {}: steps with noise throw a logarithm about, and its mean far more, so that "
-        "intervals would hold the truth too seldom. Choose huber, which gives intervals of differences of means, or "
-        "starling omd, which gives estimates alone.",
+        "intervals would hold the truth too seldom. Choose huber or logistic, or starling omd, which gives estimates "
+        "alone.",
         name, mechanism.name);
   refuse_audit(config);
+  check(loss->link() != Link::hazard || config.privacy.unit != PrivacyUnit::person,
+        "--loss {} with --unit person: a person counts by the mean over its records, and those who live longer have "
+        "more, so that hazards would be wrong. Choose starling omd with --person-gradient sum.",
+        name);
   check(is_whole(config.privacy.unit), "--unit component: a row as a whole is bounded. Leave it out.");
 }
 

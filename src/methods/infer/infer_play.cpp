@@ -109,7 +109,8 @@ std::optional<SavedModel> InferPlay::saved_model() const {
   model.loss = config_.loss;
   model.features = run_.inputs.dataset.shape.features;
   LinearForm form{config_.intercept};
-  if (!parts_.model->classifies()) form.spread = intervals_.spread_of_parameters();
+  if (!parts_.model->classifies() || parts_.loss->link() == Link::hazard)
+    form.spread = intervals_.spread_of_parameters();
   model.form = std::move(form);
   return model;
 }

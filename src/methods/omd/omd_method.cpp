@@ -40,6 +40,7 @@ void OmdMethod::open_data() {
   parts_.loss = make_loss(config_.model, config_.loss);
   check(!config_.label_size || needs_label_size(config_, *parts_.loss),
         "--label-size with a loss whose labels are classes: no rule asks how large they are. Leave it out.");
+  check_person_gradient(config_.privacy, *parts_.loss);
   check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
                      config_.loss);
   config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };

@@ -46,6 +46,7 @@ class RenewablePlay final : public PlayAtRoot {
   [[nodiscard]] OnlineRenewable::Dispersion dispersion() const;
   [[nodiscard]] std::optional<BatchScores> batch_scores() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
+  [[nodiscard]] std::optional<ParameterSpread> spread() const;
   void add_notes();
 
   const BegunRun begun_;
@@ -189,8 +190,22 @@ std::optional<SavedModel> RenewablePlay::saved_model() const {
   model.loss = config_.loss;
   model.scores = parts_.model->classes();
   model.features = run_.inputs.dataset.shape.features;
-  model.form = LinearForm{true, parts_.model->row_bound()};
+  model.form = LinearForm{true, parts_.model->row_bound(), spread()};
   return model;
+}
+
+/// The covariance of the estimate, for bands of survival curves: rank 0's, where standard errors are those of the
+/// information.
+std::optional<ParameterSpread> RenewablePlay::spread() const {
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  if (parts_.loss->link() != Link::hazard || online == nullptr || parts_.model->classes() > 1) return std::nullopt;
+  if (config_.settings.with_slopes || config_.settings.l2 > 0) return std::nullopt;
+  try {
+    if (intervals().empty()) return std::nullopt;
+    return ParameterSpread{"plug-in", online->covariance()};
+  } catch (const DataError&) {  // rank 0's: the model stands without them
+    return std::nullopt;
+  }
 }
 
 void RenewablePlay::complete_summary(Summary& summary) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/check.hpp"
+#include "core/numerics/hazard.hpp"
 #include "core/numerics/logistic.hpp"
 
 namespace starling {
@@ -130,7 +131,7 @@ void PredictionTally::add(View scores, double label) {
   const std::size_t truth = class_of(label);
   const View known = finite ? scores : View(zeros_);
   add_class(known, truth);
-  if (form_.link == Link::logit || form_.link == Link::softmax) add_probabilities(known, truth);
+  if (gives_probabilities(form_.link)) add_probabilities(known, truth);
   if (!finite) log_loss_.add(std::numeric_limits<double>::infinity());
 }
 
@@ -158,6 +159,13 @@ void PredictionTally::calibrate(double probability, bool happened) {
 }
 
 void PredictionTally::add_probabilities(View scores, std::size_t truth) {
+  if (form_.link == Link::hazard) {
+    const double probability = event_probability(scores[0]);
+    const double error = truth == 1 ? 1 - probability : probability;
+    log_loss_.add(truth == 1 ? -std::log(probability) : cumulative_hazard(scores[0]));
+    brier_.add(error * error);
+    return calibrate(probability, truth == 1);
+  }
   if (classes_ == 2) {
     const double own = margin(scores);
     const double probability = logistic(own);
@@ -238,7 +246,7 @@ Classification PredictionTally::classification(const Counts& counts) const {
   result.f1 = mean_of_known(result.classes, first, &ClassMetrics::f1);
   result.specificity = mean_of_known(result.classes, first, &ClassMetrics::specificity);
   if (classes_ == 2) result.roc = area_under_roc(margins_larger_, margins_smaller_);
-  if (form_.link == Link::logit || form_.link == Link::softmax) result.probabilities = probability_metrics();
+  if (gives_probabilities(form_.link)) result.probabilities = probability_metrics();
   return result;
 }
 

@@ -25,8 +25,8 @@ struct Named {
 };
 
 constexpr std::array links{Named<Link>{"identity", Link::identity}, Named<Link>{"logit", Link::logit},
-                           Named<Link>{"softmax", Link::softmax}, Named<Link>{"log", Link::log},
-                           Named<Link>{"none", Link::none}};
+                           Named<Link>{"softmax", Link::softmax},   Named<Link>{"log", Link::log},
+                           Named<Link>{"hazard", Link::hazard},     Named<Link>{"none", Link::none}};
 constexpr std::array precisions{Named<Precision>{"float", Precision::single},
                                 Named<Precision>{"double", Precision::full}};
 

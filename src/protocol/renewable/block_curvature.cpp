@@ -166,6 +166,16 @@ Vector BlockCurvature::inverse_diagonal(const std::string& where) const {
   return diagonal;
 }
 
+Vector BlockCurvature::inverse_triangle(const std::string& where) const {
+  const auto size = static_cast<Index>(order_);
+  const MatrixXd inverse = factor_of(full(block(0), order_, identity_), where).solve(MatrixXd::Identity(size, size));
+  Vector triangle;
+  for (Index i = 0; i < size; ++i) {
+    for (Index j = i; j < size; ++j) triangle.push_back(inverse(i, j));
+  }
+  return triangle;
+}
+
 Vector BlockCurvature::sandwich_diagonal(View meat, const std::string& where) const {
   Vector diagonal;
   const std::size_t size = triangle_size(order_);

@@ -62,6 +62,8 @@ class BlockCurvature {
   [[nodiscard]] Vector solve_clipped(View x) const;
   /// Diagonal of J⁻¹. Throws as solve() does.
   [[nodiscard]] Vector inverse_diagonal(const std::string& where) const;
+  /// Packed upper triangle of J⁻¹ of the first block. Throws as solve() does.
+  [[nodiscard]] Vector inverse_triangle(const std::string& where) const;
   /// Diagonal of J⁻¹ V J⁻¹ for packed triangles V = `meat`. Throws as solve() does.
   [[nodiscard]] Vector sandwich_diagonal(View meat, const std::string& where) const;
 

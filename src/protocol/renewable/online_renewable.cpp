@@ -231,6 +231,10 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   return variances;
 }
 
+Vector OnlineRenewable::covariance() const {
+  return root_.aggregates() ? state_->j.inverse_triangle("standard errors") : Vector();
+}
+
 /// A maximum-likelihood estimate of d coefficients from N_0 records that is renewed up to N records costs some
 /// d/2 ln(N/N_0) on the way. Four times as much is allowed, and 2d for a first batch that it fits too well.
 bool OnlineRenewable::is_lost() const {

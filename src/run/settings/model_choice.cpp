@@ -137,6 +137,12 @@ Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<
   return persons.emplace(model, privacy.person_mean ? Weighing::mean : Weighing::sum);
 }
 
+void check_person_gradient(const PrivacyOptions& privacy, const Loss& loss) {
+  check(loss.link() != Link::hazard || privacy.unit != PrivacyUnit::person || !privacy.person_mean,
+        "--loss hazard with --person-gradient mean: a person who lives longer has more records, each of which would "
+        "count less, so that hazards would be wrong. Give --person-gradient sum.");
+}
+
 std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& text) {
   if (choice.own) return std::make_unique<OwnLoss>(choice.own->classifies());
   return loss_table().make(text);

@@ -39,6 +39,9 @@ void add_model_options(Options& options, ModelChoice& choice);
 /// carry.
 void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy, const DataSettings& data);
 
+/// Throws UsageError for hazards whose persons count by means over their records: those who live longer have more.
+void check_person_gradient(const PrivacyOptions& privacy, const Loss& loss);
+
 /// The member of loss_table that `text` names, or, beside an own model, what stands in its place.
 [[nodiscard]] std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& text);
 

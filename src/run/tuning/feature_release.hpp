@@ -44,8 +44,11 @@ class FeatureRelease {
   /// The part of the feature columns that is not dropped.
   [[nodiscard]] double kept() const { return kept_; }
   /// Whether standardised features are clipped, so that no record moves a model far. Labels that are numbers may be
-  /// linear in features with heavy tails: without noise such features stay as they are.
-  [[nodiscard]] bool clips() const { return !exact_ || run_.loss == nullptr || run_.loss->classifies(); }
+  /// linear in features with heavy tails, and intervals of time may be rare: without noise such features stay as they
+  /// are.
+  [[nodiscard]] bool clips() const {
+    return !exact_ || run_.loss == nullptr || (run_.loss->classifies() && run_.loss->link() != Link::hazard);
+  }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
   [[nodiscard]] bool scales_labels() const { return label_.has_value() && has_label(); }

@@ -1,0 +1,127 @@
+#include "data/preparation/survival.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "core/record_error.hpp"
+#include "data/forwarding_reader.hpp"
+
+namespace starling {
+
+namespace {
+
+class SurvivalReader final : public ForwardingReader {
+ public:
+  SurvivalReader(std::unique_ptr<RecordReader> reader, const SurvivalSettings& settings, SurvivalCounts& counts)
+      : ForwardingReader(std::move(reader)), settings_(settings), counts_(counts) {
+    check(!reader_->sparse(),
+          "--survival with sparse records: times are a column of a table. Give a CSV or HDF5 file.");
+    const std::vector<std::string> names = reader_->names();
+    const auto found = std::find(names.begin(), names.end(), settings.time);
+    check(found != names.end(), "--survival {}: no column has this name. Name the columns of time and event.",
+          settings.time);
+    place_ = static_cast<std::size_t>(found - names.begin());
+    check(!settings_.ends.empty() && settings_.ends.front() > 0,
+          "--intervals: the first interval must end after time 0. Give ascending ends above 0.");
+    for (std::size_t j = 1; j < settings_.ends.size(); ++j) {
+      check(settings_.ends[j - 1] < settings_.ends[j],
+            "--intervals: {} after {}: ends of intervals must ascend. Sort them, and name each once.",
+            settings_.ends[j], settings_.ends[j - 1]);
+    }
+  }
+
+  bool next(Record& record) override {
+    while (done_ == rows_) {
+      if (!reader_->next(person_)) return false;
+      begin_person();
+    }
+    const std::size_t intervals = settings_.ends.size();
+    record.sparse = false;
+    record.index.clear();
+    record.key = person_.key;
+    record.left_out = person_.left_out;
+    record.values.assign(1, static_cast<double>(number_));
+    for (std::size_t j = 0; j < person_.values.size(); ++j) {
+      if (j != place_) record.values.push_back(person_.values[j]);
+    }
+    for (std::size_t j = 1; j < intervals; ++j) record.values.push_back(j == done_ ? 1 : 0);
+    ++done_;
+    record.label = done_ == rows_ && event_ ? 1 : 0;
+    counts_.events += record.label > 0 ? 1 : 0;
+    return true;
+  }
+  bool next_label(Record& record) override { return next(record); }
+  [[nodiscard]] std::size_t features() const override {
+    return reader_->features() + settings_.ends.size() - 1;  // the person's number takes the place of the time
+  }
+  [[nodiscard]] std::vector<std::string> names() const override {
+    std::vector<std::string> all{"person"};
+    const std::vector<std::string> own = reader_->names();
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      if (j != place_) all.push_back(own[j]);
+    }
+    for (std::size_t j = 1; j < settings_.ends.size(); ++j) {
+      all.push_back(interval_name(settings_.time, settings_.ends[j - 1], settings_.ends[j]));
+    }
+    return all;
+  }
+  void seek(const Mark& mark) override {
+    reader_->seek(mark);
+    done_ = rows_ = 0;
+    number_ = mark.row - 1;
+  }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
+
+ private:
+  /// The intervals of the next person.
+  void begin_person() {
+    const double time = person_.values[place_];
+    if (!(time >= 0) || !std::isfinite(time)) {
+      throw RecordError(
+          fmt::format("{}: a time is below 0, or none. Times count from 0.", reader_->where()),
+          fmt::format("{}: the time {} is below 0, or none. Times count from 0.", reader_->where(), time));
+    }
+    const double label = person_.label;
+    if (label != 1 && label != 0 && label != -1) {
+      throw RecordError(fmt::format("{}: an event is neither 0 nor 1. --positive names the labels that are events.",
+                                    reader_->where()),
+                        fmt::format("{}: the event {} is neither 0 nor 1. --positive names the labels that are events.",
+                                    reader_->where(), label));
+    }
+    ++number_;
+    ++counts_.persons;
+    const Vector& ends = settings_.ends;
+    done_ = 0;
+    const auto whole = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), time) - ends.begin());
+    const auto place = static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), time) - ends.begin());
+    const bool is_later = place == ends.size();
+    event_ = label == 1 && !is_later;
+    rows_ = event_ ? place + 1 : whole;
+    counts_.later += is_later ? 1 : 0;
+    counts_.unseen += rows_ == 0 ? 1 : 0;
+    counts_.most_records = std::max(counts_.most_records, static_cast<std::int64_t>(rows_));
+  }
+
+  SurvivalSettings settings_;
+  SurvivalCounts& counts_;
+  std::size_t place_ = 0;  ///< of the time among the source's features
+  Record person_;
+  std::int64_t number_ = -1;
+  std::size_t rows_ = 0;  ///< records of the person
+  std::size_t done_ = 0;  ///< of which have been given
+  bool event_ = false;    ///< whether the last has the label 1
+};
+
+}  // namespace
+
+std::string interval_name(const std::string& time, double from, double to) {
+  return fmt::format("{}:{}..{}", time, from, to);
+}
+
+std::unique_ptr<RecordReader> make_survival(std::unique_ptr<RecordReader> reader, const SurvivalSettings& settings,
+                                            SurvivalCounts& counts) {
+  return std::make_unique<SurvivalReader>(std::move(reader), settings, counts);
+}
+
+}  // namespace starling
