@@ -37,12 +37,12 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
               "before the run; off: the defaults here. Default: auto, but off for generated records without noise",
               fmt::join(chosen, ", "))),
       config.tune, {{"auto", true}, {"off", false}});
-  options.add(
-      option("norm", "R[,R1]",
-             "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
-             "Default: released under --scale-share, else 2; too low costs little, too high much",
-             {.range = {tiny, 1e12}, .example = "2 --tuning auto"}),
-      config.norm);
+  options.add(option("norm", "R[,R1]",
+                     "with --tuning auto: the Euclidean norm of a typical record (of an own model without a slope: of "
+                     "its gradient at the start), and under laplace its L1 norm; public. "
+                     "Default: released under --scale-share, else 2; too low costs little, too high much",
+                     {.range = {tiny, 1e12}, .example = "2 --tuning auto"}),
+              config.norm);
   options.add(option("label-size", "Y",
                      "with --tuning auto and a loss that does not classify: the magnitude of a typical label; public. "
                      "Default: released under --scale-share, else 1; half or twice the truth costs little",

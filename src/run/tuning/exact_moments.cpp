@@ -71,7 +71,7 @@ std::vector<Standardisation> moments_of_all(Agreement& agreement, const Released
 }
 
 std::optional<ExactSizes> exact_sizes(Agreement& agreement, const std::vector<std::unique_ptr<Stream>>& streams,
-                                      double constant, const MetricsPolicy& metrics) {
+                                      const SquareOf& square_of, std::size_t most, const MetricsPolicy& metrics) {
   enum At : std::size_t { records, squares, labels, largest, count };
   Secret<Columns> sizes(Columns(count, streams.size()));
   agreement.together([&] {
@@ -81,9 +81,9 @@ std::optional<ExactSizes> exact_sizes(Agreement& agreement, const std::vector<st
         sizes.update(
             [&](Columns& all, const Batch& batch) {
               const MutableView own = all[k];
-              for (std::size_t i = 0; i < batch.size(); ++i) {
-                const View values = batch.row(i).values;
-                const double square = dot(values, values) + constant;
+              for (std::size_t i = 0; i < batch.size() && own[records] < static_cast<double>(most); ++i) {
+                const double square = square_of(batch, i);
+                if (!std::isfinite(square)) continue;
                 own[records] += 1;
                 own[squares] += square;
                 own[labels] += batch.label(i) * batch.label(i);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,10 +42,14 @@ struct ExactSizes {
   double largest_share = 0;  ///< the largest ‖x‖/√N_k, for N_k records of the client
 };
 
-/// Sizes of the records that these streams serve to their end. `constant` is added to ‖x‖². None under `--metrics
+/// ‖x‖² of record i of a batch, or what stands in its place; not finite for a record that does not count.
+using SquareOf = std::function<double(const Batch& batch, std::size_t i)>;
+
+/// Sizes of the first `most` records of each of these streams, which are read to their end. None under `--metrics
 /// local`, and where there are no records. **Collective.**
 [[nodiscard]] std::optional<ExactSizes> exact_sizes(Agreement& agreement,
                                                     const std::vector<std::unique_ptr<Stream>>& streams,
-                                                    double constant, const MetricsPolicy& metrics);
+                                                    const SquareOf& square_of, std::size_t most,
+                                                    const MetricsPolicy& metrics);
 
 }  // namespace starling

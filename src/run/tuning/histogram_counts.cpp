@@ -73,6 +73,19 @@ Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool 
   });
 }
 
+Secret<Counts> count_gradients(Stream& stream, const NormHistogram& histogram, Model& model, View point,
+                               bool person_mean) {
+  Batch part;
+  Vector gradient;
+  return counted(stream, histogram.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    part.show(batch, records.first, records.count);
+    const Score score = model.evaluate(point, part, {}, gradient);
+    if (score.records == 0) return;
+    const double share = person_mean ? static_cast<double>(records.count) : 1;
+    histogram.count({norm2(gradient) / share, norm1(gradient) / share, 0}, counts);
+  });
+}
+
 Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
                               const std::vector<std::size_t>& features) {
   Vector means(histograms.histograms());

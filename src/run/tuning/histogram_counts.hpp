@@ -7,6 +7,7 @@
 
 #include "core/boundary.hpp"
 #include "data/stream.hpp"
+#include "model/model.hpp"
 #include "privacy/histograms/feature_histograms.hpp"
 #include "privacy/histograms/label_histogram.hpp"
 #include "privacy/histograms/norm_histogram.hpp"
@@ -27,6 +28,11 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 /// once, by the mean of its records' norms or, unless `person_mean`, their sum.
 [[nodiscard]] Secret<Counts> count_norms(Stream& stream, const NormHistogram& histogram, bool intercept,
                                          bool person_mean);
+
+/// Likewise of the norms of gradients at a point, unclipped. A person counts by the norm of the mean of its records'
+/// gradients or, unless `person_mean`, of their sum. A record out of range is not counted.
+[[nodiscard]] Secret<Counts> count_gradients(Stream& stream, const NormHistogram& histogram, Model& model, View point,
+                                             bool person_mean);
 
 /// Likewise of these features of dense records, and of their labels if there is one histogram more. A person counts
 /// once, by the means of its records.

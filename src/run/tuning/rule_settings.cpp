@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::int64_t passes_of_total = 16;
 constexpr double usual_label_size = 1;
+/// Clip of an own model that classifies, in norms of typical gradients at the start, where no class is likelier than
+/// others: what slope_at_even_odds is of that.
+constexpr double clip_of_own = 0.55;
+constexpr double scores_of_own = 10;  ///< of an own model that classifies: nobody can ask it how many it has
 /// Norm of a typical record, as a part of that of independent features of deviation 1, from which features have one
 /// scale. Released norms are up to a half too small, and standardised records are no longer.
 constexpr double least_part_of_one_scale = 0.25;
@@ -32,7 +36,7 @@ std::string short_number(double value) {
 /// alike for all labels of a loss that classifies. With two classes the scores are 0. Of a loss that does not classify
 /// it is that of `label` at a score of 0.
 double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double label, bool in_l1) {
-  if (config.model.own) return config.model.own->slope().value_or(1);
+  if (config.model.own) return config.model.own->slope().value_or(clip_of_own);
   if (const std::optional<double> usual = loss.usual_slope(label)) return *usual;
   Vector scores(loss.scores(), 0.0);
   if (loss.scores() > 1) scores[1] = std::log(static_cast<double>(loss.scores() - 1));
@@ -68,6 +72,10 @@ std::string place_of_slope(const TunedConfig& config, const RuleFacts& facts) {
 }
 
 std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule) {
+  if (config.model.own && !config.model.own->slope()) {
+    return fmt::format("{:g} times the norm of the gradient of a typical {} at the start", clip_of_own,
+                       summand_of(config.privacy.unit));
+  }
   if (!rule.linear()) {
     return fmt::format("noise moves scores as those of a linear model at records with a norm of {}",
                        short_number(rule.noise_norm));
@@ -124,7 +132,8 @@ bool may_have_one_scale(double norm, std::size_t parameters) {
 
 std::string why_no_rule(const TunedConfig& config) {
   if (config.model.own) {
-    if (!config.model.own->slope()) return "own models that do not say the slope of a loss of one linear score";
+    if (!config.model.own->slope() && !config.model.own->classifies())
+      return "own models that neither classify nor say the slope of a loss of one linear score";
   } else {
     const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
     if (!loss->bounded_below()) return fmt::format("the loss {}", config.loss);
@@ -173,7 +182,7 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, s
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
     facts.price = PriceShare(facts.noise, share, 1).of_gradients(facts.price);
   }
-  facts.scores = static_cast<double>(loss.scores());
+  facts.scores = config.model.own && !config.model.own->slope() ? scores_of_own : static_cast<double>(loss.scores());
   const double label = needs_label_size(config, loss) ? config.label_size.value_or(usual_label_size) : 1;
   facts.slope = slope_at_even_odds(config, loss, label, facts.noise == ChargeKind::laplace);
   facts.unit = loss.unit_of_scores(label);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -16,6 +17,8 @@
 #include "joining_outlook.hpp"
 #include "loss_outlook.hpp"
 #include "model/network/noise_norm.hpp"
+#include "protocol/own_model/lone_rows.hpp"
+#include "protocol/own_model/row_model.hpp"
 #include "rule_settings.hpp"
 #include "run/inputs/start_models.hpp"
 
@@ -26,6 +29,7 @@ namespace {
 constexpr double usual_scale_share = 0.01;
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
 constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
+constexpr std::size_t most_asked = 1000;               ///< gradients of a client, where nobody is protected
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
 
 }  // namespace
@@ -38,6 +42,10 @@ Tuning SettingsByRule::choose() {
   }
   if (may_add_intercept()) config().model.asked_intercept = true;
   const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
+  if (asks_gradients() && !run_.agreement.all(declare_public(may_ask_gradients(most_records)))) {
+    say_that_no_rule_is_known("own models without a slope whose records come once or are not to be counted");
+    return {};
+  }
   choose_passes(most_records);
   choose_features(most_records);
   if (!has_chosen_norms_) choose_norms(most_records);
@@ -118,6 +126,10 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
     facts.dimension = std::max<std::size_t>(
         1, static_cast<std::size_t>(std::lround(*config.kept_features * static_cast<double>(facts.dimension))));
   }
+  if (asks_gradients()) {
+    const double start = norm2(point_of_start(*model));
+    if (start > 0) facts.start_norm = start;
+  }
   if (config.model.is_network()) {
     facts.start_norm = norm2(model->initial(config.data.seed).value());
     facts.noise_norm = noise_norm(
@@ -189,6 +201,32 @@ void SettingsByRule::settle_intercept(TypicalNorms& norms) {
   if (norms.l1) norms.l1 = *norms.l1 + 1;
 }
 
+/// Whether the sizes of an own model's gradients at the start are what the rule knows of it.
+bool SettingsByRule::asks_gradients() const {
+  return config().model.own != nullptr && !config().model.own->slope();
+}
+
+/// Whether gradients may be asked for, or the user has said how long they are.
+bool SettingsByRule::may_ask_gradients(const std::optional<std::int64_t>& most_records) const {
+  if (!config().norm.empty()) return true;
+  const bool may =
+      config().privacy.protects() ? config().scale_share.value_or(usual_scale_share) > 0 : run_.metrics.shared();
+  return may && run_.inputs.dataset.replayable && most_records.value_or(0) > 0 &&
+         *most_records <= NoisyCounts::most_records;
+}
+
+/// The own model, asked for one record at a time where somebody is protected. The run tells the owner of records on
+/// which it fails.
+std::unique_ptr<Model> SettingsByRule::asked_model() const {
+  std::shared_ptr<OwnModel> own = config().model.own;
+  if (config().privacy.protects()) own = std::make_shared<LoneRows>(std::move(own), [](const Secret<std::string>&) {});
+  return std::make_unique<RowModel>(std::move(own), run_.inputs.dataset.shape.features);
+}
+
+Vector SettingsByRule::point_of_start(const Model& model) const {
+  return model.initial(config().data.seed).value_or(Vector(model.dimension()));
+}
+
 /// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
 void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_records) {
   TunedConfig& config = this->config();
@@ -208,8 +246,24 @@ void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_record
 /// Takes the sizes of all records as they are, where nobody is protected.
 void SettingsByRule::take_exact_sizes(std::int64_t most_records) {
   run_.agreement.together([&] { plan_counting(config().data, run_.inputs.dataset, most_records); });
+  const double constant = counts_constant() ? 1 : 0;
+  SquareOf square_of = [constant](const Batch& batch, std::size_t i) {
+    const View values = batch.row(i).values;
+    return dot(values, values) + constant;
+  };
+  std::unique_ptr<Model> model;
+  if (asks_gradients()) {
+    run_.agreement.together([&] { model = asked_model(); });
+    square_of = [&model, point = point_of_start(*model), part = Batch(), gradient = Vector()](const Batch& batch,
+                                                                                              std::size_t i) mutable {
+      part.show(batch, i, 1);
+      const Score score = model->evaluate(point, part, {}, gradient);
+      return score.records > 0 ? dot(gradient, gradient) : std::numeric_limits<double>::infinity();
+    };
+  }
   const std::optional<ExactSizes> sizes =
-      exact_sizes(run_.agreement, run_.inputs.dataset.streams, counts_constant() ? 1 : 0, run_.metrics);
+      exact_sizes(run_.agreement, run_.inputs.dataset.streams, square_of,
+                  asks_gradients() ? most_asked : std::numeric_limits<std::size_t>::max(), run_.metrics);
   if (!sizes) return;
   TypicalNorms norms{.l2 = sizes->norm, .l1 = {}, .label = {}};
   if (needs_label_size(config(), *run_.loss) && sizes->label > 0) norms.label = sizes->label;
@@ -228,7 +282,9 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   const TunedConfig& config = this->config();
   const bool labels = needs_label_size(config, *run_.loss);
   const ChargeKind noise = config.privacy.mechanism_row().charge;
-  HistogramFacts facts{.name = labels ? "histogram of norms and labels" : "histogram of norms",
+  HistogramFacts facts{.name = asks_gradients() ? "histogram of gradient norms"
+                               : labels         ? "histogram of norms and labels"
+                                                : "histogram of norms",
                        .end = end_of_norms,
                        .form = NormHistogram::form_of(noise, labels),
                        .share = share,
@@ -237,7 +293,13 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   run_.agreement.together([&] {
     complete_facts(facts, method_, most_records, run_.facts(), run_.inputs.dataset);
     const NormHistogram histogram(noise, 1, 0, labels);
+    const std::unique_ptr<Model> model = asks_gradients() ? asked_model() : nullptr;
+    const Vector point = model ? point_of_start(*model) : Vector();
     for (const auto& stream : run_.inputs.dataset.streams) {
+      if (model) {
+        counts.push_back(count_gradients(*stream, histogram, *model, point, config.privacy.person_mean));
+        continue;
+      }
       counts.push_back(count_norms(*stream, histogram, counts_constant(), config.privacy.person_mean));
     }
   });
@@ -294,6 +356,10 @@ bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>&
 
 /// Standardises features by histograms of them, where that is worth its price.
 void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
+  if (asks_gradients()) {  // what another scale would mean to the model is its own matter
+    config().privacy.feature_share = 0;
+    return;
+  }
   FeatureRelease features(method_, run_, config().privacy.feature_share);
   config().privacy.feature_share = 0;
   std::optional<TunedValue> chosen =
@@ -350,7 +416,8 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
             ? "all records, which nobody protects"
             : fmt::format("released histograms, which cost each {} {} once", name_of(config.privacy.unit), cost);
     values.push_back({option, value.empty() ? "unknown" : value,
-                      fmt::format("{} {}", value.empty() ? "no bin stands out of the noise in" : which, source)});
+                      fmt::format("{}{} {}", asks_gradients() ? "of gradients at the start: " : "",
+                                  value.empty() ? "no bin stands out of the noise in" : which, source)});
   };
   if (config.norm.empty()) {
     std::string text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "data/serving/dataset.hpp"
 #include "loss/loss.hpp"
+#include "model/model.hpp"
 #include "net/agreement.hpp"
 #include "report/summary.hpp"
 #include "run/privacy/run_privacy.hpp"
@@ -50,6 +52,10 @@ class SettingsByRule {
   void release_norms(double share, std::int64_t most_records);
   void take_exact_sizes(std::int64_t most_records);
   [[nodiscard]] bool counts_constant() const;
+  [[nodiscard]] bool asks_gradients() const;
+  [[nodiscard]] bool may_ask_gradients(const std::optional<std::int64_t>& most_records) const;
+  [[nodiscard]] std::unique_ptr<Model> asked_model() const;
+  [[nodiscard]] Vector point_of_start(const Model& model) const;
   void take_norms(double share, const TypicalNorms& norms);
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
   void take_norm_of_standardised();

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace starling::exact_moments_test {
 using namespace testing_support;
 
 constexpr Client clients = 5;
+constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
 
 /// Records of client u: 1, 2, 0, 40 and 7 of them, with a mean that is far from 0 beside the deviation.
 std::vector<Row1> records_of(Client u) {
@@ -78,7 +80,10 @@ TEST(ExactMoments, AColumnOfOneValueHasNoDeviation) {
 
 TEST(ExactSizes, AreThoseOfPooledRecords) {
   Agreement agreement(world());
-  const auto sizes = exact_sizes(agreement, streams_here(), 2, shared);
+  const auto square_of = [](const Batch& batch, std::size_t i) {
+    return dot(batch.row(i).values, batch.row(i).values) + 2;
+  };
+  const auto sizes = exact_sizes(agreement, streams_here(), square_of, most, shared);
   ASSERT_TRUE(sizes);
   double square = 0;
   double labels = 0;
@@ -99,7 +104,22 @@ TEST(ExactSizes, AreThoseOfPooledRecords) {
 
 TEST(ExactSizes, StayWithTheirOwnersIfMetricsDo) {
   Agreement agreement(world());
-  EXPECT_FALSE(exact_sizes(agreement, streams_here(), 0, MetricsPolicy(MetricsPolicy::Sharing::local)));
+  const auto one = [](const Batch&, std::size_t) { return 1.0; };
+  EXPECT_FALSE(exact_sizes(agreement, streams_here(), one, most, MetricsPolicy(MetricsPolicy::Sharing::local)));
+}
+
+// Record 0 of each client does not count, so that record 1 is the first.
+TEST(ExactSizes, OfTheFirstRecordsThatCount) {
+  Agreement agreement(world());
+  const auto square_of = [](const Batch& batch, std::size_t i) {
+    const double x = batch.row(i).values[0];
+    return x == std::floor(x) ? std::numeric_limits<double>::infinity() : x;
+  };
+  const auto sizes = exact_sizes(agreement, streams_here(), square_of, 1, shared);
+  ASSERT_TRUE(sizes);
+  const double mean = 1e6 + 0.25 + (1 + 3 + 4) / 3.0;
+  EXPECT_NEAR(sizes->norm, std::sqrt(mean), 1e-9);
+  EXPECT_EQ(sizes->largest, std::sqrt(1e6 + 4.25));
 }
 
 }  // namespace starling::exact_moments_test
