@@ -105,6 +105,7 @@ CASES = {
     "renewable-masked": [*PRIVATE, "--trust", "masked"],
     "vertical": [*VERTICAL, "--local-steps", 2],
     "vertical-head": [*VERTICAL, "--labels", "head"],
+    "vertical-shares": ["vertical", "--protocol", "shares", *VERTICAL[1:7], "--loss", "logistic", "--rounds", 6, *GAUSSIAN],
 }
 
 

@@ -32,6 +32,11 @@ TUNED = ["--tuning", "auto", *INDEPENDENT]
 NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
        *GAUSSIAN]
 
+# The slope of a huber loss far from the label is its bound, also at a model of zeros: the one round has it.
+SHARES = ["vertical", "--protocol", "shares", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--loss", "huber:1",
+          "--rounds", 1, *GAUSSIAN]
+TURNED_AT_ALL = ("1e6,1e6,1e6,1e9", "1e6,1e6,1e6,-1e9")
+
 # By path: a command line, the record on either side, and the least share of the printed figure that the path's releases reach.
 # A path that shares a price has a part of it: sqrt(s) of mu and s of epsilon, where s is its share.
 AUDITS = {
@@ -91,6 +96,7 @@ AUDITS = {
     "vertical-party-gradient": [([*NET, "--loss", "mse", "--local-steps", 2], ("1e6,0,0,1", "-1e6,0,0,1"), 0.8)],
     "vertical-head-gradient": [([*NET, "--loss", "mse", "--labels", "head"], FAR, 0.7)],
     "vertical-derivatives": [([*NET, "--loss", "mse", "--labels", "head"], FAR, 0.7)],
+    "vertical-shared-gradient": [(SHARES, TURNED_AT_ALL, 0.8)],
 }
 
 
@@ -101,7 +107,7 @@ def loss_of(releases, mechanism):
     """Exact loss of vectors of integers that are `difference` apart, under independent noise of these scales: epsilon or mu."""
     if mechanism == "laplace":
         return sum(sum(map(abs, difference)) / scale for scale, difference, _ in releases)
-    clients = CLIENTS if mechanism == "masked-gaussian" else 1  # the noise is the sum of all shares
+    clients = CLIENTS if mechanism in ("masked-gaussian", "shared-gaussian") else 1  # the noise is the sum of all shares
     return math.sqrt(sum(sum(q * q for q in difference) / (scale * scale * clients) for scale, difference, _ in releases))
 
 
@@ -115,10 +121,33 @@ class ReleasePaths(NeighbourTest):
         before, after = self.releases(f"{name}-0"), self.releases(f"{name}-1")
         self.assertEqual([release[:2] for release in before], [release[:2] for release in after], "place and scale of each release")
         moved = collections.defaultdict(lambda: collections.defaultdict(list))
+        if {release[0][1] for release in before} == {"shared-gaussian"}:
+            return self.changed_sums(before, after), {place[0] for place, _, _ in before}
         for (place, scale, q), (_, _, other) in zip(before, after):
             if q != other:
                 moved[place[2]][place[0]].append((scale, [a - b for a, b in zip(q, other)], place))
         return moved, {place[0] for place, _, _ in before}
+
+    def changed_sums(self, before, after):
+        """The same of additive shares: what moves is their sum modulo 2^64 over all who share, for each party's columns. The sums of
+        all parties are one release of the record's, for whoever sees them all."""
+        def sums(releases):
+            total = {}
+            for place, scale, shares in releases:
+                at = total.setdefault((place[0], place[3], place[4]), (scale, [0] * len(shares)))
+                at[1][:] = [(a + b) % 2**64 for a, b in zip(at[1], shares)]
+            return total
+
+        def signed(word):
+            return word - 2**64 if word >= 2**63 else word
+
+        moved = collections.defaultdict(lambda: collections.defaultdict(list))
+        other = sums(after)
+        for at, (scale, q) in sums(before).items():
+            difference = [signed((a - b) % 2**64) for a, b in zip(q, other[at][1])]
+            if any(difference):
+                moved["all"][at[0]].append((scale, difference, at))
+        return moved
 
     def audit(self, name, path, words, records, least):
         pair = [with_record(table(), text, False, FIRST) for text in records]
@@ -127,7 +156,8 @@ class ReleasePaths(NeighbourTest):
         privacy = json.loads(seen[0]["stdout"])["privacy"]
         moved, taken = self.changed_releases(name)
         self.assertNotIn("by-itself", taken)
-        mechanism = "laplace" if "laplace" in words else "masked-gaussian" if "masked" in words else "gaussian"
+        mechanism = ("laplace" if "laplace" in words else "masked-gaussian" if "masked" in words else
+                     "shared-gaussian" if "shares" in words else "gaussian")
         printed = privacy["record_epsilon"] if mechanism == "laplace" else privacy["mu"]
         self.assertTrue(moved, "no release depends on the record")
         everybody = [[release for releases in by_path.values() for release in releases] for by_path in moved.values()]

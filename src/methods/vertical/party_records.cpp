@@ -20,7 +20,9 @@ void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset)
   dataset.stream->settle(dataset.shape);
   const auto* bytes = reinterpret_cast<const char*>(dataset.ids.data());
   const std::string own(bytes, dataset.ids.size() * sizeof(std::uint64_t));
-  const std::string all = key.broadcast(own);
+  const bool knows = !own.empty();
+  const std::int64_t from = agreement.min(declare_public<std::int64_t>(knows ? agreement.rank() : agreement.ranks()));
+  const std::string all = from < agreement.ranks() ? key.broadcast(own, static_cast<int>(from)) : std::string();
   std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
   if (!order.empty()) std::memcpy(order.data(), all.data(), all.size());
   agreement.together([&] { dataset.stream->align(order); });

@@ -50,8 +50,40 @@ void parse_baseline(const std::string& text, VerticalPlan& plan) {
   spec.bind({});
 }
 
+/// Options that mean nothing on shares.
+std::vector<Relation> relations_of_shares() {
+  const std::string whole = "each round is over all records";
+  const std::string linear = "the model is linear in all columns";
+  const std::string rule = "the rule sets the steps";
+  const std::string words = "messages are words of 64 bits";
+  std::vector<Relation> relations;
+  const auto refuse = [&relations](const std::string& other, const std::string& why) {
+    relations.push_back(excludes(other, why, fmt::format("Leave --{} out.", other)).only_for("shares"));
+  };
+  for (const char* other : {"batch", "epochs"}) refuse(other, whole);
+  for (const char* other : {"feature-net", "head", "precision", "start", "embedding-clip"}) refuse(other, linear);
+  for (const char* other : {"local-steps", "optimizer", "step", "step-power", "step-offset", "clip"})
+    refuse(other, rule);
+  for (const char* other : {"quantiser", "quantise-head", "bits"}) refuse(other, words);
+  relations.push_back(excludes("labels=head", "the labels stay at a party, and are shared too", "Leave --labels out.")
+                          .only_for("shares"));
+  relations.push_back(excludes("regret=static", "no score of a round is known to anybody").only_for("shares"));
+  relations.push_back(
+      excludes("baseline=central|lazy", "baselines are of embeddings", "Leave --baseline out.").only_for("shares"));
+  relations.push_back(
+      excludes("unit=person", "rows are clipped record by record", "Use --unit record.").only_for("shares"));
+  return relations;
+}
+
 void add_party_options(Options& options, VerticalConfig& config) {
   options.group("Parties and data");
+  options.add(
+      option(
+          "protocol", "WHICH",
+          "embeddings of records go to rank 0, or shares: a linear model on additive shares, of which only noisy sums "
+          "are opened",
+          {.initial = "embeddings", .common = true, .relations = relations_of_shares()}),
+      config.protocol, {{"embeddings", VerticalProtocol::embeddings}, {"shares", VerticalProtocol::shares}});
   options.add(
       declared("source",
                "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
@@ -92,11 +124,11 @@ void add_party_options(Options& options, VerticalConfig& config) {
                       .files = named::source,
                       .relations = {needs("test", "there are no records to label")}}),
               config.held_out_labels);
-  options.add(
-      option("labels", "WHO",
-             "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
-             "derivatives of the loss by its embeddings; one local step a round)"),
-      config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}});
+  options.add(option("labels", "WHO",
+                     "with embeddings, who knows the labels: all (every rank reads them), or head (rank 0 alone, which "
+                     "sends each party the "
+                     "derivatives of the loss by its embeddings; one local step a round)"),
+              config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}});
   options.add(
       declared("clients",
                "number of parties; default: what the data say, else one for each rank but rank 0. More than those must "
@@ -109,7 +141,8 @@ void add_party_options(Options& options, VerticalConfig& config) {
                {.example = "20 --parties guest.csv,host.csv"}),
       config.batch);
   options.add(declared("epochs", {.help = "passes over a table; each adds to what a record pays"}), config.data.epochs);
-  options.add(declared("rounds", {.help = "rounds; default: what a table gives, 300 for a spectrum"}), config.rounds);
+  options.add(declared("rounds", {.help = "rounds; default: what a table gives; 300 of a spectrum, 64 on shares"}),
+              config.rounds);
   options.add(declared("seed", {.help = "seed of synthetic data and of start values; never of secret noise"}),
               config.data.seed);
 }
@@ -242,6 +275,26 @@ void check_persons(const VerticalConfig& config) {
         "--unit person with a spectrum, which has no column of persons. Use files.");
 }
 
+/// Shares are of linear models with one score.
+void check_shares(const VerticalConfig& config) {
+  if (!config.on_shares()) return;
+  const std::string loss = Spec::parse(config.loss).name();
+  check(loss == "logistic" || loss == "squared" || loss == "mse" || loss == "huber",
+        "--loss {} with --protocol shares: its slope is evaluated on shares for logistic, squared, mse and huber. "
+        "Choose one of them, or --protocol embeddings.",
+        config.loss);
+  check(config.source.has_value() || !config.parties.empty(),
+        "--protocol shares with a spectrum, which its rounds draw anew. Name the parties' files by --parties.");
+  check(!config.is_spectrum() && !is_spectrum(config.source.value_or("file")),
+        "--protocol shares with a spectrum, which its rounds draw anew. Name the parties' files by --parties.");
+  check(!config.privacy.prices_differ(),
+        "a price by clients with --protocol shares: one noise serves all parties. Give one price.");
+  check(
+      config.data.ignore.empty(),
+      "--ignore with --protocol shares: only the party with the labels would leave the records out. Leave them out of "
+      "all files.");
+}
+
 /// What would have no effect.
 void check_needless_options(const VerticalConfig& config) {
   check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
@@ -345,6 +398,7 @@ void complete_vertical_config(VerticalConfig& config, const Options& options) {
   check_baselines(config);
   check_mechanism(config);
   check_persons(config);
+  check_shares(config);
   check_needless_options(config);
   check_target_loss(config.loss);
   config.data.source = config.source.value_or("synthetic:spectrum");
@@ -362,7 +416,9 @@ void complete_vertical_config(VerticalConfig& config, const Options& options) {
   static_cast<void>(quantiser_table().make(config.head_quantiser));
   config.why_not.leaves_out = "what came through a pipe was read before the first round, and is gone";
   config.why_not.other_ranks = "ranks are parties, each with its own columns and networks";
-  config.why_not.more_rounds = config.static_regret ? "regret is counted" : "";
+  config.why_not.more_rounds = config.static_regret ? "regret is counted"
+                               : config.on_shares() ? "the model is a mean over the second half of the rounds"
+                                                    : "";
   keep_configuration(options, config);
 }
 
@@ -377,12 +433,18 @@ Manual vertical_manual() {
           "their labels are used, so the losses that are reported are those of an honest online learner. Bits are "
           "counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The method has "
           "no privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E "
-          "releases of a record a round at the price of --epsilon or --mu each. Exit codes: 0 done, 2 usage, 3 data, 4 "
+          "releases of a record a round at the price of --epsilon or --mu each. With --protocol shares parties learn a "
+          "linear model on additive shares of their columns: rank 0 deals random words and sees nothing, only noisy "
+          "sums over all records are opened, and the AUC is about that of a trusted server. Exit codes: 0 done, 2 "
+          "usage, 3 data, 4 "
           "nothing done since no party's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
           "safe.",
-      .examples = {"mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
-                   "--mechanism none",
-                   "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
+      .examples = {
+          "mpirun -n 3 starling vertical --protocol shares --parties guest.csv,host.csv --id id --loss logistic "
+          "--mechanism gaussian --total-epsilon 1 --delta 1e-5",
+          "mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
+          "--mechanism none",
+          "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
 }
 
 }  // namespace starling

@@ -45,7 +45,11 @@ struct BitSchedule {
 /// Who has the parties' final networks: each party its own, or all; automatic: all where they are released values.
 enum class NetworksChoice { automatic, local, shared };
 
+/// The protocol of a run: noisy embeddings of records to rank 0, or additive shares with rank 0 as dealer.
+enum class VerticalProtocol { embeddings, shares };
+
 struct VerticalConfig : LearningConfig {
+  VerticalProtocol protocol = VerticalProtocol::embeddings;
   std::optional<std::string> source;
   std::vector<std::string> parties;  ///< files
   std::string columns;
@@ -67,6 +71,7 @@ struct VerticalConfig : LearningConfig {
   std::optional<std::size_t> batch;      ///< of tables
   std::optional<double> embedding_clip;  ///< where there is noise
 
+  [[nodiscard]] bool on_shares() const { return protocol == VerticalProtocol::shares; }
   [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
   /// What data.* and the above say of the source.
   [[nodiscard]] VerticalSettings settings() const;

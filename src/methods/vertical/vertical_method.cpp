@@ -50,6 +50,20 @@ std::size_t VerticalSetting::party_count() const {
          (inputs.client_count() > 0 && inputs.first_client() == 0 ? 1 : 0);
 }
 
+bool VerticalSetting::knows_labels(bool first_rank) const {
+  if (!config.on_shares()) return first_rank || config.plan.labels == LabelHolders::all;
+  return labels_at() >= first_party() && labels_at() < first_party() + party_count();
+}
+
+std::size_t VerticalSetting::labels_at() const {
+  const auto found = std::find(config.parties.begin(), config.parties.end(), config.label_source);
+  check(config.label_source.empty() || config.parties.empty() || found != config.parties.end(),
+        "--label-source '{}' with --protocol shares: labels are one party's secret, so they must be in a file of "
+        "--parties. Put them into the party's file.",
+        config.label_source);
+  return found == config.parties.end() ? 0 : static_cast<std::size_t>(found - config.parties.begin());
+}
+
 VerticalDataset VerticalSetting::open_source(bool first_rank) const {
   return open_vertical(config.settings(), static_cast<std::size_t>(inputs.layout->clients() - 1), first_party(),
                        party_count(), knows_labels(first_rank));
@@ -115,7 +129,12 @@ void VerticalMethod::place_parties() {
     run_.notes.push_back(
         fmt::format("{} rank(s) host no party and stay idle", run_.world.size() - run_.inputs.layout->clients()));
   }
-  if (run_.world.size() == 1) run_.notes.emplace_back("one rank is fusion centre and all parties: a simulation");
+  if (run_.world.size() == 1) {
+    run_.notes.push_back(
+        fmt::format("one rank is {} and all parties: a simulation", config_.on_shares() ? "dealer" : "fusion centre"));
+  }
+  check(!config_.on_shares() || run_.inputs.layout->clients() > 2,
+        "--protocol shares with one party: there is nobody to share with. Use `starling omd` for one table.");
 }
 
 void VerticalMethod::open_data() {
@@ -138,8 +157,9 @@ void VerticalMethod::open_data() {
   setting_.held_out = open_held_out();
   if (!harms_nobody(config_.privacy, setting_.data.is_public)) run_.inputs.require_other_records(files_of_held_out());
   if (config_.privacy.protects()) {
-    run_.notes.emplace_back(
-        "the records of --test count as public: the parties' embeddings of them go to rank 0 without noise");
+    run_.notes.push_back(
+        fmt::format("the records of --test count as public: the parties' {} of them go to rank 0 without noise",
+                    config_.on_shares() ? "parts of the scores" : "embeddings"));
   }
 }
 
@@ -243,7 +263,7 @@ void VerticalMethod::compare_held_out() {
 
 /// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
 void VerticalMethod::agree_on_labels() {
-  if (config_.plan.labels == LabelHolders::head) return;
+  if (config_.plan.labels == LabelHolders::head || config_.on_shares()) return;
   const std::string& own = setting_.data.label_fingerprint;
   const auto all =
       run_.agreement.all_gather(declare_public(own.empty() ? own : setting_.rank_key->digest("labels", own)));
@@ -283,8 +303,13 @@ void VerticalMethod::open_model() {
   check(!config_.static_regret || may_pool_records(),
         "--regret where records or metrics are private: networks would be fitted to everybody's records without noise. "
         "Leave it out.");
-  make_architecture();
+  if (config_.on_shares()) {
+    make_linear_architecture();
+  } else {
+    make_architecture();
+  }
   dimension_ = Network<float>(setting_.architecture.head).dimension();
+  if (config_.on_shares()) return choose_shares();
   choose_rounds();
   choose_bits();
 }
@@ -307,6 +332,27 @@ void VerticalMethod::make_architecture() {
   setting_.architecture.precision = config_.precision;
   setting_.architecture.seed = config_.data.seed;
   setting_.architecture.optimiser = config_.optimiser;
+}
+
+/// The parties' scores, and their sum, as networks without hidden layers.
+void VerticalMethod::make_linear_architecture() {
+  for (const std::size_t columns : setting_.data.shape.columns) {
+    setting_.architecture.features.push_back(perceptron({columns, 1}));
+  }
+  setting_.architecture.head = perceptron({setting_.data.shape.columns.size(), 1});
+  setting_.architecture.precision = config_.precision = Precision::full;
+}
+
+/// Rounds over all records, by the rule.
+void VerticalMethod::choose_shares() {
+  check<DataError>(setting_.data.shape.records.value_or(0) >= 1,
+                   "--protocol shares needs tables of a known length: records are all in each round. Name files.");
+  config_.data.batch = config_.plan.batch = static_cast<std::size_t>(*setting_.data.shape.records);
+  config_.plan.rounds = config_.rounds.value_or(SharedSteps().rounds);
+  std::vector<std::size_t> columns = setting_.data.shape.columns;
+  ++columns[setting_.labels_at()];  // the intercept
+  setting_.shares.emplace(*setting_.loss, std::move(columns), config_.data.batch, setting_.labels_at(),
+                          config_.plan.rounds);
 }
 
 /// Whether un-noised records of all parties may go to rank 0 after the rounds: nothing that the run claims is lost.
@@ -355,8 +401,9 @@ void VerticalMethod::note_cap() {
       config_.bits.text, *capped + 1, setting_.quantiser->most_bits()));
 }
 
-/// 1 + E releases of a record in each round.
+/// 1 + E releases of a record in each round; on shares one.
 std::unique_ptr<Protection> VerticalMethod::make_protection(const ReleaseSettings& settings) const {
+  if (config_.on_shares()) return setting_.shares->protection(settings, config_.privacy.protects());
   auto mechanism = std::make_unique<MultipartMechanism>(config_.privacy.mechanism_row().name, settings,
                                                         static_cast<std::size_t>(1 + config_.plan.local_steps));
   const VerticalParts parts = add_vertical_parts(*mechanism, setting_.architecture, config_.plan);
@@ -372,14 +419,20 @@ RunFacts VerticalMethod::privacy_facts() {
   facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, run_.inputs.layout->clients() - 1,
                                  config_.plan.local_steps, config_.plan.central,
                                  static_cast<std::int64_t>(config_.plan.person_rows)};
+  if (config_.on_shares()) {
+    facts.vertical->labels_known_to_all = false;
+    facts.vertical->on_shares = true;
+    facts.dimension = setting_.shares->terms().shape.all_columns();
+  }
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
-  facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
+  if (!config_.on_shares()) facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
   facts.served = served();
   for (const long long bits : setting_.bits) facts.public_inputs += fmt::format(" {}", bits);
   return facts;
 }
 
-/// Rounds of each of this rank's clients. Labels that all know are nobody's secret: they are never paid for.
+/// Rounds of each of this rank's clients. Labels that all know are nobody's secret: they are never paid for. A dealer
+/// has no data.
 std::vector<ServedRounds> VerticalMethod::served() const {
   std::vector<ServedRounds> served;
   const std::optional<std::int64_t> records = setting_.data.shape.records;
@@ -387,6 +440,10 @@ std::vector<ServedRounds> VerticalMethod::served() const {
   const std::optional<Round> of_pass = records ? std::optional<Round>((*records + m - 1) / m) : std::nullopt;
   served.reserve(static_cast<std::size_t>(run_.inputs.client_count()));
   for (Client u = run_.inputs.first_client(); u < run_.inputs.first_client() + run_.inputs.client_count(); ++u) {
+    if (config_.on_shares()) {
+      served.push_back(u > 0 ? ServedRounds{records, 1, config_.plan.rounds} : ServedRounds{0, 0, 0});
+      continue;
+    }
     const bool pays = u > 0 || config_.plan.labels == LabelHolders::head || config_.plan.central;
     served.push_back(pays ? ServedRounds{records, of_pass, setting_.data.shape.rounds} : ServedRounds{0, 0, 0});
   }

@@ -9,6 +9,7 @@
 
 #include "run/inputs/rank_key.hpp"
 #include "run/stages/method.hpp"
+#include "shares_rule.hpp"
 #include "vertical_config.hpp"
 
 namespace starling {
@@ -24,6 +25,7 @@ struct VerticalSetting {
   VerticalArchitecture architecture = {};
   std::vector<std::shared_ptr<const Quantiser>> by_bits = {};  ///< of embeddings, where the number of bits changes
   std::vector<long long> bits = {};                            ///< of each round, likewise
+  std::optional<SharesRule> shares = {};                       ///< the rule of a run on shares
   std::shared_ptr<const Quantiser> quantiser = nullptr;
   bool starts_from_parts = false;  ///< that are not in one file
 
@@ -32,9 +34,9 @@ struct VerticalSetting {
   [[nodiscard]] std::size_t party_count() const;
   /// The records, with labels where this rank knows them.
   [[nodiscard]] VerticalDataset open_source(bool first_rank) const;
-  [[nodiscard]] bool knows_labels(bool first_rank) const {
-    return first_rank || config.plan.labels == LabelHolders::all;
-  }
+  [[nodiscard]] bool knows_labels(bool first_rank) const;
+  /// On shares: the party with the labels, from 0. It is the first, unless --label-source is another's file.
+  [[nodiscard]] std::size_t labels_at() const;
 };
 
 class VerticalMethod final : public Method {
@@ -74,6 +76,8 @@ class VerticalMethod final : public Method {
   /// **Collective.**
   void agree_on_held_out();
   void make_architecture();
+  void make_linear_architecture();
+  void choose_shares();
   [[nodiscard]] bool may_pool_records() const;
   void choose_rounds();
   void choose_bits();

@@ -119,6 +119,7 @@ void write_network(const hdf5::File& file, const std::string& where, const Netwo
 void write_party(const hdf5::File& file, const std::string& where, const EmbeddingForm& form) {
   file.attribute(object_at(where), "party", static_cast<double>(form.party));
   if (std::isfinite(form.bound)) file.attribute(object_at(where), "embedding_bound", form.bound);
+  if (std::isfinite(form.row_bound)) file.attribute(object_at(where), "row_bound", form.row_bound);
   if (form.places.empty()) return;
   file.attribute(object_at(where), "table_features", static_cast<double>(form.table_features));
   file.write(where + "/place", {form.places.size()}, Vector(form.places.begin(), form.places.end()));
@@ -210,6 +211,7 @@ void read_party(const hdf5::Input& file, const std::string& where, std::size_t c
   check<DataError>(form.party <= form.party_count, "{}: the part of party {} of {}. Restore the file.", file.path(),
                    form.party, form.party_count);
   form.bound = read_bound(file, where, "embedding_bound");
+  form.row_bound = read_bound(file, where, "row_bound");
   if (!file.has(where + "/place")) return;
   form.table_features = read_count(file, object_at(where), "table_features", 1);
   for (const double place : read_numbers(file, where + "/place", {columns})) {

@@ -75,6 +75,8 @@ struct EmbeddingForm : PartForm {
   std::size_t party = 0;  ///< from 1
   /// Largest L2 norm of an embedding: a longer one is scaled to it; infinite for none.
   double bound = std::numeric_limits<double>::infinity();
+  /// Of a network of one layer: a row (x, 1) longer than this (L2) is scaled to this length; infinite for none.
+  double row_bound = std::numeric_limits<double>::infinity();
   /// Places of the party's columns among the table's features, and the number of all features. Only a run with one
   /// table without names has them.
   std::vector<std::size_t> places = {};

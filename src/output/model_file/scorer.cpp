@@ -45,6 +45,14 @@ void Embedder::embed(View columns, Vector& embeddings) {
   embeddings.assign(outputs.begin(), outputs.end());
   const Clip clip = std::isinf(form_.bound) ? Clip() : Clip{ClipKind::l2, form_.bound};
   clip_rows(embeddings, part_.scores, clip);
+  if (std::isinf(form_.row_bound)) return;
+  // A layer without a bend: scaling a row (x, 1) scales its outputs.
+  for (std::size_t i = 0; i * width() < embeddings.size(); ++i) {
+    const View row = columns.subspan(i * this->columns(), this->columns());
+    const double length = std::sqrt(dot(row, row) + 1);
+    if (length > form_.row_bound)
+      scale(form_.row_bound / length, MutableView(embeddings).subspan(i * width(), width()));
+  }
 }
 
 Scorer::Scorer(const SavedModel& model)

@@ -23,6 +23,9 @@ std::string loss_in_short(const PrivacyLoss& loss) {
 
 std::string who(const PrivacyReport& report) {
   if (const std::string nobody = verdict(report); !nobody.empty()) return "nobody. " + nobody;
+  if (report.trust.vertical && report.trust.vertical->on_shares) {
+    return fmt::format("a {}: its columns at all parties, and its label", name_of(report.unit));
+  }
   if (report.trust.vertical) return fmt::format("what one party has of a {}: its columns", name_of(report.unit));
   return fmt::format("a {} of one client{}", name_of(report.unit),
                      report.unit == PrivacyUnit::component ? "'s gradient, and not a whole record"
@@ -63,6 +66,11 @@ std::string from_whom(const PrivacyReport& report) {
              "machines" +
              others;
     default:
+      if (report.trust.vertical && report.trust.vertical->on_shares) {
+        return "each party, the dealer and everyone who sees results, while nobody gives the dealer and a party the "
+               "other's words; not whoever operates the machines" +
+               others;
+      }
       return "everyone who sees messages or results; not whoever operates the machines" + others;
   }
 }

@@ -78,6 +78,12 @@ std::string released_by_parties(const PrivacyReport& report, const VerticalTrust
         "In run '{}' each of {} parties sent its columns of the records, in batches of at most {}, to {}. ",
         report.run_id, vertical.parties, report.batch, recipients_of(report.trust));
   }
+  if (vertical.on_shares) {
+    return fmt::format(
+        "In run '{}' {} parties opened the gradient sum of all {} records {} time(s), and sent what they computed to "
+        "{}. ",
+        report.run_id, vertical.parties, report.batch, report.losses.releases, recipients_of(report.trust));
+  }
   return fmt::format(
       "In run '{}' each of {} parties took part in at most {} release(s), {}, computed from its columns of a batch of "
       "at most {} {}(s), and sent embeddings of {} records to {}. ",

@@ -9,6 +9,7 @@
 #include "core/check.hpp"
 #include "core/text/limits.hpp"
 #include "privacy/accounting/in_words.hpp"
+#include "privacy/shares/shared_gaussian.hpp"
 
 namespace starling {
 
@@ -108,6 +109,12 @@ std::string of_pairs(const PairsTrust& pairs, bool keys_signed) {
 
 std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
   const char* how = noise ? "with noise" : "without noise";
+  if (vertical.on_shares) {
+    return fmt::format(
+        "the other parties as additive shares, which are uniform words to each of them; sums over all "
+        "records, {}, are opened to the party whose columns they are of{}",
+        how, noise ? "; whoever reads the run directory gets the parties' models besides" : "");
+  }
   if (vertical.baseline_central) return "whoever operates rank 0, without noise";
   if (vertical.labels_known_to_all) {
     return fmt::format(
@@ -116,6 +123,31 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
   }
   return fmt::format("rank 0, {0}, which sends each party the derivatives of the loss by its embeddings, {0}{1}", how,
                      noise ? "; whoever reads the run directory gets the parties' networks besides" : "");
+}
+
+/// Statement on learning on shares.
+std::string of_shares(const VerticalTrust& vertical) {
+  std::string text =
+      "All parties and rank 0, the dealer, must follow the protocol: it protects from those who look, not from those "
+      "who send other words than they should. If the dealer and a party pool what they have, the columns of all "
+      "parties are open to them. Rank 0 relays the public keys, and could read the words of parties if it gave out "
+      "keys of its own. ";
+  if (!vertical.collusion.empty()) {
+    text +=
+        "The record that is protected is all of it: the columns of all parties, and the label. The figures hold "
+        "against each party, and against the dealer";
+    for (const Collusion& each : vertical.collusion) {
+      if (each.clients < 2) continue;
+      text += fmt::format(
+          "; against {} parties that pool what they know a record pays at most mu = {} (epsilon = {} "
+          "with delta = {})",
+          each.clients, upper(each.record.mu.value_or(infinity)), upper(each.record.epsilon), upper(each.record.delta));
+    }
+    text += ". ";
+  } else {
+    text += "Without noise the sums themselves say something of single records. ";
+  }
+  return text + "Not covered: which records take part (parties match the ids of their records before the run). ";
 }
 
 /// Statement on vertical learning without protection.
@@ -225,6 +257,19 @@ std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t client
   return result;
 }
 
+std::vector<Collusion> collusions_on_shares(const PrivacyLoss& record, std::int64_t parties) {
+  std::vector<Collusion> result;
+  for (std::int64_t colluding = 1; colluding <= parties; ++colluding) {
+    Collusion each{colluding, record};
+    each.record.renyi.reset();
+    const double mu = *record.mu * loss_by_collusion(parties, colluding);
+    each.record.mu = mu;
+    each.record.epsilon = gaussian_epsilon(mu, record.delta);
+    result.push_back(each);
+  }
+  return result;
+}
+
 PrivacyLoss loss_in_clients(const PrivacyLoss& record, std::int64_t clients) {
   check(clients >= 1, "{} clients with data of somebody: must be at least 1.", clients);
   PrivacyLoss all = record;
@@ -271,6 +316,7 @@ std::string recipients_of(const Trust& trust) {
 }
 
 std::string statement_of(const Trust& trust, PrivacyUnit unit) {
+  if (trust.vertical && trust.vertical->on_shares) return of_shares(*trust.vertical);
   if (trust.vertical) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
     return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical, unit);

@@ -71,12 +71,19 @@ struct VerticalTrust {
   std::int64_t local_steps = 1;      ///< E: gradients that a party's network learns from in a round
   bool baseline_central = false;     ///< parties send raw columns in place of embeddings; nothing is protected
   std::int64_t person_rows = 1;      ///< rows of a person in a round, under unit person
+  /// Parties learn on additive shares, with client 0 as dealer, who has no data. Sums over all records are opened, each
+  /// to the party with the columns. A release covers the columns of all parties and the label.
+  bool on_shares = false;
+  std::vector<Collusion> collusion = {};  ///< on shares: of parties that pool their noise. The statement fills it in
   /// The loss of a record whose columns all parties hold (and client 0 a label that its releases protect). The
   /// statement fills it in.
   PrivacyLoss in_all_parties = {};
   /// Clients whose releases are computed from data of their own: the parties, and client 0 where labels are not known
   /// to all.
-  [[nodiscard]] std::int64_t holders() const { return parties + (labels_known_to_all ? 0 : 1); }
+  [[nodiscard]] std::int64_t holders() const {
+    if (on_shares) return 1;  // each release covers all columns
+    return parties + (labels_known_to_all ? 0 : 1);
+  }
 };
 
 struct Trust {
@@ -100,6 +107,10 @@ struct Trust {
 /// do not protect. `record` is the loss without collusion; it must have a μ.
 [[nodiscard]] std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients,
                                                 std::int64_t of_rank_0);
+
+/// The loss of a record on shares against 1, …, K of K parties that pool their shares of the noise
+/// (privacy/shares/shared_gaussian.hpp). `record` is the loss against one; it must have a μ.
+[[nodiscard]] std::vector<Collusion> collusions_on_shares(const PrivacyLoss& record, std::int64_t parties);
 
 /// The loss of a person with one record at each of `clients` clients, where `record` is the loss by one of them:
 /// √clients · μ at the same δ; without a μ, ε and δ times `clients` (basic composition).

@@ -105,18 +105,20 @@ std::string RankKey::digest(const std::string& what, const std::string& content)
   return key_.commitment(sha256(what) + content);
 }
 
-std::string RankKey::broadcast(const std::string& text) {
-  const bool sends = agreement_.rank() == 0;
+std::string RankKey::broadcast(const std::string& text, int from) {
+  const bool sends = agreement_.rank() == from;
   std::string hidden = sends ? encrypted(text) : std::string();
-  std::string received = agreement_.broadcast(declare_public(sends ? hidden + tag_of(hidden) : std::string()));
+  const Public<std::string> shown = declare_public(sends ? hidden + tag_of(hidden) : std::string());
+  std::string received =
+      from == 0 ? agreement_.broadcast(shown) : agreement_.all_gather(shown)[static_cast<std::size_t>(from)];
   if (tags_) {
     agreement_.together([&] {
       const std::size_t behind = received.size() - std::min(received.size(), 2 * bytes_of_key);
       hidden = received.substr(0, behind);
       check<FailureError>(received.substr(behind) == tag_of(hidden),
-                          "a text from rank 0 came changed to rank {}: somebody between them changes messages. Do not "
+                          "a text from rank {} came changed to rank {}: somebody between them changes messages. Do not "
                           "go on before you know who.",
-                          agreement_.rank());
+                          from, agreement_.rank());
       received = hidden;
     });
   }

@@ -22,9 +22,9 @@ class RankKey {
   explicit RankKey(Agreement& agreement, const Introductions* introductions = nullptr);
   /// Keyed BLAKE2b of `what` and `content`: 64 hexadecimal digits, equal for equal texts alone.
   [[nodiscard]] std::string digest(const std::string& what, const std::string& content) const;
-  /// Rank 0's text, everywhere, encrypted on its way (ChaCha20, a keystream for each text). **Collective.** Throws
-  /// FailureError for one that was changed, where members have introduced themselves.
-  [[nodiscard]] std::string broadcast(const std::string& text);
+  /// The text of one rank, by default rank 0's, everywhere, encrypted on its way (ChaCha20, a keystream for each text).
+  /// **Collective.** Throws FailureError for one that was changed, where members have introduced themselves.
+  [[nodiscard]] std::string broadcast(const std::string& text, int from = 0);
 
  private:
   [[nodiscard]] std::string encrypted(std::string text) const;

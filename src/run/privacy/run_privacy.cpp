@@ -143,7 +143,9 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   }
   if (facts_.trust && !facts_.pairs)
     run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
-  if (facts_.vertical) {
+  if (facts_.vertical && facts_.vertical->on_shares) {
+    run.parameters += fmt::format(" protocol=shares parties={}", facts_.vertical->parties);
+  } else if (facts_.vertical) {
     run.parameters +=
         fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",
                     facts_.vertical->parties, facts_.vertical->local_steps);

@@ -47,6 +47,9 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
     report.trust.aggregated = true;  // by a fusion centre: nobody is trusted, or nothing protected
     report.trust.vertical = facts_.vertical;
     if (facts_.vertical->baseline_central) report.losses.claim_nothing();
+    if (facts_.vertical->on_shares && report.own().mu && std::isfinite(report.own().epsilon)) {
+      report.trust.vertical->collusion = collusions_on_shares(report.own(), facts_.vertical->parties);
+    }
     report.trust.vertical->in_all_parties = loss_in_clients(report.own(), facts_.vertical->holders());
     return;
   }

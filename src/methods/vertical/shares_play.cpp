@@ -1,0 +1,170 @@
+#include "shares_play.hpp"
+
+#include <utility>
+
+#include "net/peers/peers.hpp"
+#include "net/root/root.hpp"
+#include "output/figures/vertical_record.hpp"
+#include "privacy/mechanism/masking.hpp"
+#include "run/results/run_results.hpp"
+#include "saved_parts.hpp"
+
+namespace starling {
+
+namespace {
+
+class SharesPlay final : public Play {
+ public:
+  SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting);
+
+  [[nodiscard]] Recording recording() override;
+  void add_observers(std::vector<Observer*>& /*observers*/, KeptParts& parts) override {
+    parts.add("rounds", *protocol_);
+  }
+  void run(const std::vector<Observer*>& observers) override { protocol_->run(observers); }
+  [[nodiscard]] RoundsEnd end() override { return RoundsEnd::in_step(protocol_->done(), rule_.steps().rounds); }
+  [[nodiscard]] const RoundView& view() const override { return *protocol_; }
+  [[nodiscard]] TimeShares time_shares() const override { return protocol_->time_shares(); }
+  [[nodiscard]] Released<Columns> final_models() override { return protocol_->models(); }
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  void complete_summary(Summary& summary) override;
+
+ private:
+  /// The keys of this rank's clients with all others. **Collective.**
+  [[nodiscard]] ShareKeys agree_on_keys(const std::vector<SharedData>& data);
+  /// The networks that stand for the parties' models and the sum of their scores, by client.
+  [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> networks() const;
+  void count_evaluation(Summary& summary);
+
+  const BegunRun begun_;
+  RunContext& run_ = begun_.context;
+  const Method& method_;
+  VerticalSetting& setting_;
+  const SharesRule& rule_ = *setting_.shares;
+  Root root_;
+  Root evaluation_;
+  Peers peers_;
+  std::optional<SharedLearning> protocol_;
+};
+
+SharesPlay::SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting)
+    : begun_(begun),
+      method_(method),
+      setting_(setting),
+      root_(run_.world, *run_.inputs.layout),
+      evaluation_(run_.world, *run_.inputs.layout),
+      peers_(run_.world, *run_.inputs.layout) {
+  const SharesTerms& terms = rule_.terms();
+  std::vector<SharedData> data;
+  run_.agreement.together([&] {
+    const auto first = terms.shape.columns.begin() + static_cast<std::ptrdiff_t>(setting.first_party());
+    const std::vector<std::size_t> own(first, first + static_cast<std::ptrdiff_t>(setting.party_count()));
+    data = shared_data(*setting.data.stream, setting.first_party(), own, terms.labels_at, *setting.loss);
+  });
+  ShareKeys keys = agree_on_keys(data);
+  auto& mechanism = dynamic_cast<SharedGaussian&>(begun.privacy->protection());
+  run_.agreement.together([&] {
+    protocol_.emplace(
+        root_, evaluation_, peers_, begun.privacy->accounts(), mechanism,
+        [privacy = begun.privacy](Round t) { return privacy->price_at(0, t); }, begun.privacy->keys(), std::move(keys),
+        terms, data, *setting.loss, rule_.steps());
+  });
+  run_.notes.push_back(rule_.in_words());
+  if (!mechanism.terms().noisy) return;
+  run_.notes.push_back(rule_.outlook(mechanism.deviation(begun.privacy->prices().range().most)));
+}
+
+/// **Collective.**
+ShareKeys SharesPlay::agree_on_keys(const std::vector<SharedData>& data) {
+  std::vector<MaskKey> own;
+  std::vector<MaskKey::Bytes> public_keys;
+  const Client first = run_.inputs.first_client();
+  const Secret<Vector> nothing;
+  run_.agreement.together([&] {
+    std::size_t party = 0;
+    for (std::size_t k = 0; k < begun_.privacy->keys().size(); ++k) {
+      const bool dealer = first + static_cast<Client>(k) == 0;
+      const SharedData* const held = dealer ? nullptr : &data[party++];
+      own.push_back(DataKeys::of(begun_.privacy->keys()[k], begun_.run_id, held == nullptr ? nothing : held->rows,
+                                 held == nullptr ? nothing : held->labels));
+    }
+  });
+  public_keys =
+      received_keys(own, [&](const std::string& text) { return run_.agreement.all_gather(declare_public(text)); });
+  std::optional<ShareKeys> keys;
+  run_.agreement.together([&] {
+    if (!own.empty()) {
+      OwnersFile::replace(begun_.directory.private_folder(run_.world.rank()) + "/share-keys",
+                          Secret<std::string>(list_of_keys(public_keys, "shares")));
+    }
+    keys.emplace(own, first, public_keys);
+  });
+  return std::move(*keys);
+}
+
+Recording SharesPlay::recording() {
+  return {
+      rule_.steps().rounds, who_is_recorded(1, {}, method_.dimension()),
+      Scores::none,         {},
+      Models::one_for_all,  {{"aggregated", "yes"}, {"parties", std::to_string(run_.inputs.layout->clients() - 1)}}};
+}
+
+void SharesPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
+  run_.agreement.together([&] { write_out_of_range(begun_.directory, run_.world.rank(), protocol_->clipped()); });
+  summary.clients = run_.inputs.layout->clients() - 1;
+  summary.learned = true;
+  summary.classifies = setting_.loss->classifies();
+  LocalResults local = local_results(run_, method_, *this, std::move(models), nullptr);
+  local.edges = root_.edge_traffic();
+  const std::vector<EdgeTraffic> between = peers_.edge_traffic();
+  local.edges.insert(local.edges.end(), between.begin(), between.end());
+  local.wire = root_.wire_traffic();
+  local.wire.messages += peers_.wire_traffic().messages;
+  local.wire.bytes += peers_.wire_traffic().bytes;
+  if (setting_.held_out && end.stopped)
+    run_.notes.emplace_back("metrics on --test: left out, since the run was stopped");
+  if (setting_.held_out && !end.stopped) {
+    const auto predict = [this](const auto& look) { return protocol_->predict(*setting_.held_out->stream, look); };
+    local.test.emplace(run_.first_rank() ? 1 : 0, score_held_out(run_, setting_, predict, summary));
+  }
+  gather_results(run_.agreement, local, run_.metrics_policy(), false, summary);
+  if (run_.first_rank()) set_one_model(summary, local.models.value()[0]);
+  count_evaluation(summary);
+}
+
+void SharesPlay::count_evaluation(Summary& summary) {
+  std::int64_t own = 0;
+  for (const EdgeTraffic& edge : evaluation_.edge_traffic()) own += edge.bytes;
+  summary.part<RunTraffic>().evaluation_bytes += run_.agreement.sum(declare_public(own));
+}
+
+void SharesPlay::complete_summary(Summary& summary) {
+  SavedParts(begun_, setting_, Clip()).save(summary, networks());
+}
+
+/// A network of a party has its weights and an intercept; that of the head, which adds the scores, comes from the rank
+/// that knows how labels are read, if all parts go into one file.
+std::vector<std::pair<Client, Released<Vector>>> SharesPlay::networks() const {
+  std::vector<std::pair<Client, Released<Vector>>> networks;
+  const bool head =
+      SavedParts(begun_, setting_, Clip()).are_shared() ? setting_.knows_labels(run_.first_rank()) : run_.first_rank();
+  if (head) {
+    Vector sum(rule_.terms().shape.parties() + 1, 1.0);
+    sum.back() = 0;
+    networks.emplace_back(0, declare_public(std::move(sum)));
+  }
+  for (auto& [client, part] : protocol_->parts()) {
+    networks.emplace_back(client, part);
+    if (static_cast<std::size_t>(client - 1) == rule_.terms().labels_at) continue;
+    networks.back().second.update([](Vector& weights) { weights.push_back(0); });
+  }
+  return networks;
+}
+
+}  // namespace
+
+std::unique_ptr<Play> make_shares_play(const BegunRun& begun, const Method& method, VerticalSetting& setting) {
+  return std::make_unique<SharesPlay>(begun, method, setting);
+}
+
+}  // namespace starling

@@ -1,0 +1,120 @@
+#include "shares_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/ranges.h>
+
+#include "core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double ball_of_models = 3;  // B
+constexpr int slope_degree = 7;
+constexpr double momentum_of_steps = 0.8;
+constexpr double largest_label = 3;  // Y, in deviations of a standardised label
+constexpr int most_fraction_bits = 20;
+constexpr double bits_of_sums = 60;
+
+double slope_of(const TargetLoss& loss, double score, double label) {
+  const Vector scores{score};
+  const Vector labels{label};
+  Vector derivative(1);
+  loss.derivative(scores, labels, derivative);
+  return derivative[0];
+}
+
+/// Whether the slope is linear in the score.
+bool is_linear(const TargetLoss& loss, double scale) {
+  return std::abs(slope_of(loss, scale, 0) - scale * slope_of(loss, 1, 0)) < 1e-9 * scale;
+}
+
+}  // namespace
+
+SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t records,
+                       std::size_t labels_at, Round rounds) {
+  terms_.shape = {records, std::move(columns), slope_degree};
+  terms_.labels_at = labels_at;
+  terms_.residual = !loss.classifies();
+  terms_.label_bound = terms_.residual ? largest_label : 1;
+  for (std::size_t k = 0; k < terms_.shape.columns.size(); ++k) {
+    // Half of the mean square of the norm of (x, 1), for standardised columns.
+    const double squares = static_cast<double>(terms_.shape.columns[k] + (k == labels_at ? 0 : 1));
+    terms_.row_bounds.push_back(std::sqrt(squares / 2));
+  }
+  for (const double bound : terms_.row_bounds) terms_.balls.push_back(ball_of_models * bound / row_bound());
+  const double scale = terms_.argument_scale();
+  if (terms_.residual && is_linear(loss, scale)) terms_.shape.degree = 1;
+  // Of two classes the slope is σ(z) less the label: that of label 0 (−1 of the loss) is σ(z).
+  const auto slope = [&loss, scale, own = terms_.residual ? 0.0 : -1.0](double u) {
+    return slope_of(loss, u * scale, own);
+  };
+  const auto fit = [&](int bits) {
+    terms_.fraction_bits = bits;
+    terms_.slope = std::make_shared<SlopePolynomial>(slope, terms_.shape.degree, bits);
+  };
+  fit(most_fraction_bits);
+  const double most = std::ldexp(static_cast<double>(terms_.most_slope()), -most_fraction_bits);
+  const double used = std::log2(static_cast<double>(records) * most * row_bound());
+  const int bits = static_cast<int>(std::floor((bits_of_sums - used) / 2));
+  check(bits >= 12, "{} records of {} columns: their sums do not fit into 64 bits. Take fewer records.", records,
+        terms_.shape.all_columns());
+  if (bits < most_fraction_bits) fit(bits);
+  steps_.rounds = rounds;
+  steps_.momentum = momentum_of_steps;
+  steps_.step = scale / (terms_.slope->steepest() * row_bound() * row_bound());  // 1 / (the largest curvature)
+  unit_ = terms_.residual ? std::abs(slope_of(loss, 1, 0)) : 1;
+}
+
+/// R.
+double SharesRule::row_bound() const {
+  double squares = 0;
+  for (const double bound : terms_.row_bounds) squares += bound * bound;
+  return std::sqrt(squares);
+}
+
+std::unique_ptr<Protection> SharesRule::protection(ReleaseSettings settings, bool noisy) const {
+  const SharedSumTerms sums = terms_.sum_terms(noisy);
+  settings.clip = static_cast<double>(sums.most_slope) * sums.row_bound * sums.step;
+  return std::make_unique<SharedGaussian>(settings, sums);
+}
+
+std::string SharesRule::in_words() const {
+  std::vector<std::string> bounds;
+  for (const double bound : terms_.row_bounds) bounds.push_back(fmt::format("{:.3g}", bound));
+  return fmt::format(
+      "{} rounds over all {} records; rows of the parties are clipped to {} (columns are taken to be standardised), "
+      "their models to |w| <= {:g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
+      "counts in the sensitivity; steps of {:.3g} with momentum {:g}, and the mean of the models of the second half",
+      steps_.rounds, terms_.shape.records, fmt::join(bounds, ", "), ball_of_models, terms_.slope->degree(),
+      terms_.slope->error(), steps_.step, steps_.momentum);
+}
+
+// docs/methods/shares.md, "The outlook": measured on subsets of a real table.
+std::string SharesRule::outlook(double deviation) const {
+  if (deviation == 0) return "";
+  const double columns = std::sqrt(static_cast<double>(terms_.shape.all_columns()));
+  const double rounds = std::sqrt(static_cast<double>(std::max<Round>(steps_.rounds, 1)));
+  const double noise = deviation * columns / (rounds * unit_);
+  const auto text = [noise, this](const char* classes, const char* numbers) {
+    return fmt::format("outlook: the noise left after all rounds is {:.2g} of a typical slope: {}", noise,
+                       terms_.residual ? numbers : classes);
+  };
+  if (noise < 0.02) return text("expect nearly the AUC of a run without noise", "expect nearly the fit without noise");
+  if (noise < 0.08) return text("expect an AUC up to 4 points below that without noise", "expect a little less fit");
+  if (noise < 0.3) {
+    return text("expect an AUC some 4 to 10 points below that without noise; more records or a larger price help",
+                "expect much less fit than without noise; more records or a larger price help");
+  }
+  if (noise < 1) {
+    return text("expect an AUC not far above .5; it is hardly worth it. Take more records or a larger price",
+                "expect hardly any fit; it is hardly worth it. Take more records or a larger price");
+  }
+  return text("expect an AUC near .5; it is not worth it. Take more records or a larger price",
+              "expect no fit; it is not worth it. Take more records or a larger price");
+}
+
+}  // namespace starling

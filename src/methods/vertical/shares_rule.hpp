@@ -1,0 +1,40 @@
+/// The rule of `starling vertical --protocol shares`: all settings of a run from public numbers
+/// (docs/methods/shares.md, "The rule").
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loss/target_loss.hpp"
+#include "privacy/shares/share_holder.hpp"
+#include "protocol/vertical/shared_learning.hpp"
+
+namespace starling {
+
+class SharesRule {
+ public:
+  /// `columns` of each party count the column of ones at the party `labels_at`. Throws UsageError where sums do not fit
+  /// into 64 bits.
+  SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t records, std::size_t labels_at,
+             Round rounds);
+
+  [[nodiscard]] const SharesTerms& terms() const { return terms_; }
+  [[nodiscard]] const SharedSteps& steps() const { return steps_; }
+  /// The protection of the run's releases; `settings` have the prices.
+  [[nodiscard]] std::unique_ptr<Protection> protection(ReleaseSettings settings, bool noisy) const;
+  /// What the rule has set, in a sentence without a full stop.
+  [[nodiscard]] std::string in_words() const;
+  /// What will come of a run whose opened means have this noise, in a sentence without a full stop; empty without
+  /// noise.
+  [[nodiscard]] std::string outlook(double deviation) const;
+
+ private:
+  [[nodiscard]] double row_bound() const;
+
+  SharesTerms terms_;
+  SharedSteps steps_;
+  double unit_ = 1;  ///< size of a slope that matters
+};
+
+}  // namespace starling

@@ -1,0 +1,149 @@
+"""Vertical learning on shares: the same bits on any number of ranks and after a kill, the plain loop it stands for, privacy figures,
+predictions from the saved model, and what is refused."""
+
+import json
+import math
+import random
+import signal
+import unittest
+
+import numpy
+
+from harness import *
+
+UNUSABLE, UNREADABLE = 2, 3
+SHARES = ["--protocol", "shares", "--loss", "logistic", "--id", "id", "--label", "y"]
+NONE = ["--mechanism", "none"]
+GAUSSIAN = ["--mechanism", "gaussian", "--total-epsilon", "2", "--delta", "1e-5", "--noise-key", "seed"]
+COLUMNS = (2, 3, 1)
+
+
+def parties(count, kind, seed=1, score=lambda x: x.sum() / 2, number=False):
+    """{file: text} of so many records at three parties; the first has the labels. Rows stand in another order at each."""
+    draw = random.Random(seed)
+    x = numpy.array([[draw.gauss(0, 1) for _ in range(sum(COLUMNS))] for _ in range(count)])
+    y = [score(row) + draw.gauss(0, 0.3) for row in x]
+    texts, first = {}, 0
+    for k, width in enumerate(COLUMNS):
+        lines = ["id," + ("y," if k == 0 else "") + ",".join(f"c{k}{j}" for j in range(width))]
+        for i in sorted(range(count), key=lambda i: (i * (k + 1) * 7919) % count):
+            label = [f"{y[i]:.9f}" if number else f"{int(y[i] > 0)}"] if k == 0 else []
+            lines.append(",".join([f"{kind}{i}", *label, *(repr(float(v)) for v in x[i, first:first + width])]))
+        texts[f"{kind}-{k}.csv"] = "\n".join(lines) + "\n"
+        first += width
+    return texts
+
+
+def files(kind, count=3):
+    return ",".join(f"{kind}-{k}.csv" for k in range(count))
+
+
+class Shares(MethodCase):
+    command = "vertical"
+
+    def setUp(self):
+        super().setUp()
+        for name, text in {**parties(600, "train"), **parties(300, "test", 2)}.items():
+            self.write(name, text)
+
+    def model(self, output):
+        """Parameters of model.h5 by party."""
+        with h5py.File(self.folder / output / "model.h5") as file:
+            layers = [file[f"party/{k}/parameters/1-dense"] for k in range(1, 4)]
+            return [numpy.concatenate([layer[each][()].ravel() for each in ("weights", "bias")]) for layer in layers]
+
+    @needs_h5py
+    def test_the_same_bits_on_any_ranks(self):
+        """With noise, on ranks that host several parties, one each, and none."""
+        words = [*SHARES, "--clients", 3, "--parties", files("train"), "--test", files("test"), *GAUSSIAN, "--rounds", 16]
+        seen = []
+        for ranks in (1, 2, 4, 7):
+            summary = self.summary(words, f"on-{ranks}", ranks)
+            seen.append(([part.tobytes() for part in self.model(f"on-{ranks}")], bits(self.found(summary, "auc"))))
+        self.assertEqual(seen[1:], seen[:1] * 3)
+
+    @needs_h5py
+    def test_it_learns_what_a_plain_loop_learns(self):
+        """Without noise a model near the regression of the clipped rows, and nearly as good predictions."""
+        self.summary([*SHARES, "--clients", 3, "--parties", files("train"), "--test", files("test"), *NONE, "--networks", "shared"], "plain")
+        weights = numpy.concatenate([part[:-1] for part in self.model("plain")])
+        self.assertGreater(weights.min(), 0.3)  # all columns count alike
+        self.assertLess(weights.std(), 0.25 * weights.mean())
+
+    @needs_h5py
+    def test_a_killed_run_goes_on_to_the_same_bits(self):
+        words = [*SHARES, "--clients", 3, "--parties", files("train"), *GAUSSIAN, "--rounds", 24, "--checkpoint-every", 4]
+        self.summary(words, "whole", 2)
+        with interrupted("after rename /private/1/checkpoint-:2", signal.SIGKILL):
+            self.play([*words, "--output", "run"], 2)
+        self.assertFalse((self.folder / "run/summary.json").exists())
+        again = self.play(["--resume", "run"], 2)
+        self.assertEqual(again.code, 0, again)
+        self.assertIn("the run goes on after round", again.err)
+        self.assertEqual([part.tobytes() for part in self.model("run")], [part.tobytes() for part in self.model("whole")])
+        first, second = self.summary_in("whole"), self.summary_in("run")
+        self.assertEqual(first["privacy"]["mu"], second["privacy"]["mu"])
+
+    def test_the_total_is_what_was_asked_for(self):
+        """The whole record pays it once, whatever the number of parties; two that collude take off their noise."""
+        summary = self.summary([*SHARES, "--clients", 3, "--parties", files("train"), *GAUSSIAN[:-2]], "private")
+        privacy = summary["privacy"]
+        self.assertLessEqual(privacy["record_epsilon"], 2)
+        self.assertGreater(privacy["record_epsilon"], 1.99)
+        statement = " ".join((self.folder / "private/privacy.txt").read_text().split())
+        self.assertIn("Who is protected: a record: its columns at all parties, and its label.", statement)
+        mu = privacy["mu"]
+        against_two = float(re.search(r"against 2 parties that pool what they know a record pays at most mu = ([0-9.]+)", statement).group(1))
+        self.assertAlmostEqual(against_two, mu * math.sqrt(3 / 2), places=4)
+        self.assertTrue(any(note.startswith("outlook: ") for note in summary["notes"]))
+        ledgers = self.losses_in([self.folder / "private/private/0/ledger"])
+        self.assertEqual([ledgers[client]["record"] for client in (1, 2, 3)], [ledgers[1]["record"]] * 3)
+
+    def test_saved_parts_predict_what_the_run_said(self):
+        words = [*SHARES, "--parties", files("train"), "--test", files("test"), *GAUSSIAN]
+        summary = self.summary(words, "together", 4)
+        score = json.loads(self.run_alone(["score", "together", "--parties", files("test"), "--id", "id", "--label", "y", "--json"]).out)
+        self.assertAlmostEqual(self.found(score, "auc"), self.found(summary, "auc"), places=12)
+        self.assertGreater(self.found(summary, "auc"), 0.9)
+
+    def found(self, tree, key):
+        """The one number whose key ends so, in nested objects."""
+        if isinstance(tree, dict):
+            for name, value in tree.items():
+                if name.endswith(key) and isinstance(value, (int, float)):
+                    return value
+                inner = self.found(value, key)
+                if inner is not None:
+                    return inner
+        return None
+
+    def test_a_number_as_label(self):
+        for name, text in {**parties(600, "train", number=True), **parties(300, "test", 2, number=True)}.items():
+            self.write(name, text)
+        words = [*SHARES, "--loss", "squared", "--clients", 3, "--parties", files("train"), "--test", files("test"), *NONE]
+        summary = self.summary(words, "numbers")
+        self.assertGreater(self.found(summary, "r2"), 0.7)
+
+    def test_few_records_are_told_before_the_run(self):
+        for name, text in parties(60, "few").items():
+            self.write(name, text)
+        words = [*SHARES, "--clients", 3, "--parties", files("few"), *GAUSSIAN, "--total-epsilon", "0.3"]
+        result = self.play([*last_given(words), "--output", "few"])
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("expect an AUC near .5; it is not worth it", result.err)
+
+    def test_refusals(self):
+        words = [*SHARES, "--clients", 3, "--parties", files("train"), *NONE]
+        for more, text in ((["--batch", 5], "each round is over all records"), (["--head", "d-8-1"], "the model is linear"),
+                           (["--step", 0.1], "the rule sets the steps"), (["--quantiser", "scalar:4"], "words of 64 bits"),
+                           (["--labels", "head"], "the labels stay at a party"), (["--ignore", "7"], "--ignore with --protocol shares"),
+                           (["--label-source", "test-0.csv"], "labels are one party's secret")):
+            with self.subTest(more=more):
+                self.refused(UNUSABLE, [*words, *more], text)
+        self.refused(UNUSABLE, [*last_given([*words, "--loss", "softmax"])], "its slope is evaluated on shares")
+        self.refused(UNUSABLE, [*SHARES, "--parties", "train-0.csv", "--clients", 1, *NONE], "nobody to share with")
+        self.refused(UNUSABLE, ["--protocol", "shares", "--loss", "logistic", "--clients", 2, *NONE], "with a spectrum")
+
+
+if __name__ == "__main__":
+    unittest.main()
