@@ -175,6 +175,7 @@ struct RunTraffic {
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;
   std::int64_t evaluation_bytes = 0;
+  bool direct = false;  ///< clients send each other most messages, although rank 0 has a part of its own
 };
 
 /// Wall time.

@@ -1,5 +1,6 @@
 #include "shares_play.hpp"
 
+#include <map>
 #include <utility>
 
 #include "net/peers/peers.hpp"
@@ -34,6 +35,7 @@ class SharesPlay final : public Play {
   [[nodiscard]] ShareKeys agree_on_keys(const std::vector<SharedData>& data);
   /// The networks that stand for the parties' models and the sum of their scores, by client.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> networks() const;
+  [[nodiscard]] std::vector<EdgeTraffic> all_edges() const;
   void count_evaluation(Summary& summary);
 
   const BegunRun begun_;
@@ -110,14 +112,15 @@ Recording SharesPlay::recording() {
 }
 
 void SharesPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
-  run_.agreement.together([&] { write_out_of_range(begun_.directory, run_.world.rank(), protocol_->clipped()); });
+  run_.agreement.together([&] {
+    write_out_of_range(begun_.directory, run_.world.rank(),
+                       "rows and labels that were beyond their bounds, and clipped", protocol_->clipped());
+  });
   summary.clients = run_.inputs.layout->clients() - 1;
   summary.learned = true;
   summary.classifies = setting_.loss->classifies();
   LocalResults local = local_results(run_, method_, *this, std::move(models), nullptr);
-  local.edges = root_.edge_traffic();
-  const std::vector<EdgeTraffic> between = peers_.edge_traffic();
-  local.edges.insert(local.edges.end(), between.begin(), between.end());
+  local.edges = all_edges();
   local.wire = root_.wire_traffic();
   local.wire.messages += peers_.wire_traffic().messages;
   local.wire.bytes += peers_.wire_traffic().bytes;
@@ -132,14 +135,32 @@ void SharesPlay::summarise(Summary& summary, Released<Columns> models, const Rou
   count_evaluation(summary);
 }
 
+/// Ascending, those of `root_` and `peers_` as one.
+std::vector<EdgeTraffic> SharesPlay::all_edges() const {
+  std::map<std::pair<Client, Client>, EdgeTraffic> edges;
+  for (const auto& some : {root_.edge_traffic(), peers_.edge_traffic()}) {
+    for (const EdgeTraffic& edge : some) {
+      EdgeTraffic& all = edges[{edge.from, edge.to}];
+      all = {edge.from, edge.to, all.messages + edge.messages, all.bytes + edge.bytes};
+    }
+  }
+  std::vector<EdgeTraffic> list;
+  for (const auto& [ends, edge] : edges) list.push_back(edge);
+  return list;
+}
+
 void SharesPlay::count_evaluation(Summary& summary) {
   std::int64_t own = 0;
   for (const EdgeTraffic& edge : evaluation_.edge_traffic()) own += edge.bytes;
+  summary.part<RunTraffic>().direct = true;
   summary.part<RunTraffic>().evaluation_bytes += run_.agreement.sum(declare_public(own));
 }
 
 void SharesPlay::complete_summary(Summary& summary) {
   SavedParts(begun_, setting_, Clip()).save(summary, networks());
+  // Of what nobody knows nothing is withheld.
+  std::erase_if(summary.withheld, [](const std::string& key) { return key != "accuracy"; });
+  if (!setting_.held_out) std::erase(summary.withheld, "accuracy");
 }
 
 /// A network of a party has its weights and an intercept; that of the head, which adds the scores, comes from the rank

@@ -122,7 +122,9 @@ void VerticalPlay::add_observers(std::vector<Observer*>& observers, KeptParts& p
 void VerticalPlay::write_files_of_parties() {
   run_.agreement.together([&] {
     if (rounds_) rounds_->flush();
-    write_out_of_range(begun_.directory, run_.world.rank(), protocol_.out_of_range());
+    write_out_of_range(begun_.directory, run_.world.rank(),
+                       "embeddings and gradients of records that were out of range, and so 0",
+                       protocol_.out_of_range());
   });
 }
 

@@ -97,10 +97,10 @@ void write_networks(const RunDirectory& directory, int rank,
   }
 }
 
-void write_out_of_range(const RunDirectory& directory, int rank,
+void write_out_of_range(const RunDirectory& directory, int rank, const std::string& what,
                         const std::vector<std::pair<Client, Secret<std::int64_t>>>& counts) {
   if (counts.empty()) return;
-  Secret<std::string> text("# embeddings and gradients of records that were out of range, and so 0\nclient,times\n");
+  Secret<std::string> text(fmt::format("# {}\nclient,times\n", what));
   for (const auto& [client, count] : counts) {
     const Client party = client;  // Clang 14 captures no structured binding
     text.update([party](std::string& lines, std::int64_t times) { lines += fmt::format("{},{}\n", party, times); },

@@ -52,9 +52,9 @@ class RoundsRecorder final : public Observer {
 void write_networks(const RunDirectory& directory, int rank,
                     const std::vector<std::pair<Client, Released<Vector>>>& blocks);
 
-/// Writes the counts of out-of-range records of this rank's parties to private/<rank>/out-of-range.csv, which only the
-/// owner can read. Throws FailureError.
-void write_out_of_range(const RunDirectory& directory, int rank,
+/// Writes counts of this rank's parties to private/<rank>/out-of-range.csv, which only the owner can read; `what` says
+/// what was counted. Throws FailureError.
+void write_out_of_range(const RunDirectory& directory, int rank, const std::string& what,
                         const std::vector<std::pair<Client, Secret<std::int64_t>>>& counts);
 
 }  // namespace starling

@@ -55,7 +55,7 @@ void add_traffic(const Summary& summary, Json& json) {
          {"evaluation_bytes", traffic.evaluation_bytes}};
   if (const auto* const bits = summary.find<MessageBits>()) {
     add_bits(*bits, static_cast<double>(summary.rounds), all);
-  } else if (summary.aggregated) {
+  } else if (summary.aggregated && !traffic.direct) {
     add_bytes_per_round(summary, all);
   }
 }
@@ -81,7 +81,9 @@ std::optional<std::size_t> edges_of(const SummaryView& summary) {
 
 std::string traffic_rows(const SummaryView& summary) {
   const std::size_t edges = edges_of(summary).value_or(0);
-  const std::string where = summary.flag("aggregated")
+  const bool all_by_root =
+      summary.has("traffic.uplink_bytes_per_round") || summary.has("traffic.uplink_bits_per_round");
+  const std::string where = summary.flag("aggregated") && all_by_root
                                 ? "to and from the aggregator, client 0"
                                 : fmt::format("over {} edges", edges_of(summary) ? std::to_string(edges) : "many");
   std::string text = table_row(
