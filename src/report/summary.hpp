@@ -175,8 +175,10 @@ struct RunTraffic {
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;
   std::int64_t evaluation_bytes = 0;
-  bool direct = false;  ///< clients send each other most messages, although rank 0 has a part of its own
 };
+
+/// A part of runs whose clients send each other most messages directly, although rank 0 has a part of its own.
+struct DirectMessages {};
 
 /// Wall time.
 struct RunTimes {

@@ -7,6 +7,7 @@
 #include "net/root/root.hpp"
 #include "output/figures/vertical_record.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "run/identity/introductions.hpp"
 #include "run/results/run_results.hpp"
 #include "saved_parts.hpp"
 
@@ -91,8 +92,8 @@ ShareKeys SharesPlay::agree_on_keys(const std::vector<SharedData>& data) {
                                  held == nullptr ? nothing : held->labels));
     }
   });
-  public_keys =
-      received_keys(own, [&](const std::string& text) { return run_.agreement.all_gather(declare_public(text)); });
+  public_keys = received_keys(
+      own, relay_of(run_.agreement, run_.inputs.introductions.get(), "public keys of shares in run " + begun_.run_id));
   std::optional<ShareKeys> keys;
   run_.agreement.together([&] {
     if (!own.empty()) {
@@ -152,7 +153,7 @@ std::vector<EdgeTraffic> SharesPlay::all_edges() const {
 void SharesPlay::count_evaluation(Summary& summary) {
   std::int64_t own = 0;
   for (const EdgeTraffic& edge : evaluation_.edge_traffic()) own += edge.bytes;
-  summary.part<RunTraffic>().direct = true;
+  summary.add(DirectMessages());
   summary.part<RunTraffic>().evaluation_bytes += run_.agreement.sum(declare_public(own));
 }
 

@@ -126,12 +126,14 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
 }
 
 /// Statement on learning on shares.
-std::string of_shares(const VerticalTrust& vertical) {
+std::string of_shares(const VerticalTrust& vertical, bool keys_signed) {
   std::string text =
       "All parties and rank 0, the dealer, must follow the protocol: it protects from those who look, not from those "
       "who send other words than they should. If the dealer and a party pool what they have, the columns of all "
-      "parties are open to them. Rank 0 relays the public keys, and could read the words of parties if it gave out "
-      "keys of its own. ";
+      "parties are open to them. ";
+  text += keys_signed ? "Rank 0 relays the public keys, which their owners signed. "
+                      : "Rank 0 relays the public keys, and could read the words of parties if it gave out keys of its "
+                        "own: compare by another way the fingerprints in private/<rank>/share-keys. ";
   if (!vertical.collusion.empty()) {
     text +=
         "The record that is protected is all of it: the columns of all parties, and the label. The figures hold "
@@ -316,7 +318,7 @@ std::string recipients_of(const Trust& trust) {
 }
 
 std::string statement_of(const Trust& trust, PrivacyUnit unit) {
-  if (trust.vertical && trust.vertical->on_shares) return of_shares(*trust.vertical);
+  if (trust.vertical && trust.vertical->on_shares) return of_shares(*trust.vertical, trust.keys_signed);
   if (trust.vertical) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
     return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical, unit);
