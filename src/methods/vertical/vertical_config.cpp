@@ -439,11 +439,12 @@ Manual vertical_manual() {
           "usage, 3 data, 4 "
           "nothing done since no party's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
           "safe.",
-      .examples = {"mpirun -n 3 starling vertical --protocol shares --parties a.csv,b.csv --id id --loss logistic "
-                   "--mechanism gaussian --total-epsilon 1 --delta 1e-5",
-                   "mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
-                   "--mechanism none",
-                   "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
+      .examples = {
+          "mpirun -n 3 starling vertical --protocol shares --parties guest.csv,host.csv --id id --mechanism gaussian "
+          "--total-epsilon 1 --loss logistic",
+          "mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
+          "--mechanism none",
+          "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #include "privacy/shares/share_keys.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/digest.hpp"

@@ -16,6 +16,7 @@
 
 #include "core/boundary.hpp"
 #include "privacy/keys/keys.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/shares/ring.hpp"
 
