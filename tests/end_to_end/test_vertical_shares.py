@@ -124,13 +124,21 @@ class Shares(MethodCase):
         summary = self.summary(words, "numbers")
         self.assertGreater(self.found(summary, "r2"), 0.7)
 
+    def test_a_budget_stops_all_parties_together(self):
+        words = [*SHARES, "--clients", 3, "--parties", files("train"), "--mechanism", "gaussian", "--epsilon", 0.2, "--delta", "1e-5",
+                 "--budget", 0.5, "--budget-unit", "record", "--ledger", "ledger-{client}"]
+        summary = self.summary(words, "limited", 2)
+        self.assertLessEqual(summary["privacy"]["record_epsilon"], 0.5)
+        self.assertLess(summary["privacy"]["budget"]["stopped_after_round"], 64)
+        self.assertEqual(summary["privacy"]["budget"]["stopped_clients"], 3)
+
     def test_few_records_are_told_before_the_run(self):
         for name, text in parties(60, "few").items():
             self.write(name, text)
         words = [*SHARES, "--clients", 3, "--parties", files("few"), *GAUSSIAN, "--total-epsilon", "0.3"]
         result = self.play([*last_given(words), "--output", "few"])
         self.assertEqual(result.code, 0, result)
-        self.assertIn("expect an AUC near .5; it is not worth it", result.err)
+        self.assertIn("expect one near .5; it is not worth it", result.err)
 
     def test_refusals(self):
         words = [*SHARES, "--clients", 3, "--parties", files("train"), *NONE]

@@ -106,15 +106,21 @@ std::string SharesRule::outlook(double deviation) const {
   if (noise < 0.02) return text("expect nearly the AUC of a run without noise", "expect nearly the fit without noise");
   if (noise < 0.08) return text("expect an AUC up to 4 points below that without noise", "expect a little less fit");
   if (noise < 0.3) {
-    return text("expect an AUC some 4 to 10 points below that without noise; more records or a larger price help",
-                "expect much less fit than without noise; more records or a larger price help");
+    return text(
+        "where columns say little (an AUC of .75 without noise) expect one 4 to 10 points lower, else less of a loss",
+        "expect less fit than without noise. More records or a larger price help");
   }
   if (noise < 1) {
-    return text("expect an AUC not far above .5; it is hardly worth it. Take more records or a larger price",
-                "expect hardly any fit; it is hardly worth it. Take more records or a larger price");
+    return text(
+        "where columns say little (an AUC of .75 without noise) expect one near .6; it is hardly worth it. Take more "
+        "records or a larger price",
+        "expect hardly any fit; it is hardly worth it. Take more records or a larger price");
   }
-  return text("expect an AUC near .5; it is not worth it. Take more records or a larger price",
-              "expect no fit; it is not worth it. Take more records or a larger price");
+  return text(
+      "where columns say little (an AUC of .75 without noise) expect one near .5; it is not worth it. Take more "
+      "records "
+      "or a larger price",
+      "expect no fit; it is not worth it. Take more records or a larger price");
 }
 
 }  // namespace starling

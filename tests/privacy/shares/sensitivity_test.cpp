@@ -1,0 +1,105 @@
+// The sensitivity that shared sums are priced by, against the worst records; and the faults that would break it.
+#include <cmath>
+#include <random>
+
+#include "privacy/shares/share_holder.hpp"
+#include "support/testing.hpp"
+
+namespace starling::sensitivity_test {
+
+SharesTerms terms_of(bool residual) {
+  SharesTerms terms;
+  terms.shape = {1, {3, 2}, 7};
+  terms.row_bounds = {1.5, 2};
+  terms.balls = {1, 1.25};
+  terms.residual = residual;
+  terms.label_bound = residual ? 3 : 1;
+  const double scale = terms.argument_scale();
+  terms.slope = std::make_shared<SlopePolynomial>(
+      [=](double u) { return residual ? std::clamp(u * scale, -1.0, 1.0) : 1 / (1 + std::exp(-u * scale)); }, 7, 20);
+  return terms;
+}
+
+/// L2 norm of the integers s x of one record, for the worst truncation of its slope. `bounds` clip its rows.
+double part_of(const SharesTerms& terms, const std::vector<double>& bounds, const std::vector<Vector>& record,
+               double label, const std::vector<Vector>& model) {
+  std::int64_t argument = 0;
+  double squares = 0;
+  for (std::size_t k = 0; k < record.size(); ++k) {
+    const SharedRows row = shared_rows(record[k], record[k].size(), k == 0, bounds[k], terms.fraction_bits);
+    double score = terms.residual && k == 0 ? -std::clamp(label, -terms.label_bound, terms.label_bound) : 0;
+    for (std::size_t j = 0; j < row.numbers.size(); ++j) {
+      score += row.numbers[j] * model[k][j];
+      squares += std::ldexp(row.numbers[j], terms.fraction_bits) * std::ldexp(row.numbers[j], terms.fraction_bits);
+    }
+    const auto limit = static_cast<double>(terms.most_argument(k));
+    argument +=
+        static_cast<std::int64_t>(std::clamp(std::nearbyint(score / terms.argument_scale() * 32768), -limit, limit));
+  }
+  const double slope =
+      static_cast<double>(terms.slope->at(argument)) - (terms.residual ? 0 : std::ldexp(label, terms.fraction_bits));
+  return std::max(std::abs(slope), std::abs(slope + 1)) * std::sqrt(squares);
+}
+
+struct Worst {
+  double part = 0;       ///< largest of a record
+  double unbounded = 0;  ///< the same with the clip of the second party forgotten
+};
+
+/// Over random models on their balls, and records that point along them or anywhere, of any length.
+Worst worst_of(const SharesTerms& terms) {
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  Worst worst;
+  for (int trial = 0; trial < 4000; ++trial) {
+    std::vector<Vector> model(2);
+    std::vector<Vector> record(2);
+    for (std::size_t k = 0; k < 2; ++k) {
+      double squares = 0;
+      for (std::size_t j = 0; j < terms.shape.columns[k]; ++j) {
+        model[k].push_back(normal(random));
+        squares += model[k][j] * model[k][j];
+      }
+      const double length = std::pow(10.0, static_cast<double>(random() % 6)) * (random() % 2 == 0 ? 1 : -1);
+      for (double& w : model[k]) w *= terms.balls[k] / std::sqrt(squares);
+      for (const double w : model[k]) record[k].push_back(trial % 3 == 0 ? normal(random) : length * w);
+    }
+    for (const double label : {-5.0, 0.0, 1.0, 5.0}) {
+      if (!terms.residual && label != 0 && label != 1) continue;
+      worst.part = std::max(worst.part, part_of(terms, terms.row_bounds, record, label, model));
+      worst.unbounded = std::max(worst.unbounded, part_of(terms, {terms.row_bounds[0], 1e3}, record, label, model));
+    }
+  }
+  return worst;
+}
+
+class SharedSensitivity : public testing::TestWithParam<bool> {};
+
+/// No record moves the sums by more than S R, some come near, and without the clip of one party some move them further.
+TEST_P(SharedSensitivity, IsThatOfTheWorstRecord) {
+  const SharesTerms terms = terms_of(GetParam());
+  const SharedSumTerms sums = terms.sum_terms(true);
+  const double claimed = static_cast<double>(sums.most_slope) * sums.row_bound;
+  const Worst worst = worst_of(terms);
+  EXPECT_LE(worst.part, claimed);
+  EXPECT_GE(worst.part, 0.95 * claimed);
+  EXPECT_GT(worst.unbounded, claimed);
+}
+
+/// The largest value of the polynomial is beyond that of the loss: a sensitivity by the loss alone would be too small.
+TEST(SharedArguments, CountTheErrorOfThePolynomial) {
+  const SharesTerms terms = terms_of(true);
+  const double of_loss = std::ldexp(1.0, terms.fraction_bits);
+  EXPECT_GT(static_cast<double>(terms.most_slope()), of_loss);
+  EXPECT_GT(worst_of(terms).part, of_loss * terms.sum_terms(true).row_bound);
+}
+INSTANTIATE_TEST_SUITE_P(Losses, SharedSensitivity, testing::Bool());
+
+/// A model beyond its ball, or a row beyond its bound, moves no argument beyond those at which the slope was bounded.
+TEST(SharedArguments, StayWhereTheSlopeIsBounded) {
+  const SharesTerms terms = terms_of(true);
+  EXPECT_LE(terms.most_argument(0) + terms.most_argument(1), SlopePolynomial::one);
+  EXPECT_GE(terms.most_argument(0) + terms.most_argument(1), SlopePolynomial::one - 2);
+}
+
+}  // namespace starling::sensitivity_test
