@@ -136,6 +136,15 @@ class Counts(TestCase):
             self.assertLess(low, middle)
             self.assertAlmostEqual(middle * middle, low * high, delta=1e-9 * middle * middle)
 
+    def test_layouts(self):
+        """The same models on any ranks, under noise."""
+        for kind in ("poisson", "gamma"):
+            words = self.words("omd", kind, "--mechanism", "gaussian", "--epsilon", 1, "--delta", 1e-5, "--noise-key", "seed", "--batch", 100, "--clip", 1, "--step", 0.1,
+                               "--json-models")
+            models = [self.succeeded(self.run_command(ranks, [*words, "--output", f"{kind}-{ranks}"])).summary()["models"] for ranks in layouts((1, 3, 2))]
+            for other in models[1:]:
+                self.assertEqual(models[0], other)
+
     def test_refusals(self):
         refused = lambda code, pattern, *args, **kwargs: self.complains(self.run_alone(self.words(*args, **kwargs)), code, pattern)
         refused(3, "numbers above 0", "omd", "poisson", "--mechanism", "none", loss="gamma")

@@ -3,6 +3,8 @@
 import csv
 import io
 import math
+import subprocess
+import sys
 
 import numpy as np
 
@@ -130,6 +132,23 @@ class Survival(TestCase):
         self.assertLess(float(table["treated"]["estimate"]), 0)
         _, rows = self.curve("usual")
         self.assertTrue(np.all(np.diff(rows[:, 2]) < 0))
+
+    def test_layouts(self):
+        """The same models on any ranks, under noise."""
+        self.convert()
+        words = ["omd", "--clients", self.CLIENTS, "--source", "rows-{client}.csv", "--loss", "hazard", "--drop", "person", "--mechanism", "gaussian", "--epsilon", 1,
+                 "--delta", 1e-5, "--noise-key", "seed", "--batch", 500, "--clip", 1, "--step", 0.1, "--progress", "off", "--json-models"]
+        models = [self.succeeded(self.run_command(ranks, [*words, "--output", f"run-{ranks}"])).summary()["models"] for ranks in layouts((1, 4, 2))]
+        for other in models[1:]:
+            self.assertEqual(models[0], other)
+
+    def test_the_job(self):
+        """jobs/survival.py counts coverage; here it is run with few persons."""
+        done = subprocess.run([sys.executable, SOURCE / "jobs" / "survival.py", "--starling", STARLING, "--runs", "2", "--persons", "1500"], capture_output=True,
+                              text=True, cwd=self.folder, env=environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for method in ("renewable", "infer"):
+            self.assertRegex(done.stdout, rf"{method} +coverage (100|\d\d)\.\d %")
 
     def test_refusals(self):
         convert = ["data", "convert", "site-0.csv", "--output", "x.csv"]
