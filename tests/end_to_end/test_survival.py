@@ -3,12 +3,15 @@
 import csv
 import io
 import math
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 
 from harness import *
+
+draw_pictures()
 
 TRUE = {"age": 0.03, "treated": -0.5, "marker": 0.4}
 ENDS = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20]
@@ -70,7 +73,7 @@ class Survival(TestCase):
         return text, np.array(rows, float)
 
     def test_hazard_ratios_and_curve(self):
-        """Hazard ratios are Cox's within 5 % and have its errors; bands hold the curve of the same persons (Kaplan and Meier 1958)."""
+        """Hazard ratios are Cox's within 5 % and have its errors; bands hold the true curve of a person."""
         done = self.convert()
         self.assertIn(f"persons: {len(self.time)} with", done.out)
         self.learn("renewable", "--drop", "person", "--mechanism", "none", "--batch", 300)
@@ -81,7 +84,6 @@ class Survival(TestCase):
             self.assertLess(abs(float(table[name]["estimate"]) - theta), error, name)
             self.assertLess(abs(float(table[name]["standard_error"]) / error - 1), 0.1, name)
         self.assertIn("hazard ratio", self.succeeded(self.run_alone(["report", "run", "--coefficients"])).out)
-        # Among all persons, by their own curves.
         text, rows = self.curve("age=60,treated=1,marker=0.5")
         self.assertIn("age=60, treated=1, marker=0.5", text)
         self.assertEqual(list(rows[:, 0]), ENDS)
@@ -95,6 +97,8 @@ class Survival(TestCase):
         self.assertTrue(np.all(rows[:, 3] < rows[:, 2]) and np.all(rows[:, 2] < rows[:, 4]))
         self.assertGreater(np.mean((rows[:, 3] <= true + 0.01) & (true - 0.01 <= rows[:, 4])), 0.8)
         self.assertLess(np.max(rows[:, 4] - rows[:, 3]), 0.12)
+        if shutil.which("gnuplot"):
+            self.assertIn("probability of no event", (self.folder / "run" / "survival.svg").read_text())
 
     def test_probabilities(self):
         """Untuned runs learn hazards; predictions are probabilities of an event in the interval, and metrics are of them."""

@@ -111,13 +111,14 @@ Options report_options(ReportRequest& request) {
                       .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows)}}),
               request.coefficients);
   options.add(
-      option("survival", "NAME=VALUE,…",
-             "print the survival curve of a model of hazards and nothing else, for a person with these features in "
-             "their own units, or usual for none; of records that starling data convert --survival made. Features that "
-             "are not named have their public mean where they are standardised, else 0",
-             {.example = "age=60,sex=1",
-              .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows),
-                            excludes("coefficients", shows)}}),
+      option(
+          "survival", "NAME=VALUE,…",
+          "print the survival curve of a model of hazards, and draw survival.svg, for a person with these features in "
+          "their own units, or usual for none; of records that starling data convert --survival made. Features that "
+          "are not named have their public mean where they are standardised, else 0",
+          {.example = "age=60,sex=1",
+           .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows),
+                         excludes("coefficients", shows)}}),
       request.survival);
   options.add(
       declared("json",
@@ -154,6 +155,7 @@ Manual report_manual() {
           "  components.svg, components.png      up to six components of their models, and of the best in hindsight\n"
           "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
           "  intervals.svg, intervals.png        estimates and their intervals on the way, of runs of infer\n"
+          "  survival.svg, survival.png          the survival curve of --survival\n"
           "Several runs are compared: the options that differ and the figures; runs that differ by their seeds alone "
           "are one line with mean, standard deviation and number. With --by the picture compare.svg shows the figures "
           "of "
@@ -256,7 +258,12 @@ void show(const ReportRequest& request) {
     print(CoefficientTable(model, view_of(run)).text(request.coefficients));
   } else if (!request.survival.empty()) {
     const SavedModel model = read_model(run.path() + "/" + model_file_name);
-    print(survival_text(model, request.survival == "usual" ? "" : request.survival));
+    const SurvivalReport curve = survival_report(model, request.survival == "usual" ? "" : request.survival);
+    print(curve.text);
+    if (!request.pictures) return;
+    const std::string folder = picture_folder(request);
+    tell_of_pictures(draw_survival(folder, curve.person, curve.points, formats_of(request)), folder,
+                     fmt::format("survival as {}", fmt::join(request.picture_formats, ", ")));
   } else if (request.json) {
     print(run.json());
   } else if (!request.html.empty()) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -23,6 +24,7 @@ namespace starling {
 namespace {
 
 constexpr double level = 0.95;
+constexpr double unknown_bound = std::numeric_limits<double>::quiet_NaN();
 
 /// An interval of time, and the place of its indicator among the features; the first interval has none.
 struct TimeInterval {
@@ -57,7 +59,8 @@ class SurvivalCurve {
     prepare(profile);
   }
 
-  [[nodiscard]] std::string text() const {
+  [[nodiscard]] SurvivalReport report() const {
+    SurvivalReport result{person_, "", {}};
     TextTable table{{"interval ends at", "hazard", "survival"}, {}};
     const bool has_bands = linear_->spread && linear_->spread->method == "plug-in";
     if (has_bands) table.head.insert(table.head.end(), {"low", "high"});
@@ -74,13 +77,17 @@ class SurvivalCurve {
       slope.back() += grows;
       Cells cells{fmt::format("{}", each.to), fmt::format("{:.4f}", hazard),
                   fmt::format("{:.4f}", std::exp(-cumulative))};
-      if (has_bands) add_band(cells, cumulative, slope);
+      const auto [low, high] = has_bands ? band(cumulative, slope) : std::pair(unknown_bound, unknown_bound);
+      result.points.push_back({each.to, std::exp(-cumulative), low, high});
+      if (has_bands) cells.insert(cells.end(), {fmt::format("{:.4f}", low), fmt::format("{:.4f}", high)});
       table.rows.push_back(std::move(cells));
     }
-    return fmt::format("Survival of {}\n\n{}\n{}", person_, formatted(table, TableFormat::text),
-                       has_bands ? "low, high: 95 % at each end, by the covariance of the coefficients.\n"
-                                 : "Bands: none, since the run does not know the covariance of its coefficients "
-                                   "(renewable and infer --intervals plug-in do, without noise).\n");
+    result.text = fmt::format("Survival of {}\n\n{}\n{}", person_, formatted(table, TableFormat::text),
+                              has_bands ? "low, high: 95 % at each end, by the covariance of the coefficients.\n"
+                                        : "Bands: none, since the run does not know the covariance of its coefficients "
+                                          "(renewable does but for its variant offline, and "
+                                          "infer --intervals plug-in, without noise).\n");
+    return result;
   }
 
  private:
@@ -151,7 +158,7 @@ class SurvivalCurve {
   }
 
   /// Bounds of ln H by the delta method, brought to S = e^−H.
-  void add_band(Cells& cells, double cumulative, View slope) const {
+  [[nodiscard]] std::pair<double, double> band(double cumulative, View slope) const {
     const double grows = slope.back();
     Vector row(slope.begin(), slope.end() - 1);
     double deviation = 0;
@@ -162,8 +169,7 @@ class SurvivalCurve {
       deviation = linear_->spread->of({row, {}}, false);
     }
     const double factor = std::exp(two_sided_normal_quantile(level) * deviation / cumulative);
-    cells.push_back(fmt::format("{:.4f}", std::exp(-cumulative * factor)));
-    cells.push_back(fmt::format("{:.4f}", std::exp(-cumulative / factor)));
+    return {std::exp(-cumulative * factor), std::exp(-cumulative / factor)};
   }
 
   const SavedModel& model_;
@@ -177,8 +183,8 @@ class SurvivalCurve {
 
 }  // namespace
 
-std::string survival_text(const SavedModel& model, const std::string& profile) {
-  return SurvivalCurve(model, profile).text();
+SurvivalReport survival_report(const SavedModel& model, const std::string& profile) {
+  return SurvivalCurve(model, profile).report();
 }
 
 }  // namespace starling

@@ -39,6 +39,18 @@ void write_histogram(const std::string& folder, const AuditHistogram& histogram)
 /// of records.
 [[nodiscard]] std::string draw_calibration(const std::string& folder, const Calibration& calibration);
 
+/// A survival curve at the end of an interval, with its band; low and high are NaN without one.
+struct SurvivalPoint {
+  double time = 0;
+  double survival = 1;
+  double low = 1;
+  double high = 1;
+};
+
+/// survival.svg: the curve of a person, from 1 at time 0, with its band. Formats as `formats`. Returns as draw_audit.
+[[nodiscard]] std::string draw_survival(const std::string& folder, const std::string& person,
+                                        const std::vector<SurvivalPoint>& points, PictureFormats formats);
+
 /// Runs that share one line: they differ by their seeds alone.
 struct ComparedRuns {
   std::string label;
