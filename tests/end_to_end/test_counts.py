@@ -144,6 +144,12 @@ class Counts(TestCase):
             models = [self.succeeded(self.run_command(ranks, [*words, "--output", f"{kind}-{ranks}"])).summary()["models"] for ranks in layouts((1, 3, 2))]
             for other in models[1:]:
                 self.assertEqual(models[0], other)
+        words = [word for word in words if word != "--json-models"]
+        with interrupted("checkpoint:0"):
+            self.run_command(2, [*words, "--checkpoint-every", 3, "--output", "killed"])
+        self.assertTrue(checkpoints_in(self.folder / "killed/private/1"))
+        self.succeeded(self.run_command(2, ["omd", "--resume", "killed"]))
+        self.assertEqual(self.summary_in("killed")["final_model"], self.summary_in("gamma-1")["final_model"])
 
     def test_refusals(self):
         refused = lambda code, pattern, *args, **kwargs: self.complains(self.run_alone(self.words(*args, **kwargs)), code, pattern)

@@ -406,6 +406,14 @@ class Plugins(TestCase):
         models = [self.summary([*words, *own, *private, "--output", f"ranks-{ranks}"], ranks)["models"] for ranks in (1, 2, 4)]
         self.assertEqual(models[0], models[1])
         self.assertEqual(models[0], models[2])
+        # A run that was killed goes on to the same model, and does not release norms again.
+        killed = [*words, *own, *private, "--checkpoint-every", 10]
+        with interrupted("checkpoint:0"):
+            self.run_command(2, [*killed, "--output", "killed"])
+        self.assertTrue(checkpoints_in(self.folder / "killed/private/1"))
+        done = self.succeeded(self.run_command(2, ["omd", "--resume", "killed"]))
+        self.assertNotIn("tuning: norm", done.err)
+        self.assertEqual(self.summary_in("killed")["final_model"], self.summary_in("ranks-1")["final_model"])
         # Where the model fails, nothing is counted, and the run goes on.
         fails = self.softmax("libfails.so", fails="(x)[0] > 1")
         done = self.succeeded(self.run_alone([*words, *fails, *private, "--output", "fails"]))
