@@ -94,6 +94,7 @@ ShareKeys SharesPlay::agree_on_keys(const std::vector<SharedData>& data) {
   });
   public_keys = received_keys(
       own, relay_of(run_.agreement, run_.inputs.introductions.get(), "public keys of shares in run " + begun_.run_id));
+  run_.agreement.same("public keys of the shares", declare_public(fingerprint(public_keys)));
   std::optional<ShareKeys> keys;
   run_.agreement.together([&] {
     if (!own.empty()) {

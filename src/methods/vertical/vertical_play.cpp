@@ -25,8 +25,8 @@ constexpr std::int64_t default_passes = 20;
 
 /// What will come of noisy embeddings of so many numbers, at the price μ of a round; empty where nothing can be said.
 /// Noise of deviation 2 C √(1 + E)/μ in each number is √(numbers) times as long, an embedding C at most. On 4,000 and
-/// 24,000 records of a real table the predictions of the rounds had an AUC of .48 to .52 where noise was 5 to 15 times
-/// as long, and of .57 to .63 where it was 2.3 times as long (docs/vertical.md, "Privacy").
+/// 24,000 records of a real table the predictions of the rounds had an AUC of .48 to .52 where noise was 5 to 11 times
+/// as long, and of .57 to .63 where it was 2.3 times as long (docs/vertical.md, "What is protected, and what is not").
 std::string outlook_of_embeddings(double mu, Round local_steps, double numbers, bool classifies) {
   const double times = 2 * std::sqrt(static_cast<double>(1 + local_steps) * numbers) / mu;
   if (times < 1) return "";

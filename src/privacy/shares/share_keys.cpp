@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/memory/wipe.hpp"
 #include "privacy/keys/keystream.hpp"
 
 namespace starling {
@@ -34,6 +34,9 @@ ShareKeys::ShareKeys(const std::vector<MaskKey>& own, Client first, const std::v
   const std::string of_all = sha256(list);
   for (std::size_t k = 0; k < own.size(); ++k) {
     const Client u = first + static_cast<Client>(k);
+    check<DataError>(own[k].public_key() == public_keys[static_cast<std::size_t>(u)],
+                     "the public key of client {} came back changed: whoever relays keys exchanged it. Do not go on.",
+                     u);
     pairs_.emplace_back();
     for (std::size_t v = 0; v < public_keys.size(); ++v) {
       const auto other = static_cast<Client>(v);

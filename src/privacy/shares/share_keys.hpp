@@ -33,7 +33,7 @@ class DataKeys : private Release {
 class ShareKeys : private Release {
  public:
   /// `own` are the key pairs of this rank's clients first, first + 1, …; `public_keys` those of all clients. Throws
-  /// UsageError if a public key is of low order.
+  /// UsageError if a public key is of low order, DataError if one of this rank's is another than its own.
   ShareKeys(const std::vector<MaskKey>& own, Client first, const std::vector<MaskKey::Bytes>& public_keys);
 
   /// The key of what is dealt to a party: for the party's rank and the dealer's.
