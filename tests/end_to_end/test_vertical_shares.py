@@ -123,6 +123,7 @@ class Shares(MethodCase):
         words = [*SHARES, "--loss", "squared", "--clients", 3, "--parties", files("train"), "--test", files("test"), *NONE]
         summary = self.summary(words, "numbers")
         self.assertGreater(self.found(summary, "r2"), 0.7)
+        self.assertTrue(any("labels to +-3 (they too are taken to be standardised)" in note for note in summary["notes"]))
 
     def test_a_budget_stops_all_parties_together(self):
         words = [*SHARES, "--clients", 3, "--parties", files("train"), "--mechanism", "gaussian", "--epsilon", 0.2, "--delta", "1e-5",

@@ -85,11 +85,14 @@ std::unique_ptr<Protection> SharesRule::protection(ReleaseSettings settings, boo
 std::string SharesRule::in_words() const {
   std::vector<std::string> bounds;
   for (const double bound : terms_.row_bounds) bounds.push_back(fmt::format("{:.3g}", bound));
+  const std::string labels =
+      terms_.residual ? fmt::format(", labels to +-{:g} (they too are taken to be standardised)", terms_.label_bound)
+                      : "";
   return fmt::format(
-      "{} rounds over all {} records; rows of the parties are clipped to {} (columns are taken to be standardised), "
+      "{} rounds over all {} records; rows of the parties are clipped to {} (columns are taken to be standardised){}, "
       "their models to |w| <= {:g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
       "counts in the sensitivity; steps of {:.3g} with momentum {:g}, and the mean of the models of the second half",
-      steps_.rounds, terms_.shape.records, fmt::join(bounds, ", "), ball_of_models, terms_.slope->degree(),
+      steps_.rounds, terms_.shape.records, fmt::join(bounds, ", "), labels, ball_of_models, terms_.slope->degree(),
       terms_.slope->error(), steps_.step, steps_.momentum);
 }
 
