@@ -1,6 +1,8 @@
 """The experiments on online vertical learning run to their end with few rounds, and say what they found."""
 
+import csv
 import gzip
+import sys
 import unittest
 
 from experiment_case import Experiment
@@ -29,6 +31,17 @@ class Files(Experiment):
         summary = self.run_file("vertical-credit")
         self.assertEqual((summary["clients"], summary["rounds"]), (2, 1500))
         self.assertGreater(summary["metrics"]["auc"], 0.72)
+
+    @needs_tables
+    def test_credit_default_on_shares(self):
+        done = self.run_program([sys.executable, "-B", str(SOURCE / "jobs" / "vertical-shares.py"), "--starling", STARLING, "--data",
+                                 str(DATA / "vfl_fate"), "--runs", "1", "--output", str(self.folder)])
+        self.assertEqual(done.code, 0, done)
+        with open(self.folder / "shares.csv") as file:
+            found = {row["epsilon"]: float(row["auc"]) for row in csv.DictReader(file)}
+        for price, least in (("0.3", 0.72), ("1", 0.728), ("3", 0.73), ("none", 0.73)):
+            self.assertGreater(found[price], least, price)
+        self.assertIn("outlook: ", done.out)
 
     @needs_tables
     def test_credit_default_held_out(self):
