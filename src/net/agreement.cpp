@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "core/numerics/kernels.hpp"
+#include "net/sealed_parts.hpp"
 #include "state.hpp"
 
 namespace starling {
@@ -49,9 +50,34 @@ MPI_Datatype element_type(const Vector&) {
   return MPI_DOUBLE;
 }
 
+template <class Part>
+std::span<const std::byte> bytes_in(const Part& part) {
+  return std::as_bytes(std::span(part.data(), part.size()));
+}
+
+/// The parts of the ranks by which they have come.
+template <class Part>
+std::vector<Part> parts_in(const std::vector<BytesOfRank>& bytes) {
+  std::vector<Part> parts;
+  parts.reserve(bytes.size());
+  for (const BytesOfRank& each : bytes) parts.push_back(part_from<Part>(each));
+  return parts;
+}
+
 /// Every rank's part, in rank order.
 template <class Part>
+std::vector<Part> all_parts_sealed(World::State& state, const Part& own) {
+  const std::vector<int> all = all_ranks(state);
+  return parts_in<Part>(gather_parts(state, bytes_in(own), all, all, "gathering"));
+}
+
+/// Likewise.
+template <class Part>
 std::vector<Part> all_parts(World::State& state, const Part& own) {
+  if (state.size > 1) {
+    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type) * own.size());
+  }
+  if (state.seal) return all_parts_sealed(state, own);
   const int length = static_cast<int>(own.size());
   std::vector<int> own_length{length};
   std::vector<int> lengths(static_cast<std::size_t>(state.size));
@@ -64,15 +90,20 @@ std::vector<Part> all_parts(World::State& state, const Part& own) {
   MPI_Iallgatherv(state.sent_from(own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
                   element_type(own), state.agreement, &request);
   state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
-  if (state.size > 1) {
-    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
-  }
   return parts_of<Part>(joined, lengths);
 }
 
 /// Likewise, on rank 0 alone.
 template <class Part>
 std::vector<Part> parts_on_first_rank(World::State& state, const Part& own) {
+  if (state.rank != 0) {
+    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type) * own.size());
+  }
+  if (state.seal) {
+    const std::vector<int> senders = state.rank == 0 ? all_ranks(state) : std::vector<int>();
+    const auto came = gather_parts(state, bytes_in(own), {0}, senders, "gathering");
+    return state.rank == 0 ? parts_in<Part>(came) : std::vector<Part>();
+  }
   const int length = static_cast<int>(own.size());
   const std::size_t ranks = state.rank == 0 ? static_cast<std::size_t>(state.size) : 0;
   std::vector<int> own_length{length};
@@ -86,13 +117,22 @@ std::vector<Part> parts_on_first_rank(World::State& state, const Part& own) {
   MPI_Igatherv(state.sent_from(own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
                element_type(own), 0, state.agreement, &request);
   state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
-  if (state.rank != 0) {
-    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
-  }
   return parts_of<Part>(joined, lengths);
 }
 
 std::int64_t reduced(World::State& state, std::int64_t own, MPI_Op operation) {
+  if (state.seal) {
+    const auto parts = all_parts_sealed(state, std::vector<std::int64_t>{own});
+    std::int64_t result = own;
+    for (int r = 0; r < state.size; ++r) {
+      if (r == state.rank) continue;
+      const std::int64_t other = parts[static_cast<std::size_t>(r)].at(0);
+      result = operation == MPI_MAX   ? std::max(result, other)
+               : operation == MPI_MIN ? std::min(result, other)
+                                      : result + other;
+    }
+    return result;
+  }
   std::vector<std::int64_t> sent{own};
   std::vector<std::int64_t> result{0};
   MPI_Request request = MPI_REQUEST_NULL;
@@ -103,7 +143,13 @@ std::int64_t reduced(World::State& state, std::int64_t own, MPI_Op operation) {
 
 /// Rank 0's elements, in place.
 template <class Element>
-void spread(World::State& state, std::vector<Element>& elements) {
+void spread(World::State& state, std::vector<Element>& elements, int root = 0) {
+  if (state.seal) {
+    const std::vector<int> receivers = state.rank == root ? all_ranks(state) : std::vector<int>();
+    const auto came = gather_parts(state, bytes_in(elements), receivers, {root}, "broadcast");
+    elements = part_from<std::vector<Element>>(came[static_cast<std::size_t>(root)]);
+    return;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibcast(elements.data(), static_cast<int>(elements.size() * sizeof(Element)), MPI_BYTE, 0, state.agreement,
              &request);
@@ -111,6 +157,25 @@ void spread(World::State& state, std::vector<Element>& elements) {
 }
 
 constexpr auto bytes_of_numbers = static_cast<std::int64_t>(sizeof(double));
+
+}  // namespace
+
+namespace {
+
+/// The exit codes of a step that all ranks have taken.
+std::vector<int> codes_of_all(World::State& state, int code) {
+  if (state.seal) {
+    std::vector<int> codes;
+    for (const std::vector<int>& each : all_parts_sealed(state, std::vector<int>{code})) codes.push_back(each.at(0));
+    return codes;
+  }
+  std::vector<int> own_code{code};
+  std::vector<int> codes(static_cast<std::size_t>(state.size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(own_code.data(), 1, MPI_INT, codes.data(), 1, MPI_INT, state.agreement, &request);
+  state.wait_collective(request, "validation", own_code, codes);
+  return codes;
+}
 
 }  // namespace
 
@@ -139,11 +204,7 @@ void Agreement::together(const std::function<void()>& step) {
       if (r != state.rank) state.send_notice(r, Notice{.kind = NoticeKind::step_failed});
     }
   }
-  std::vector<int> own_code{code};
-  std::vector<int> codes(static_cast<std::size_t>(state.size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(own_code.data(), 1, MPI_INT, codes.data(), 1, MPI_INT, state.agreement, &request);
-  state.wait_collective(request, "validation", own_code, codes);
+  const std::vector<int> codes = codes_of_all(state, code);
   for (int r = 0; r < state.size; ++r) {
     const int theirs = codes[static_cast<std::size_t>(r)];
     if (theirs == 0) continue;
@@ -223,6 +284,16 @@ std::vector<Vector> Agreement::all_gather(const Released<Vector>& numbers) {
 
 std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& parts) {
   World::State& state = world_.state();
+  if (state.seal) {
+    const std::vector<int> all = all_ranks(state);
+    std::vector<std::span<const std::byte>> to;
+    for (const Released<Vector>& part : parts) {
+      to.push_back(bytes_in(part.value()));
+      state.agreement_bytes += static_cast<std::int64_t>(to.back().size());
+    }
+    state.agreement_bytes -= static_cast<std::int64_t>(to[static_cast<std::size_t>(state.rank)].size());
+    return parts_in<Vector>(swap_parts(state, all, to, all, "exchanging"));
+  }
   std::vector<int> lengths;
   Vector outgoing;
   for (const Released<Vector>& part : parts) {
@@ -257,6 +328,19 @@ Vector Agreement::ordered_sum(const Released<Columns>& columns) {
   Vector total(own.rows(), 0.0);
   const int length = static_cast<int>(own.rows());
   MPI_Request request = MPI_REQUEST_NULL;
+  if (state.seal) {
+    if (state.rank > 0) {
+      const auto came = gather_parts(state, {}, {}, {state.rank - 1}, "adding up");
+      total = part_from<Vector>(came[static_cast<std::size_t>(state.rank - 1)]);
+    }
+    for (std::size_t k = 0; k < own.size(); ++k) axpy(1, own[k], total);
+    if (state.rank + 1 < state.size) {
+      static_cast<void>(gather_parts(state, bytes_in(total), {state.rank + 1}, {}, "adding up"));
+      state.agreement_bytes += static_cast<std::int64_t>(sizeof(double)) * length;
+    }
+    spread(state, total, state.size - 1);
+    return total;
+  }
   if (state.rank > 0) {
     MPI_Irecv(total.data(), length, MPI_DOUBLE, state.rank - 1, 0, state.agreement, &request);
     state.wait_collective(request, "adding up", total);
@@ -274,6 +358,7 @@ Vector Agreement::ordered_sum(const Released<Columns>& columns) {
 
 void Agreement::barrier() {
   World::State& state = world_.state();
+  if (state.seal) return static_cast<void>(all_parts_sealed(state, std::string()));
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(state.agreement, &request);
   state.wait_collective(request, "barrier");
@@ -287,11 +372,36 @@ void Agreement::report(const Released<Vector>& numbers) {
   }
   drop_delivered(state.sent_reports);
   World::State::Report& report = state.sent_reports.emplace_back();
-  report.numbers = numbers.value();
-  MPI_Isend(report.numbers.data(), static_cast<int>(report.numbers.size()), MPI_DOUBLE, 0, 0, state.reports,
-            &report.request);
-  state.agreement_bytes += static_cast<std::int64_t>(report.numbers.size() * sizeof(double));
+  if (state.seal) {
+    report.sealed = state.seal->closed(MessageKind::report, 0, 0, bytes_in(numbers.value()));
+    MPI_Isend(report.sealed.data(), static_cast<int>(report.sealed.size()), MPI_BYTE, 0, 0, state.reports,
+              &report.request);
+  } else {
+    report.numbers = numbers.value();
+    MPI_Isend(report.numbers.data(), static_cast<int>(report.numbers.size()), MPI_DOUBLE, 0, 0, state.reports,
+              &report.request);
+  }
+  state.agreement_bytes += static_cast<std::int64_t>(numbers.value().size() * sizeof(double));
 }
+
+namespace {
+
+/// A report that has come.
+Vector taken_report(World::State& state, MPI_Status& status) {
+  int count = 0;
+  if (state.seal) {
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    std::vector<std::byte> way(static_cast<std::size_t>(count));
+    MPI_Recv(way.data(), count, MPI_BYTE, status.MPI_SOURCE, 0, state.reports, MPI_STATUS_IGNORE);
+    return part_from<Vector>(state.seal->opened(MessageKind::report, status.MPI_SOURCE, 0, way));
+  }
+  MPI_Get_count(&status, MPI_DOUBLE, &count);
+  Vector numbers(static_cast<std::size_t>(count));
+  MPI_Recv(numbers.data(), count, MPI_DOUBLE, status.MPI_SOURCE, 0, state.reports, MPI_STATUS_IGNORE);
+  return numbers;
+}
+
+}  // namespace
 
 std::optional<std::vector<Vector>> Agreement::collect(const std::vector<int>& ranks, bool wait) {
   World::State& state = world_.state();
@@ -301,11 +411,7 @@ std::optional<std::vector<Vector>> Agreement::collect(const std::vector<int>& ra
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, state.reports, &arrived, &status);
     if (arrived != 0) {
-      int count = 0;
-      MPI_Get_count(&status, MPI_DOUBLE, &count);
-      Vector numbers(static_cast<std::size_t>(count));
-      MPI_Recv(numbers.data(), count, MPI_DOUBLE, status.MPI_SOURCE, 0, state.reports, MPI_STATUS_IGNORE);
-      state.received_reports[status.MPI_SOURCE].push_back(std::move(numbers));
+      state.received_reports[status.MPI_SOURCE].push_back(taken_report(state, status));
       continue;
     }
     bool complete = true;

@@ -19,6 +19,7 @@
 #include <mpi.h>
 
 #include "core/columns.hpp"
+#include "net/seal/seal.hpp"
 #include "net/signal_handlers.hpp"
 #include "net/world.hpp"
 
@@ -144,12 +145,15 @@ struct World::State {
     copy.assign(own.begin(), own.end());
     return copy.data();
   }
+  /// The same for a condition on messages that together stand for a collective.
+  void wait_for_all(const std::function<bool()>& done, const char* what);
   [[nodiscard]] bool begin_round(Round t);
   /// The same for rounds of this rank alone. Returns false as soon as this rank has heard that the run is to stop.
   [[nodiscard]] bool begin_own_round(Round t);
   /// Abandons a request that may still be under way when its owner is destroyed after a failure. Keeps the buffer as
   /// long as MPI may access it.
   void abandon(MPI_Request& request, Vector&& buffer);
+  void abandon(MPI_Request& request, const std::shared_ptr<std::vector<std::byte>>& buffer);
   /// Keeps memory whose requests have been freed until MPI has ended.
   void keep(std::shared_ptr<const void> memory) { abandoned_.push_back(std::move(memory)); }
   /// Sends a sign of life now and then, in runs with an aggregator. Others may wait for this rank while it waits or
@@ -170,8 +174,14 @@ struct World::State {
   /// neighbours' neighbours too. Hence the rank that failed first reports the cause.
   [[nodiscard]] bool is_nearest_to_the_cause();
 
+  /// Whether messages to or from this rank are sealed.
+  [[nodiscard]] bool seals(int peer) const { return seal != nullptr && seal->seals(peer); }
+  /// From now on messages are sealed. Notices that came sealed before are handled.
+  void set_seal(std::unique_ptr<Seal> of_run);
+
   int rank = 0;
   int size = 1;
+  std::unique_ptr<Seal> seal;  ///< null: no message is sealed
   MPI_Comm data = MPI_COMM_NULL;
   MPI_Comm control = MPI_COMM_NULL;
   MPI_Comm agreement = MPI_COMM_NULL;
@@ -199,6 +209,7 @@ struct World::State {
   // Reports under way (sender), and reports that wait for those of other ranks (rank 0).
   struct Report {
     Vector numbers;
+    std::vector<std::byte> sealed;  ///< in place of the numbers, where reports are sealed
     MPI_Request request = MPI_REQUEST_NULL;
   };
   std::list<Report> sent_reports;
@@ -217,6 +228,9 @@ struct World::State {
     }
   }
   void post_inbox();
+  /// Whether a notice has come. Then its sender and the notice, which is opened.
+  [[nodiscard]] bool take_notice(Notice& notice, int& from);
+  void open_notice(int from, std::span<const std::byte> way, Notice& notice) const;
   void restore_signals();
   void keep_what_is_under_way();
   void handle(const Notice& notice, int from);
@@ -225,14 +239,17 @@ struct World::State {
   void reply_round(Appointment what);
   void agree(Appointment what, Round round);
 
+  static constexpr std::size_t longest_notice = sizeof(Notice) + Seal::tag_size;
+  using NoticeBytes = std::array<std::byte, longest_notice>;
   struct Outgoing {
-    Notice notice;
+    NoticeBytes bytes{};
     MPI_Request request = MPI_REQUEST_NULL;
   };
   std::optional<MpiSession> session_;
   bool embedded_ = false;  ///< MPI lives longer than this object
   SignalHandlers handlers_;
-  Notice inbox_;
+  NoticeBytes inbox_{};
+  std::deque<std::pair<int, std::vector<std::byte>>> early_;  ///< sealed notices that came before this rank's seal
   MPI_Request inbox_request_ = MPI_REQUEST_NULL;
   std::list<Outgoing> outbox_;
   std::list<std::shared_ptr<const void>> abandoned_;

@@ -179,26 +179,65 @@ void World::State::restore_signals() {
 }
 
 void World::State::post_inbox() {
-  MPI_Irecv(&inbox_, sizeof inbox_, MPI_BYTE, MPI_ANY_SOURCE, 0, control, &inbox_request_);
+  MPI_Irecv(inbox_.data(), static_cast<int>(inbox_.size()), MPI_BYTE, MPI_ANY_SOURCE, 0, control, &inbox_request_);
 }
 
 void World::State::send_notice(int to, const Notice& notice) {
   drop_delivered(outbox_);
   Outgoing& outgoing = outbox_.emplace_back();
-  outgoing.notice = notice;
-  MPI_Isend(&outgoing.notice, sizeof outgoing.notice, MPI_BYTE, to, 0, control, &outgoing.request);
+  const std::span<const std::byte> plain = std::as_bytes(std::span(&notice, 1));
+  const std::size_t bytes = seal ? seal->size(to, plain.size()) : plain.size();
+  if (seal) {
+    seal->close(MessageKind::notice, to, 0, plain, std::span(outgoing.bytes).first(bytes));
+  } else {
+    std::copy(plain.begin(), plain.end(), outgoing.bytes.begin());
+  }
+  MPI_Isend(outgoing.bytes.data(), static_cast<int>(bytes), MPI_BYTE, to, 0, control, &outgoing.request);
 }
 
-void World::State::poll() {
+void World::State::open_notice(int from, std::span<const std::byte> way, Notice& notice) const {
+  const std::span<std::byte> plain = std::as_writable_bytes(std::span(&notice, 1));
+  if (seal) return seal->open(MessageKind::notice, from, 0, way, plain);
+  check<FailureError>(way.size() == plain.size(),
+                      "a notice of {} bytes came from rank {}: it has {}. This is a fault of the program.", way.size(),
+                      from, plain.size());
+  std::copy(way.begin(), way.end(), plain.begin());
+}
+
+bool World::State::take_notice(Notice& notice, int& from) {
   while (true) {
     int arrived = 0;
     MPI_Status status;
     MPI_Test(&inbox_request_, &arrived, &status);
-    if (arrived == 0) break;
-    const Notice notice = inbox_;
+    if (arrived == 0) return false;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    from = status.MPI_SOURCE;
+    const NoticeBytes came = inbox_;
     post_inbox();
-    handle(notice, status.MPI_SOURCE);
+    const std::span<const std::byte> way = std::span(came).first(static_cast<std::size_t>(bytes));
+    if (!seal && way.size() == longest_notice) {
+      early_.emplace_back(from, std::vector<std::byte>(way.begin(), way.end()));
+      continue;
+    }
+    open_notice(from, way, notice);
+    return true;
   }
+}
+
+void World::State::set_seal(std::unique_ptr<Seal> of_run) {
+  seal = std::move(of_run);
+  for (; !early_.empty(); early_.pop_front()) {
+    Notice notice;
+    open_notice(early_.front().first, early_.front().second, notice);
+    handle(notice, early_.front().first);
+  }
+}
+
+void World::State::poll() {
+  Notice notice;
+  int from = 0;
+  while (take_notice(notice, from)) handle(notice, from);
   if (signal_seen != 0 && heeds_signals && !stop_asked_) {
     stop_asked_ = true;
     if (rank == 0) {
@@ -283,17 +322,14 @@ bool World::State::is_nearest_to_the_cause() {
   constexpr double others_have_spoken = 0.3;
   bool nearest = true;
   for (PatienceClock clock; size > 1 && clock.seconds() < others_have_spoken;) {
-    int arrived = 0;
-    MPI_Status status;
-    MPI_Test(&inbox_request_, &arrived, &status);
-    if (arrived == 0) {
+    Notice notice;
+    int from = 0;
+    if (!take_notice(notice, from)) {
       clock.rest();
       continue;
     }
-    const Notice notice = inbox_;
-    post_inbox();
     if (notice.kind != NoticeKind::failure) continue;
-    nearest = nearest && std::pair(round_, rank) < std::pair(notice.round, status.MPI_SOURCE);
+    nearest = nearest && std::pair(round_, rank) < std::pair(notice.round, from);
   }
   return nearest;
 }
@@ -334,14 +370,30 @@ void World::State::keep_waiting(PatienceClock& clock, double patience, const std
   clock.rest();
 }
 
+void World::State::abandon(MPI_Request& request, const std::shared_ptr<std::vector<std::byte>>& buffer) {
+  if (request == MPI_REQUEST_NULL) return;
+  int done = 0;
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  if (done != 0) return;
+  MPI_Request_free(&request);
+  keep(buffer);
+}
+
 void World::State::wait_collective(MPI_Request request, const char* what) {
+  const auto done = [&] {
+    int all = 0;
+    MPI_Test(&request, &all, MPI_STATUS_IGNORE);
+    return all != 0;
+  };
+  wait_for_all(done, what);
+}
+
+void World::State::wait_for_all(const std::function<bool()>& done, const char* what) {
   // Ranks may differ by minutes here (one reads a larger file); a rank that failed says so on the control channel.
   const double patience = std::max(10 * watchdog, 600.0);
-  int done = 0;
   PatienceClock clock;
-  for (unsigned spins = 1; done == 0; ++spins) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0 || spins % 64 != 0) continue;
+  for (unsigned spins = 1; !done(); ++spins) {
+    if (spins % 64 != 0) continue;
     poll();
     if (clock.seconds() > patience) {
       throw FailureError(
@@ -375,6 +427,8 @@ bool World::announce(ExitCode code, const std::string& message) {
     }
   } catch (const PeerError&) {
     return false;
+  } catch (const FailureError&) {
+    // A notice does not open: this rank has failed in any case, and says so.
   }
   if (state_->failed) return true;  // Agreement::together has chosen this rank to speak, and all others know
   state_->failed = code;
@@ -386,7 +440,15 @@ bool World::announce(ExitCode code, const std::string& message) {
   for (int r = 0; r < state_->size; ++r) {
     if (r != state_->rank) state_->send_notice(r, notice);
   }
-  return state_->is_nearest_to_the_cause();
+  try {
+    return state_->is_nearest_to_the_cause();
+  } catch (const FailureError&) {
+    return true;  // somebody changes messages, and this rank has seen it
+  }
+}
+
+void World::seal(SealTerms terms) {
+  state_->set_seal(std::make_unique<Seal>(std::move(terms), state_->rank));
 }
 
 bool World::go_on_waiting() {

@@ -8,6 +8,7 @@
 
 #include "core/check.hpp"
 #include "core/links.hpp"
+#include "net/seal/seal_terms.hpp"
 
 namespace starling {
 
@@ -50,6 +51,11 @@ class World {
   /// code. Returns false, and tells no rank, if the failure of another rank has arrived first: that failure speaks for
   /// the run.
   bool announce(ExitCode code, const std::string& message);
+
+  /// From now on messages between ranks are sealed, as `terms` say; a message that somebody has forged, repeated,
+  /// moved, cut or left out ends the wait for it, with a FailureError that names both ends. Nothing is read from it.
+  /// All ranks call it between the same two calls of Agreement, once.
+  void seal(SealTerms terms);
 
   /// Check for a rank that waits for something outside the run, between rounds or within a round. Handles messages of
   /// other ranks and returns whether the run continues beyond this round. Throws PeerError. Throws Error with the code

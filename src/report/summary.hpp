@@ -15,6 +15,8 @@
 #include "core/snapshot.hpp"
 #include "net/traffic.hpp"
 #include "output/directory/history.hpp"
+#include "privacy/identity/members.hpp"
+#include "privacy/statement/trust.hpp"
 #include "protocol/observer.hpp"
 #include "protocol/time_shares.hpp"
 #include "report/view/json.hpp"
@@ -168,6 +170,12 @@ struct MessageBits {
   bool broadcast = true;  ///< the downlink is one message for all parties; false: a message to each
   double one_level = 0;   ///< share of the parties' messages in which nearly all numbers have one level
   double jump = 0;        ///< size of a message over the largest before it of its party, at most; of quantised ones
+};
+
+/// The members of a run with --members, who have proved who they are.
+struct VerifiedMembers {
+  Members members;
+  SealedMessages sealed = SealedMessages::none;
 };
 
 /// Messages and bytes.

@@ -180,6 +180,7 @@ std::string LifeCycle::open_privacy() {
   run_.agreement.together([&] { facts = method_->privacy_facts(); });
   facts.released_early = home_.has_released();
   facts.introductions = run_.inputs.introductions;
+  facts.sealed = run_.inputs.sealed;
   privacy_.emplace(run_.agreement, *run_.inputs.layout, common().privacy, std::move(facts));
   if (resumption_) privacy_->take_up(resumption_->run(), home_.directory().private_folder(run_.world.rank()));
   privacy_->open();

@@ -20,6 +20,20 @@ WORDS = ["--clients", "5", "--topology", SOURCE / "topologies/unbalanced-5.topo"
          "synthetic:drift:informative=1", "--mechanism", "laplace", "--epsilon", "4", "--tuning", "off", "--noise-key", "seed",
          "--record-every", "50", "--progress", "off"]
 
+IDENTIFIED = ["--source", "p-{client}.csv", "--clients", "4", "--mechanism", "laplace", "--epsilon", "4", "--tuning", "off", "--noise-key", "seed",
+              "--progress", "off", "--identity", "{client}.key", "--members", "members"]
+
+# Writes every frame of the host's link to a file.
+LISTENER = """
+import socket, sys
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(3))
+link.bind(("link-1", 0))
+print("listening", flush=True)
+with open(sys.argv[1], "wb", buffering=0) as file:
+    while True:
+        file.write(link.recv(100_000))
+"""
+
 # Notes how each rank ended and what it said: over a link that is cut, mpirun cannot tell.
 RANK_SCRIPT = """#!/bin/sh
 log=$1
@@ -85,6 +99,36 @@ class TwoHosts(TestCase):
                 self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
                 self.assertEqual(sorted(self.notes(log, "host")), ["host-1", "host-1", "host-2", "host-2"])
                 self.check_same(way, "whole")
+
+    def seen_on_the_link(self, seal):
+        """All frames that reach the first host in a run, whose members have proved who they are."""
+        frames = self.folder / f"frames-{seal}"
+        listener = subprocess.Popen(["ip", "netns", "exec", f"{self.hosts.prefix}-1", sys.executable, "-c", LISTENER, frames], stdout=subprocess.PIPE)
+        listener.stdout.readline()
+        job, log = self.launch(*IDENTIFIED, "--seal", seal, "--output", f"run-{seal}")
+        try:
+            job.finish()
+        finally:
+            listener.terminate()
+            listener.wait()
+            listener.stdout.close()
+        self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
+        return frames.read_bytes()
+
+    def test_messages_between_hosts_are_sealed(self):
+        """Names of columns are in messages between ranks before the rounds: on the link they are seen of a run without seals alone."""
+        for client in range(4):
+            self.write(f"p-{client}.csv", "bloodpressure,weight,y\n" + "".join(f"{k % 7 - client},{k % 3},{k % 2}\n" for k in range(30)))
+            self.assertEqual(self.run_alone(["keys", "make", client]).code, 0)
+        self.write("members", "".join((self.folder / f"{client}.pub").read_text() for client in range(4)))
+        self.good(1, [*IDENTIFIED, "--output", "whole"])
+        frames = {seal: self.seen_on_the_link(seal) for seal in ("on", "off")}
+        self.assertEqual([name for name in frames if b"bloodpressure" in frames[name]], ["off"])
+        self.assertGreater(len(frames["on"]), 10_000)
+        for seal, said in (("on", "between hosts"), ("off", "off")):
+            self.check_same(f"run-{seal}", "whole")
+            self.assertEqual(self.summary_in(f"run-{seal}")["members"]["sealed"], said)
+        self.assertEqual(self.summary_in("whole")["members"]["sealed"], "one host")
 
     def test_hosts_that_share_no_disk(self):
         self.good(1, [*WORDS, "--rounds", "1000", "--output", "whole"])

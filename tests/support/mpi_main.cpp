@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include "mpi_testing.hpp"
 #include "net/agreement.hpp"
 #include "one_file.hpp"
+#include "test_seal.hpp"
 
 namespace starling::testing_support {
 
@@ -63,6 +65,12 @@ int main(int argc, char** argv) {
   starling::World world;
   world.set_watchdog(30);
   starling::testing_support::the_world = &world;
+  // STARLING_TEST_SEAL: messages are sealed, within hosts too, or between every other rank, as if two hosts had them.
+  if (const char* const which = std::getenv("STARLING_TEST_SEAL"); which != nullptr) {
+    const bool within = std::string(which) == "within";
+    world.seal(
+        starling::testing_support::seal_terms(world.rank(), world.size(), within ? 1 : 2, within, starling::has_aes()));
+  }
   if (world.rank() != 0) {
     testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());

@@ -10,6 +10,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "net/edge_counts.hpp"
+#include "net/sealed_parts.hpp"
 #include "net/state.hpp"
 
 namespace starling {
@@ -86,6 +87,7 @@ void nap() {
 struct Channel {
   Pile waiting;
   Vector under_way;
+  std::shared_ptr<std::vector<std::byte>> sealed;  ///< in place of `under_way`, if messages to the rank are sealed
   MPI_Request request = MPI_REQUEST_NULL;
   bool closed = false;  ///< whether the final empty message has been sent
 };
@@ -94,6 +96,7 @@ struct Channel {
 struct Arrival {
   int rank = 0;
   Vector packed;
+  std::shared_ptr<std::vector<std::byte>> sealed;  ///< before it is opened into `packed`
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
@@ -153,8 +156,15 @@ bool Mailboxes::State::advance(int rank, Channel& channel) {
   if (channel.waiting.empty() && (!draining || channel.closed)) return was_taken;
   channel.closed = channel.waiting.empty();
   channel.waiting.hand_over(channel.under_way);
-  MPI_Issend(channel.under_way.data(), static_cast<int>(channel.under_way.size()), MPI_DOUBLE, rank, tag, world.data,
-             &channel.request);
+  if (world.seals(rank)) {
+    channel.sealed = std::make_shared<std::vector<std::byte>>(
+        world.seal->closed(MessageKind::mailbox, rank, 0, std::as_bytes(std::span(channel.under_way))));
+    MPI_Issend(channel.sealed->data(), static_cast<int>(channel.sealed->size()), MPI_BYTE, rank, tag, world.data,
+               &channel.request);
+  } else {
+    MPI_Issend(channel.under_way.data(), static_cast<int>(channel.under_way.size()), MPI_DOUBLE, rank, tag, world.data,
+               &channel.request);
+  }
   ++wire.messages;
   wire.bytes += static_cast<std::int64_t>(channel.under_way.size() * sizeof(double));
   return was_taken;
@@ -171,9 +181,15 @@ bool Mailboxes::State::fetch() {
     if (matched == 0) break;
     any = true;
     int size = 0;
-    MPI_Get_count(&status, MPI_DOUBLE, &size);
     Arrival& arrival = arriving.emplace_back();
     arrival.rank = status.MPI_SOURCE;
+    if (world.seals(arrival.rank)) {
+      MPI_Get_count(&status, MPI_BYTE, &size);
+      arrival.sealed = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(size));
+      MPI_Imrecv(arrival.sealed->data(), size, MPI_BYTE, &message, &arrival.request);
+      continue;
+    }
+    MPI_Get_count(&status, MPI_DOUBLE, &size);
     arrival.packed.resize(static_cast<std::size_t>(size));
     // A long message comes in pieces as its sender finds time; that is no reason to wait here.
     MPI_Imrecv(arrival.packed.data(), size, MPI_DOUBLE, &message, &arrival.request);
@@ -194,6 +210,9 @@ bool Mailboxes::State::deliver() {
       continue;
     }
     any = true;
+    if (arrival->sealed) {
+      arrival->packed = part_from<Vector>(world.seal->opened(MessageKind::mailbox, arrival->rank, 0, *arrival->sealed));
+    }
     World::State::Peer& peer = world.peers[static_cast<std::size_t>(arrival->rank)];
     peer.heard = true;
     if (arrival->packed.empty()) closed.insert(arrival->rank);
@@ -268,9 +287,13 @@ Mailboxes::Mailboxes(World& world, const Layout& layout, std::size_t length, Mer
 
 Mailboxes::~Mailboxes() {
   for (auto& [rank, channel] : state_->channels) {
+    if (channel.sealed) state_->world.abandon(channel.request, channel.sealed);
     state_->world.abandon(channel.request, std::move(channel.under_way));
   }
-  for (Arrival& arrival : state_->arriving) state_->world.abandon(arrival.request, std::move(arrival.packed));
+  for (Arrival& arrival : state_->arriving) {
+    if (arrival.sealed) state_->world.abandon(arrival.request, arrival.sealed);
+    state_->world.abandon(arrival.request, std::move(arrival.packed));
+  }
 }
 
 Client Mailboxes::first() const {

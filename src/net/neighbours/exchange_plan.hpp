@@ -30,6 +30,7 @@ struct Transfer {
 struct Buffers {
   BlockVector packed;
   BlockVector received;
+  std::vector<std::vector<std::byte>> sealed;  ///< by request: messages on their way from and to ranks that seal them
 };
 
 struct Neighbours::Plan::State {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "core/check.hpp"
@@ -22,6 +23,16 @@ std::string waiting_for(Round t, bool receiving, const Transfer& transfer) {
   return fmt::format("round {}: {} rank {} (client {})", t + 1,
                      receiving ? "waiting for a message from" : "a message is not taken by", transfer.rank,
                      transfer.client);
+}
+
+/// MPI counts the bytes of a message in an int.
+int checked_bytes(std::size_t bytes, int rank) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  check(bytes <= most,
+        "a sealed message of {} bytes between this rank and rank {}: MPI counts to {}. Start more ranks, so that fewer "
+        "clients share one.",
+        bytes, rank, most);
+  return static_cast<int>(bytes);
 }
 
 LinksOf one_by_one(std::span<const Links> links, std::size_t clients) {
@@ -62,13 +73,16 @@ struct Neighbours::State {
   }
   void pack(Plan::State& plan, View outgoing) const;
   void bind(Plan::State& plan, View outgoing) const;
-  void post(Plan::State& plan, View outgoing) const;
+  void post(Round t, Plan::State& plan, View outgoing) const;
+  /// Opens the messages that have come sealed.
+  void open_sealed(Round t, Plan::State& plan) const;
   void add_to_wire(const std::vector<Transfer>& transfers);
   [[nodiscard]] std::string awaited(Round t, const Plan::State& plan) const;
 };
 
 void Neighbours::State::open(World& the_world, ExchangeWay way) {
   if (way == ExchangeWay::messages || the_world.size() == 1) return;
+  if (world.seal && world.seal->seals_within_host()) return;  // what lies in memory that others read is not sealed
   std::string why_not;
   windows = open_windows(the_world, layout, length, why_not);
   if (why_not.empty()) return;
@@ -161,16 +175,44 @@ void Neighbours::State::bind(Plan::State& plan, View outgoing) const {
   plan.bound_to = outgoing.data();
 }
 
-void Neighbours::State::post(Plan::State& plan, View outgoing) const {
+void Neighbours::State::post(Round t, Plan::State& plan, View outgoing) const {
   plan.requests.assign(plan.receives.size() + plan.sends.size(), MPI_REQUEST_NULL);
   MPI_Request* request = plan.requests.data();
+  const auto way_of = [&](int rank, std::size_t plain) -> std::span<std::byte> {
+    std::vector<std::vector<std::byte>>& sealed = plan.buffers->sealed;
+    if (sealed.size() < plan.requests.size()) sealed.resize(plan.requests.size());
+    std::vector<std::byte>& way = sealed[static_cast<std::size_t>(request - plan.requests.data())];
+    way.resize(world.seal->size(rank, plain));
+    return way;
+  };
   for (const Transfer& receive : plan.receives) {
+    if (world.seals(receive.rank)) {
+      const std::span<std::byte> way = way_of(receive.rank, receive.count * length * sizeof(double));
+      MPI_Irecv(way.data(), checked_bytes(way.size(), receive.rank), MPI_BYTE, receive.rank, 0, world.data, request++);
+      continue;
+    }
     MPI_Irecv(plan.buffers->received.data() + receive.offset * length, static_cast<int>(receive.count * length),
               MPI_DOUBLE, receive.rank, 0, world.data, request++);
   }
   for (const Transfer& send : plan.sends) {
+    if (world.seals(send.rank)) {
+      const auto plain = std::as_bytes(View(source(plan, send, outgoing), send.count * length));
+      const std::span<std::byte> way = way_of(send.rank, plain.size());
+      world.seal->close(MessageKind::neighbours, send.rank, t, plain, way);
+      MPI_Isend(way.data(), checked_bytes(way.size(), send.rank), MPI_BYTE, send.rank, 0, world.data, request++);
+      continue;
+    }
     MPI_Isend(source(plan, send, outgoing), static_cast<int>(send.count * length), MPI_DOUBLE, send.rank, 0, world.data,
               request++);
+  }
+}
+
+void Neighbours::State::open_sealed(Round t, Plan::State& plan) const {
+  for (std::size_t i = 0; i < plan.receives.size(); ++i) {
+    const Transfer& receive = plan.receives[i];
+    if (!world.seals(receive.rank)) continue;
+    const MutableView plain(plan.buffers->received.data() + receive.offset * length, receive.count * length);
+    world.seal->open(MessageKind::neighbours, receive.rank, t, plan.buffers->sealed[i], std::as_writable_bytes(plain));
   }
 }
 
@@ -228,8 +270,8 @@ Neighbours::Plan Neighbours::plan(const LinksOf& links, PlanUse use, Parcels par
   plan->world = &state_->world;
   plan->parcels = parcels;
   plan->windows = parcels == Parcels::per_sender ? state_->windows.get() : nullptr;
-  plan->persistent =
-      use == PlanUse::fixed_graph && state_->length >= persistent_from_length && plan->windows == nullptr;
+  plan->persistent = use == PlanUse::fixed_graph && state_->length >= persistent_from_length &&
+                     plan->windows == nullptr && !state_->world.seal;  // a sealed message is another in each round
   plan->buffers = plan->persistent ? std::make_shared<Buffers>() : state_->buffers;
   plan->lay_out(links, state_->layout, state_->world.rank, state_->length);
   if (use != PlanUse::changing_graph) plan->drop_scratch();
@@ -286,9 +328,10 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
     state_->bind(p, block);
     MPI_Startall(static_cast<int>(p.requests.size()), p.requests.data());
   } else {
-    state_->post(p, block);
+    state_->post(t, p, block);
   }
   state_->wait(t, p);
+  if (state_->world.seal) state_->open_sealed(t, p);
 }
 
 Received Neighbours::received(const Plan& plan) const {

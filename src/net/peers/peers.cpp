@@ -12,9 +12,6 @@ namespace starling {
 
 namespace {
 
-/// Tag of messages; Neighbours uses 0, Mailboxes 1 and 2, Root 3 and 4.
-constexpr int tag_peers = 5;
-
 /// Numbers 0, 1, … of messages, in the order in which both ends post them: by sender, then receiver.
 template <class Message>
 std::vector<std::size_t> posting_order(const std::vector<Message>& messages) {

@@ -13,6 +13,11 @@
 
 namespace starling {
 
+/// Tags of messages of Root and Peers; Neighbours uses tag 0, Mailboxes 1 and 2.
+inline constexpr int tag_up = 3;
+inline constexpr int tag_down = 4;
+inline constexpr int tag_peers = 5;
+
 /// A message under way, or a buffer for a message. A message still under way at its destruction, after a failure,
 /// leaves its memory to MPI.
 class DoorMessage {
@@ -21,7 +26,10 @@ class DoorMessage {
       : world_(world), memory_((bytes + sizeof(double) - 1) / sizeof(double)), bytes_(bytes) {}
   DoorMessage(const DoorMessage&) = delete;
   DoorMessage& operator=(const DoorMessage&) = delete;
-  ~DoorMessage() { world_.abandon(request_, std::move(memory_)); }
+  ~DoorMessage() {
+    if (!way_->empty()) world_.abandon(request_, way_);
+    world_.abandon(request_, std::move(memory_));
+  }
 
   [[nodiscard]] std::span<std::byte> buffer() { return std::as_writable_bytes(std::span(memory_)).first(bytes_); }
   void send(std::size_t length, int to, int tag);
@@ -32,8 +40,13 @@ class DoorMessage {
   std::size_t wait(const std::function<std::string()>& awaited);
 
  private:
+  [[nodiscard]] std::size_t opened(std::size_t came);
+
   World::State& world_;
   Vector memory_;
+  std::shared_ptr<std::vector<std::byte>> way_ = std::make_shared<std::vector<std::byte>>();  ///< sealed; else empty
+  int tag_ = 0;
+  bool opens_ = false;  ///< what is received is sealed
   std::size_t bytes_;
   int peer_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;

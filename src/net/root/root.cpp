@@ -7,15 +7,12 @@
 #include "core/numerics/kernels.hpp"
 #include "core/sized.hpp"
 #include "door_message.hpp"
+#include "net/sealed_parts.hpp"
 #include "net/state.hpp"
 
 namespace starling {
 
 namespace {
-
-/// Tags of messages; Neighbours uses tag 0, Mailboxes 1 and 2.
-constexpr int tag_up = 3;
-constexpr int tag_down = 4;
 
 /// Bytes that a rank other than 0 may have under way, if more than two contributions.
 constexpr std::size_t most_under_way = std::size_t{16} << 20;
@@ -271,6 +268,16 @@ Columns Root::gather(const Released<Columns>& block) {
   }
   Columns all(rows, state.rank == 0 ? static_cast<std::size_t>(layout_.clients()) : 0);
   const View own = block.value().flat();
+  if (state.seal) {
+    const std::vector<int> senders = state.rank == 0 ? all_ranks(state) : std::vector<int>();
+    const auto came = gather_parts(state, std::as_bytes(own), {0}, senders, "aggregation");
+    for (std::size_t r = 0; state.rank == 0 && r < came.size(); ++r) {
+      const Vector part = part_from<Vector>(came[r]);
+      check_message(part.size(), static_cast<std::size_t>(counts[r]), layout_.first(static_cast<int>(r)));
+      std::copy(part.begin(), part.end(), all.flat().begin() + offsets[r]);
+    }
+    return all;
+  }
   Vector copy;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Igatherv(state.sent_from(own, copy), static_cast<int>(own.size()), MPI_DOUBLE, all.flat().data(), counts.data(),

@@ -27,6 +27,7 @@ std::string IntroductionTerms::session() const {
   for (const Client first : firsts) text += fmt::format("first {}\n", first);
   for (const Client gone : lost) text += fmt::format("lost {}\n", gone);
   for (const MaskKey::Bytes& key : exchanges) text += "key " + hex_of_bytes(key.data(), key.size()) + "\n";
+  for (const std::string& host : hosts) text += counted(host);
   return sha256(text);
 }
 

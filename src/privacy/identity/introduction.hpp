@@ -18,6 +18,7 @@ struct IntroductionTerms {
   std::vector<Client> firsts;             ///< first client of each rank, then the number of clients
   std::vector<Client> lost;               ///< clients that are gone for good, ascending
   std::vector<MaskKey::Bytes> exchanges;  ///< fresh public keys for exchanges, one of each rank
+  std::vector<std::string> hosts;         ///< of each rank: equal texts for ranks of one host, and what its ciphers are
 
   [[nodiscard]] int ranks() const { return static_cast<int>(exchanges.size()); }
   /// The nonce of this start: SHA-256 of all terms, as 64 hexadecimal digits. Each rank's fresh key is in it, so no

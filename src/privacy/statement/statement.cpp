@@ -270,6 +270,24 @@ std::string not_covered(const PrivacyReport& report) {
       in_batch(report), report.persons_in_slots ? ", which of them are of one person," : "");
 }
 
+/// Sentence on sealed messages.
+std::string in_words(SealedMessages sealed) {
+  switch (sealed) {
+    case SealedMessages::none:
+      return "Messages between clients were neither encrypted nor authenticated after that. ";
+    case SealedMessages::one_host:
+      return "All ranks ran on one host, and messages did not leave it. ";
+    case SealedMessages::between_hosts:
+      return "From then on all messages between hosts were encrypted and authenticated, under keys that these "
+             "signatures "
+             "cover. ";
+    case SealedMessages::all:
+      break;
+  }
+  return "From then on all messages between ranks were encrypted and authenticated, under keys that these signatures "
+         "cover. ";
+}
+
 std::string members(const PrivacyReport& report) {
   if (!report.members) return "";
   constexpr std::size_t most_named = 8;
@@ -279,8 +297,8 @@ std::string members(const PrivacyReport& report) {
   if (all.size() > most_named) names += ", …";
   return fmt::format(
       "Before any record was read, all clients verified the signatures of the {} member(s) of the list with the "
-      "fingerprint {}: {}. ",
-      all.size(), report.members->fingerprint(), names);
+      "fingerprint {}: {}. {}",
+      all.size(), report.members->fingerprint(), names, in_words(report.trust.sealed));
 }
 
 constexpr const char* operators =

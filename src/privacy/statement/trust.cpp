@@ -67,6 +67,10 @@ std::string of_paper(const PaperClaim& claim) {
   return text;
 }
 
+bool are_open(SealedMessages sealed) {
+  return sealed == SealedMessages::none || sealed == SealedMessages::one_host;
+}
+
 std::string of_masks(const Trust& trust) {
   std::string text =
       std::string(
@@ -153,10 +157,12 @@ std::string of_shares(const VerticalTrust& vertical, bool keys_signed) {
 }
 
 /// Statement on vertical learning without protection.
-std::string of_bare_parties(const VerticalTrust& vertical) {
+std::string of_bare_parties(const VerticalTrust& vertical, SealedMessages sealed) {
   if (vertical.baseline_central) {
     return "This is the baseline of central learning: whoever operates rank 0, or reads its memory or the messages to "
-           "it, which are not encrypted, has the parties' columns as they are. ";
+           "it" +
+           std::string(are_open(sealed) ? ", which are not encrypted," : " within its host") +
+           " has the parties' columns as they are. ";
   }
   std::string text = fmt::format(
       "Embeddings are functions of raw columns that nothing protects: whoever gets them, rank 0{}, may invert them and "
@@ -198,6 +204,20 @@ std::string of_parties(const VerticalTrust& vertical, PrivacyUnit unit) {
 }
 
 }  // namespace
+
+const char* name_of(SealedMessages sealed) {
+  switch (sealed) {
+    case SealedMessages::none:
+      return "off";
+    case SealedMessages::one_host:
+      return "one host";
+    case SealedMessages::between_hosts:
+      return "between hosts";
+    case SealedMessages::all:
+      break;
+  }
+  return "all";
+}
 
 const char* name_of(TrustModel model) {
   switch (model) {
@@ -321,13 +341,14 @@ std::string statement_of(const Trust& trust, PrivacyUnit unit) {
   if (trust.vertical && trust.vertical->on_shares) return of_shares(*trust.vertical, trust.keys_signed);
   if (trust.vertical) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
-    return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical, unit);
+    return bare ? of_bare_parties(*trust.vertical, trust.sealed) : of_parties(*trust.vertical, unit);
   }
   if (trust.pairs) return of_pairs(*trust.pairs, trust.keys_signed);
   if (!trust.aggregated) return "";
   if (trust.model == TrustModel::central || trust.model == TrustModel::curvature) {
     return "The figures hold against the clients and all others who see the models. They do NOT hold against whoever "
-           "operates rank 0, or reads its memory or the messages to it, which are not encrypted. ";
+           "operates rank 0, or reads its memory or the messages to it" +
+           std::string(are_open(trust.sealed) ? ", which are not encrypted. " : " within its host. ");
   }
   if (trust.model == TrustModel::masked) return of_masks(trust);
   if (trust.paper) return of_paper(*trust.paper);

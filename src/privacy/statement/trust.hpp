@@ -86,6 +86,12 @@ struct VerticalTrust {
   }
 };
 
+/// The messages between ranks that are encrypted and authenticated.
+enum class SealedMessages { none, one_host, between_hosts, all };
+
+/// "off", "one host", "between hosts" or "all".
+[[nodiscard]] const char* name_of(SealedMessages sealed);
+
 struct Trust {
   TrustModel model = TrustModel::local;
   bool aggregated = false;           ///< rank 0 combines what clients send; else they mix with their neighbours
@@ -93,10 +99,11 @@ struct Trust {
   std::optional<PairsTrust> pairs;   ///< under `pairs`
   std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
   std::int64_t of_rank_0 = 1;        ///< clients that rank 0 hosts: its operator knows their shares of the noise
-  std::string key_list;             ///< under `masked` and `pairs`: fingerprint of the public keys that rank 0 received
-  bool keys_signed = false;         ///< members who have introduced themselves have signed these keys
-  std::vector<std::string> keys;    ///< fingerprint of each client's public key
-  std::optional<PaperClaim> paper;  ///< under `paper`
+  std::string key_list;      ///< under `masked` and `pairs`: fingerprint of the public keys that rank 0 received
+  bool keys_signed = false;  ///< members who have introduced themselves have signed these keys
+  SealedMessages sealed = SealedMessages::none;
+  std::vector<std::string> keys;          ///< fingerprint of each client's public key
+  std::optional<PaperClaim> paper;        ///< under `paper`
   std::optional<VerticalTrust> vertical;  ///< with `model` none or local
 };
 

@@ -15,16 +15,19 @@ Json member_json(const RunMember& member) {
 
 /// Runs without --members have no such key.
 void add_members(const Summary& summary, Json& json) {
-  const auto* const members = summary.find<Members>();
-  if (members == nullptr) return;
-  json["members"] = {{"fingerprint", members->fingerprint()}, {"verified", json_list(members->all(), member_json)}};
+  const auto* const verified = summary.find<VerifiedMembers>();
+  if (verified == nullptr) return;
+  json["members"] = {{"fingerprint", verified->members.fingerprint()},
+                     {"verified", json_list(verified->members.all(), member_json)},
+                     {"sealed", name_of(verified->sealed)}};
 }
 
 std::string members_rows(const SummaryView& summary) {
   if (!summary.has("members.fingerprint")) return "";
   return table_row("members",
-                   fmt::format("{} have proved who they are; the list has the fingerprint {}",
-                               summary.list("members.verified").size(), summary.text("members.fingerprint")));
+                   fmt::format("{} have proved who they are; the list has the fingerprint {}; sealed messages: {}",
+                               summary.list("members.verified").size(), summary.text("members.fingerprint"),
+                               summary.text("members.sealed")));
 }
 
 }  // namespace

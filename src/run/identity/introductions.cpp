@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -26,6 +27,14 @@ std::string with_host(std::string pattern) {
   return pattern;
 }
 
+constexpr std::string_view aes_word = " aes";
+
+/// The same on all processes of a host until it starts again, and on no other host. Says whether the processor has AES.
+std::string host_and_ciphers() {
+  const std::string start = read_whole_file("/proc/sys/kernel/random/boot_id").value_or("");
+  return sha256(host_name() + "\n" + start) + std::string(has_aes() ? aes_word : "");
+}
+
 /// The keys that ranks have sent, each as 64 hexadecimal digits.
 std::vector<MaskKey::Bytes> fresh_keys(const std::vector<std::string>& texts) {
   std::vector<MaskKey::Bytes> keys = received_keys({}, [&](const std::string&) { return texts; });
@@ -39,6 +48,7 @@ std::vector<MaskKey::Bytes> fresh_keys(const std::vector<std::string>& texts) {
 
 Introductions::Introductions(Agreement& agreement, const Layout& layout, const std::vector<Client>& lost,
                              const IdentityFiles& files, const std::string& configuration) {
+  rank_ = agreement.rank();
   terms_.configuration = configuration;
   terms_.lost = lost;
   for (int r = 0; r <= layout.ranks(); ++r) terms_.firsts.push_back(layout.first(r));
@@ -108,6 +118,7 @@ void Introductions::introduce(Agreement& agreement) {
   const MaskKey::Bytes own = exchange_.public_key();
   const std::string text = to_hex(std::string(own.begin(), own.end()));
   const std::vector<std::string> shown = agreement.all_gather(declare_public(text));
+  terms_.hosts = agreement.all_gather(declare_public(host_and_ciphers()));
   agreement.together([&] {
     terms_.exchanges = fresh_keys(shown);
     check<FailureError>(terms_.exchanges[static_cast<std::size_t>(agreement.rank())] == own,
@@ -137,6 +148,31 @@ std::vector<std::string> Introductions::relayed(Agreement& agreement, const std:
     }
   });
   return texts;
+}
+
+std::optional<SealTerms> Introductions::seal_terms(bool within_hosts) const {
+  SealTerms terms;
+  terms.within_hosts = within_hosts;
+  terms.by_aes = std::all_of(terms_.hosts.begin(), terms_.hosts.end(),
+                             [](const std::string& host) { return host.ends_with(aes_word); });
+  check<FailureError>(from_hex(session_, terms.start), "'{}' is no nonce. This is a fault of the program.", session_);
+  const auto key = [&](int other, int from, int to) {
+    SealKey result;
+    if (other == rank_) return result;
+    const NoiseKey of_pair = pair_key(other, fmt::format("seal of messages from rank {} to rank {},", from, to));
+    std::copy(of_pair.bytes().begin(), of_pair.bytes().end(), result.bytes.begin());
+    return result;
+  };
+  for (int r = 0; r < terms_.ranks(); ++r) {
+    terms.to.push_back(key(r, rank_, r));
+    terms.from.push_back(key(r, r, rank_));
+    terms.names.push_back(terms_.who(r));
+    terms.hosts.push_back(terms_.hosts[static_cast<std::size_t>(r)]);
+  }
+  const bool several =
+      std::adjacent_find(terms.hosts.begin(), terms.hosts.end(), std::not_equal_to()) != terms.hosts.end();
+  if (terms_.ranks() == 1 || !(several || within_hosts)) return std::nullopt;
+  return terms;
 }
 
 NoiseKey Introductions::pair_key(int rank, std::string_view purpose) const {

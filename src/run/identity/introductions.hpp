@@ -1,11 +1,13 @@
 /// The members of a run, who have proved to each other who they are (`--identity`, `--members`).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "net/agreement.hpp"
+#include "net/seal/seal_terms.hpp"
 #include "privacy/identity/introduction.hpp"
 
 namespace starling {
@@ -30,6 +32,9 @@ class Introductions {
   [[nodiscard]] const std::string& session() const { return session_; }
   /// A key that this rank and another share, for one purpose of this start.
   [[nodiscard]] NoiseKey pair_key(int rank, std::string_view purpose) const;
+  /// Keys and names for sealed messages between the ranks; with `within_hosts` between those of one host too. None
+  /// where no two ranks would seal any.
+  [[nodiscard]] std::optional<SealTerms> seal_terms(bool within_hosts) const;
   /// A relay of this rank's texts in which every rank's members sign them, and every rank verifies all. `purpose` is
   /// not used twice. **Collective.**
   [[nodiscard]] std::vector<std::string> relayed(Agreement& agreement, const std::string& purpose,
@@ -45,6 +50,7 @@ class Introductions {
   void add_voucher(const std::string& file, const std::string& place, Client u, std::size_t wanted);
   void introduce(Agreement& agreement);
 
+  int rank_ = 0;
   IntroductionTerms terms_;
   std::vector<Voucher> vouchers_;
   MaskKey exchange_ = MaskKey::random();

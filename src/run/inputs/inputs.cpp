@@ -75,8 +75,17 @@ void RunInputs::introduce() {
   if (!config().members) return;
   introductions = std::make_shared<const Introductions>(
       agreement_, *layout, members.lost(), IdentityFiles{*config().identity, *config().members}, config().as_given);
-  agreement_.together(
-      [&] { require_same_members(members_before, introductions->members(), members.lost(), *config().members); });
+  const SealChoice choice = config().seal;
+  std::optional<SealTerms> terms;
+  agreement_.together([&] {
+    require_same_members(members_before, introductions->members(), members.lost(), *config().members);
+    if (choice != SealChoice::off) terms = introductions->seal_terms(choice == SealChoice::all);
+  });
+  sealed = choice == SealChoice::off ? SealedMessages::none
+           : !terms                  ? SealedMessages::one_host
+           : terms->within_hosts     ? SealedMessages::all
+                                     : SealedMessages::between_hosts;
+  if (terms) world_.seal(std::move(*terms));
 }
 
 std::vector<char> RunInputs::lost_here() const {

@@ -16,6 +16,7 @@
 #include "net/agreement.hpp"
 #include "net/world.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/statement/trust.hpp"
 #include "run/identity/introductions.hpp"
 #include "run/settings/configuration.hpp"
 
@@ -50,8 +51,9 @@ class RunInputs {
   std::optional<EarlierStarts> earlier;  ///< of a run that goes on
   Membership members;                    ///< of a run that goes on: its clients, and those that are lost or have joined
   std::string rewired;  ///< spec of the graph of those that are there; empty for that of all, without the lost ones
-  std::string members_before;    ///< of a run that goes on: its list of members; empty if it had none
-  std::optional<Layout> layout;  ///< once clients are placed
+  std::string members_before;                    ///< of a run that goes on: its list of members; empty if it had none
+  std::optional<Layout> layout;                  ///< once clients are placed
+  SealedMessages sealed = SealedMessages::none;  ///< of runs with --members
   std::shared_ptr<const Introductions> introductions;  ///< of runs with --members, once introduce() is through
   std::shared_ptr<FirstReading> first_reading = std::make_shared<FirstReading>(0);  ///< of all files of the run
   Dataset dataset;
@@ -63,8 +65,9 @@ class RunInputs {
   /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
   /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
   std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
-  /// The members of the run prove to each other who they are, if it has --members: before any record is read.
-  /// **Collective.** Throws UsageError and FailureError, which name a member or a client.
+  /// The members of the run prove to each other who they are, if it has --members: before any record is read. From then
+  /// on messages are sealed (--seal). **Collective.** Throws UsageError and FailureError, which name a member or a
+  /// client.
   void introduce();
   [[nodiscard]] Client first_client() const { return layout->first(world_.rank()); }
   [[nodiscard]] Client client_count() const { return layout->count(world_.rank()); }

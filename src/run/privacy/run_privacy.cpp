@@ -6,6 +6,7 @@
 #include "console/version.hpp"
 #include "core/digest.hpp"
 #include "core/text/limits.hpp"
+#include "output/directory/owners_file.hpp"
 
 namespace starling {
 

@@ -41,7 +41,8 @@ struct RunFacts {
   HistogramShares histograms;  ///< of what was released before the first round
   /// Of runs whose members have proved who they are; else null.
   std::shared_ptr<const Introductions> introductions;
-  bool released_early = false;  ///< this start has released histograms, or has taken up their release
+  SealedMessages sealed = SealedMessages::none;  ///< of such runs
+  bool released_early = false;                   ///< this start has released histograms, or has taken up their release
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.

@@ -22,6 +22,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   report.units = units_;
   report.vectors = vectors_of_release();
   if (histograms_) histograms_->describe(report, delta_of_claims());
+  report.trust.sealed = facts_.sealed;
   report.trust.keys_signed = facts_.introductions != nullptr;
   if (facts_.introductions) report.members = facts_.introductions->members();
   describe_trust(report);

@@ -172,7 +172,7 @@ void finish_summary(const BegunRun& begun, const Play& play, const std::vector<N
   const LearningConfig& config = run.common();
   summary.part<RunScores>().last_loss = last_loss(history, summary.rounds);
   if (begun.privacy != nullptr) add_privacy(begun, summary, stopped);
-  if (run.inputs.introductions) summary.add(run.inputs.introductions->members());
+  if (run.inputs.introductions) summary.add(VerifiedMembers{run.inputs.introductions->members(), run.inputs.sealed});
   if (run.first_rank()) {
     const std::optional<SavedModel> model = model_of(begun, play, summary);
     add_test_metrics(run, summary, model);

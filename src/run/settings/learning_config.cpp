@@ -188,6 +188,20 @@ void add_identity_options(Options& options, LearningConfig& config) {
               .effect = Option::Effect::none,
               .relations = {needs("identity", "whoever takes part proves who it is", "Add --identity FILE.")}}),
       config.members);
+  options.add(
+      option("seal", "WHICH",
+             "messages that are encrypted and authenticated, with --identity: on (between hosts), all (within hosts "
+             "too) or off. Changes no result",
+             {.initial = "on",
+              .example = "all --identity hospital-{client}.key --members members",
+              .effect = Option::Effect::none,
+              .relations = {needs("identity", "seals are made with keys that owners have signed",
+                                  "Add --identity FILE and --members FILE.")
+                                .only_for("all"),
+                            excludes("exchange=windows", "nothing seals what lies in memory that others read",
+                                     "Leave --exchange out.")
+                                .only_for("all")}}),
+      config.seal, {{"on", SealChoice::on}, {"off", SealChoice::off}, {"all", SealChoice::all}});
 }
 
 void add_rewire_option(Options& options, LearningConfig& config) {

@@ -16,6 +16,13 @@
 
 namespace starling {
 
+/// Which messages are sealed (--seal), of a run with identities.
+enum class SealChoice {
+  on,   ///< between ranks of different hosts
+  off,  ///< none
+  all,  ///< between all ranks
+};
+
 /// Why a run with some configuration cannot go on in some way. A reason is empty where the run can.
 struct WhyNot {
   std::string goes_on;      ///< from a checkpoint
@@ -64,6 +71,7 @@ struct LearningConfig {
   // identities: both or none
   std::optional<std::string> identity;  ///< may contain {client} and {host}
   std::optional<std::string> members;
+  SealChoice seal = SealChoice::on;
 
   /// What clients count for in the model (--client-weights); none of a method without a choice.
   std::optional<ClientWeights> weights;
