@@ -72,6 +72,13 @@ struct Floored {
 
 }  // namespace
 
+Vector newton_step(const ReleasedMatrix& curvature, View direction) {
+  const auto order = static_cast<Index>(direction.size());
+  const Floored bread(checked_matrix(curvature.triangle, order, "curvature"), curvature.noise);
+  const VectorXd step = bread.inverse() * Eigen::Map<const VectorXd>(direction.data(), order);
+  return {step.begin(), step.end()};
+}
+
 PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMatrix& influence, std::int64_t steps) {
   check(steps > 0, "plug-in intervals after {} steps: there is no estimate yet. Take steps first.", steps);
   const auto order = static_cast<Index>(estimate.size());

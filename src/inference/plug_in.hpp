@@ -37,6 +37,10 @@ struct PlugIn {
   double curvature_floor = 0;  ///< κ of Â
 };
 
+/// Â⁻¹ g of a released curvature Â with its eigenvalues raised to the floor, and a direction g: Newton's step for a mean
+/// estimating function g. Throws as plug_in().
+[[nodiscard]] Vector newton_step(const ReleasedMatrix& curvature, View direction);
+
 /// Plug-in intervals. `curvature` is Â, the mean of Ψ̇. `influence` is Ĝ, the covariance of one step's mean direction:
 /// for K clients of m records and noise of variance σ² on each client's mean, (mean of ΨΨ'/m + σ² I)/K. `steps` is n,
 /// the number of models in the estimate. Throws UsageError if sizes differ, and DataError if an entry is not finite.

@@ -7,6 +7,7 @@
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 
 namespace starling {
 namespace {
@@ -26,6 +27,10 @@ double normal_quantile(double probability) {
   if (probability <= 0) return -std::numeric_limits<double>::infinity();
   if (probability >= 1) return std::numeric_limits<double>::infinity();
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability, NoException());
+}
+
+double chi_squared_quantile(double degrees, double probability) {
+  return 2 * boost::math::gamma_p_inv(degrees / 2, probability, NoException());
 }
 
 double two_sided_normal_quantile(double level) {

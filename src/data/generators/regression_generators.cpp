@@ -11,25 +11,41 @@ namespace {
 /// Label of a record with the mean 1 + Σ x_j; draws more from `normal`, or from `random` behind it.
 using Label = std::function<double(double mean, NormalPairs& normal, AddressedRandom& random, Round t, Client client)>;
 
-/// Records with x ~ N(0, Σ). Every coefficient, the intercept's too, is 1.
+/// Records with x ~ N(0, Σ), or t-distributed with that covariance; the first feature may be a flag in its place. All
+/// slopes are alike.
 std::unique_ptr<Generator> make_regression(const Spec& spec, const Label& label) {
   const std::size_t features = features_of(spec, "p", 3);
   const std::int64_t records = records_of(spec);
   const double correlation = number_within(spec, "correlation", 0, -0.999, 0.999);
   const double innovation = std::sqrt((1 - correlation) * (1 + correlation));  // of x_j, given x_{j−1}
+  const double slope = number_within(spec, "slope", 1, -1e6, 1e6);
+  const double intercept = number_within(spec, "intercept", 1, -1e6, 1e6);
+  const double flag = number_within(spec, "flag", 0, 0, 1);
+  const auto freedom = static_cast<int>(spec.integer("freedom", 0));
+  check(freedom == 0 || (freedom >= 3 && freedom <= 1000),
+        "'{}': freedom={}: between 3, below which there is no variance, and 1000; or 0 for normal features.", spec.text(),
+        freedom);
   const auto draw = [=](Round t, Client client, AddressedRandom& random, MutableView values) {
     NormalPairs normal(random);
     double before = normal();
     values[0] = before;
-    double mean = 1 + before;
     for (std::size_t j = 1; j < values.size(); ++j) {
       before = correlation * before + innovation * normal();
       values[j] = before;
-      mean += before;
     }
+    if (freedom > 0) {
+      double squares = 0;
+      for (int i = 0; i < freedom; ++i) squares += std::pow(normal(), 2);
+      for (double& value : values) value *= std::sqrt((freedom - 2) / squares);
+    }
+    if (flag > 0) values[0] = random.uniform() < flag ? 1 : 0;
+    double mean = intercept;
+    for (const double value : values) mean += slope * value;
     return label(mean, normal, random, t, client);
   };
-  return std::make_unique<Generator>(features, records, draw, std::vector<double>(features + 1, 1));
+  std::vector<double> coefficients(features, slope);
+  coefficients.push_back(intercept);
+  return std::make_unique<Generator>(features, records, draw, std::move(coefficients));
 }
 
 /// Intercepts of clients that differ: 1 + `apart` s_u, where s_u lies evenly between −1 and 1. Their mean is 1.
@@ -45,7 +61,7 @@ struct Intercepts {
   }
 };
 
-/// y = 1 + Σ x_j + sd Z − shift.
+/// y = mean + sd Z − shift.
 Label linear_label(double sd, double shift, const Intercepts& intercepts = {}) {
   return [=](double mean, NormalPairs& normal, AddressedRandom&, Round t, Client u) {
     return mean + (sd * normal() - shift) + intercepts.of(t, u);

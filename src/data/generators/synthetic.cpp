@@ -183,18 +183,26 @@ std::vector<GeneratorTable::Row> regression_rows() {
   const Parameter features{"p", "features (3)"};
   const Parameter deviation{"sd", "deviation of the noise (0.5)"};
   const Parameter correlation{"correlation", "of neighbouring features; of others its powers (0)"};
+  const Parameter slope{"slope", "of every feature (1)"};
+  const Parameter intercept{"intercept", "of the scores (1)"};
+  const Parameter flag{"flag", "share of ones, where the first feature is 1 or 0; 0: it is as the others (0)"};
+  const Parameter freedom{"freedom", "of t-distributed features of variance 1, 3 or more; 0: normal ones (0)"};
   return {
       {"linear",
        "regression y = 1 + x1 + ... + xp + noise of standard normal features",
        {features,
         deviation,
         correlation,
-        {"apart", "clients' intercepts lie evenly between 1 - apart and 1 + apart (0)"},
+        slope,
+        intercept,
+        flag,
+        freedom,
+        {"apart", "clients' intercepts lie evenly between intercept - apart and intercept + apart (0)"},
         number_of_records()},
        make_linear},
       {"logistic",
        "labels 1 and 0 with the odds exp(1 + x1 + ... + xp) of standard normal features",
-       {features, correlation, number_of_records()},
+       {features, correlation, slope, intercept, flag, freedom, number_of_records()},
        make_logistic},
       {"counts",
        "counts with the mean exp(0.3 (x1 + ... + xp)) of standard normal features, for --loss poisson",
@@ -205,6 +213,10 @@ std::vector<GeneratorTable::Row> regression_rows() {
        {features,
         deviation,
         correlation,
+        slope,
+        intercept,
+        flag,
+        freedom,
         {"tau", "of the expectile, 0.001 to 0.999 (0.7)"},
         {"c", "where its loss bends, at least sd/1000 (1.345)"},
         number_of_records()},

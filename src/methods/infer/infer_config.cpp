@@ -11,6 +11,7 @@
 #include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/serving/partition.hpp"
+#include "infer_rule.hpp"
 #include "loss/loss.hpp"
 #include "run/settings/source_options.hpp"
 
@@ -59,6 +60,14 @@ void add_method_options(Options& options, InferConfig& config) {
   options.add(declared("loss", "what the model minimises; under privacy its slope needs a bound, which squared has not",
                        {.initial = "huber:1.345", .values = [] { return values_of("Losses", inference_losses()); }}),
               config.loss);
+  options.add(option("estimator", "HOW",
+                     "newton: some Newton steps, each from noisy sums over all records, of which every release has its "
+                     "share of the price; intervals by the curvature and squares in these sums. path: the average of "
+                     "stochastic gradient descent, of which every record makes one step. Default: newton with an "
+                     "aggregator and --tuning auto, where records can be read again and nothing else asks for a path",
+                     {.relations = {excludes("topology", "a client does not know the others' curvatures", "Use path.")
+                                        .only_for("newton")}}),
+              config.estimator, {{"newton", Estimator::newton}, {"path", Estimator::path}});
   add_weights_option(
       options, config, "",
       {excludes("intervals=plug-in", "sums of curvatures and squares count every record alike", "Use random-scaling.")
@@ -90,14 +99,19 @@ void add_method_options(Options& options, InferConfig& config) {
       config.asked_step_cap);
 }
 
-constexpr std::array options_of_infer_rule{"batch", "warmup-share", "step", "step-offset", "noise-correlation"};
+constexpr std::array options_of_infer_rule{"estimator", "epochs", "batch", "warmup-share", "step", "step-offset", "noise-correlation"};
+
+/// What has a meaning for a path alone.
+constexpr std::array options_of_path{"batch",    "rounds",     "step",   "step-power", "step-offset",       "warmup-share",
+                                     "burn-in",  "bias",       "start",  "bias-share", "noise-correlation", "plug-in-path",
+                                     "intervals"};
 
 void add_tuning_options(Options& options, InferConfig& config) {
   options.group("Tuning");
   options.add(
       option("tuning", "WHETHER",
              fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
-                         "off: the defaults here. Default: auto where a mechanism adds noise, without --topology",
+                         "off: the defaults here. Default: auto, but off with --topology",
                          fmt::join(options_of_infer_rule, ", "))),
       config.tune, {{"auto", true}, {"off", false}});
   options.add(option("warmup-share", "S",
@@ -170,7 +184,8 @@ void add_interval_options(Options& options, InferConfig& config) {
   options.add(option("levels", "P,...", "of confidence", {.initial = "0.95", .common = true}), config.levels);
   options.add(
       flag("joint",
-           "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
+           "test that all coefficients but the intercept are 0, at the first level: Wald's of Newton's estimate, or by "
+           "random scaling (client 0's path)",
            {.relations = {excludes("bias=remove", "the test is on the average with its bias"),
                           excludes("replications", of_a_study)}}),
       config.joint);
@@ -278,8 +293,29 @@ void check_shape(InferConfig& config, const Options& options) {
   check(config.correlation != CorrelationChoice::two_buffers || config.may_correlate(),
         "--noise-correlation blt:2 with --intervals plug-in, --bias remove, --epochs or --person-rounds: what these "
         "make of noise is known where it is independent. Use --noise-correlation none.");
-  check(config.data.epochs == 1 || config.intervals_text == "none",
-        "--epochs {} with --intervals: a record that is read again tells nothing new. Leave one of them out.",
+  check(config.data.epochs == 1 || config.intervals_text == "none" || config.estimator != Estimator::path,
+        "--epochs {} with --intervals of a path: a record that is read again tells nothing new. Leave one of them out.",
+        config.data.epochs);
+}
+
+/// Newton's rounds have their own settings.
+void check_newton(InferConfig& config, const Options& options) {
+  config.option_of_path.clear();
+  for (const char* option : options_of_path) {
+    if (options.given(option)) config.option_of_path = option;
+  }
+  if (config.trust == PlugInTrust::central) config.option_of_path = "trust central";
+  if (config.estimator == Estimator::automatic && !config.tunes()) config.estimator = Estimator::path;
+  if (!config.newton()) return;
+  check(config.option_of_path.empty(), "--{} with --estimator newton: it says how a path is made. Leave it out.",
+        config.option_of_path);
+  check(config.privacy.unit != PrivacyUnit::person,
+        "--estimator newton with --unit person: its coordinates are known of records. Use path.");
+  check(!config.privacy.prices_change(),
+        "--estimator newton with prices by a schedule: its rounds are one estimate. Give one price.");
+  if (!options.stated("epochs")) config.data.epochs = newton_rounds(config.privacy.protects());
+  check(!config.privacy.protects() || config.data.epochs >= 3,
+        "--epochs {} with --estimator newton: the first round finds scales, and two or more take steps. Give 3 or more.",
         config.data.epochs);
 }
 
@@ -309,6 +345,7 @@ void complete_infer_config(InferConfig& config, const Options& options) {
   check_learning_options(config);
   read_intervals(config);
   check_method(config);
+  check_newton(config, options);
   check_shape(config, options);
   config.why_not.goes_on = config.replications > 0 ? "its replications are quickly begun anew" : "";
   config.why_not.leaves_out =
@@ -316,6 +353,7 @@ void complete_infer_config(InferConfig& config, const Options& options) {
           ? "sums over all its records are released once, after the last step, and those of a pipe are gone"
           : "";
   config.why_not.more_rounds = config.privacy.trusts_pairs            ? "keys of pairs are made for the rounds of a run"
+                               : config.newton()                      ? "its rounds are one estimate"
                                : config.warmup_share > 0              ? "the share of its warm-up is over"
                                : config.batch_means || config.plug_in ? "batches and plug-in matrices are made"
                                                                       : "";
@@ -332,7 +370,8 @@ Manual infer_manual() {
           "Regression by stochastic gradient descent. Each rank is a client with its own stream, rank 0 too. In a step "
           "every client sends a noisy, bounded estimating function of its next records; rank 0 takes the step and "
           "sends the model back (with --topology nobody does: clients mix with their neighbours). The estimate is the "
-          "average of the path, and the path tells how sure it is. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done "
+          "average of the path, and the path tells how sure it is. Records that can be read again give more to Newton's "
+          "method, which is the default for them: each of a few rounds has a sum over all records, with noise. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done "
           "since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
       .examples = {
           "mpirun -n 3 starling infer --source site-{client}.csv --mechanism gaussian --mu 1",

@@ -23,6 +23,10 @@ enum class PlugInTrust { local, central, pairs };
 /// Whether the curvature bias of averages stays or is removed.
 enum class BiasChoice { keep, remove };
 
+/// Whence the estimate: the average of a path of stochastic gradient descent, of which each record makes one step; or
+/// Newton's method, each of whose rounds reads all records. Automatic: Newton's where that is known to work.
+enum class Estimator { automatic, path, newton };
+
 struct InferConfig : LearningConfig, TuningChoices {
   InferConfig() { deals_evenly = true; }
   // clients and graph
@@ -36,6 +40,8 @@ struct InferConfig : LearningConfig, TuningChoices {
   std::optional<double> step_offset;
   std::optional<double> asked_step_cap;  ///< none: chosen by the masses of the graph
   double step_cap = 1;                   ///< of the run, over a graph
+  Estimator estimator = Estimator::automatic;
+  std::string option_of_path;  ///< one that the user gave and that means something to a path alone; empty without
   // intervals
   std::string intervals_text = "random-scaling";
   std::vector<double> levels{0.95};
@@ -67,7 +73,8 @@ struct InferConfig : LearningConfig, TuningChoices {
   }
   /// Whether what the user left open of the tuned options is chosen. Long steps over a graph keep clients apart, so
   /// that there it has to be asked for.
-  [[nodiscard]] bool tunes() const { return tune.value_or(privacy.protects() && !decentralized()); }
+  [[nodiscard]] bool tunes() const { return tune.value_or(!decentralized()); }
+  [[nodiscard]] bool newton() const { return estimator == Estimator::newton; }
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };
 

@@ -60,6 +60,35 @@ class AggregatedEngine final : public InferEngine {
   bool plugs_in_;
 };
 
+class NewtonEngine final : public InferEngine {
+ public:
+  explicit NewtonEngine(EngineParts parts)
+      : root_(parts.world, parts.layout),
+        coordinates_(parts.model.dimension() - (parts.config.intercept ? 1 : 0), parts.config.intercept),
+        model_(*parts.learned, coordinates_, parts.model.dimension() - (parts.config.intercept ? 1 : 0)),
+        clients_(model_, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
+        rounds_(root_, clients_, parts.model, model_, coordinates_, newton_settings(parts.config), *parts.start,
+                dynamic_cast<PairedMechanism&>(*parts.mechanism), std::move(parts.factors)) {}
+
+  void run(const std::vector<Observer*>& observers) override { rounds_.run(observers); }
+  [[nodiscard]] const RoundView& view() const override { return rounds_; }
+  [[nodiscard]] std::size_t paths() const override { return root_.aggregates() ? 1 : 0; }
+  [[nodiscard]] TimeShares time_shares() const override { return rounds_.time_shares(); }
+  [[nodiscard]] EngineFigures figures(Client /*first*/) const override {
+    return {Vector(clients_.count(), 0.0), std::nullopt, root_.edge_traffic(), root_.wire_traffic()};
+  }
+  [[nodiscard]] const NewtonRounds* newton() const override { return &rounds_; }
+  void persist(Snapshot& snapshot) override { snapshot(rounds_); }
+  void leave_out(Round end) override { rounds_.leave_out(end); }
+
+ private:
+  Root root_;
+  Preconditioner coordinates_;
+  PreconditionedModel model_;
+  AggregatedClients clients_;
+  NewtonRounds rounds_;
+};
+
 class DecentralizedEngine final : public InferEngine {
  public:
   explicit DecentralizedEngine(EngineParts parts)
@@ -121,7 +150,16 @@ OmdSettings omd_settings(const InferConfig& config) {
   return settings;
 }
 
+NewtonSettings newton_settings(const InferConfig& config) {
+  const bool protects = config.privacy.protects();
+  return {.rounds = config.sgd.steps,
+          .closing = protects ? std::max<Round>(1, (config.sgd.steps + 1) / 2) : 1,
+          .finds_scales = protects,
+          .intercept = config.intercept};
+}
+
 std::unique_ptr<InferEngine> make_engine(EngineParts parts) {
+  if (parts.config.newton()) return std::make_unique<NewtonEngine>(std::move(parts));
   if (parts.schedule != nullptr) return std::make_unique<DecentralizedEngine>(std::move(parts));
   return std::make_unique<AggregatedEngine>(std::move(parts));
 }

@@ -14,6 +14,7 @@
 #include "net/world.hpp"
 #include "output/figures/effective_weights.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "protocol/aggregated/newton.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "protocol/observer.hpp"
@@ -60,6 +61,8 @@ class InferEngine {
   [[nodiscard]] virtual std::size_t paths() const = 0;
   /// The figures of this rank's clients, the first of which is `first`.
   [[nodiscard]] virtual EngineFigures figures(Client first) const = 0;
+  /// The rounds of `--estimator newton`; null where the estimate is the average of a path.
+  [[nodiscard]] virtual const NewtonRounds* newton() const { return nullptr; }
   /// The sums behind plug-in intervals; null where none were asked for.
   [[nodiscard]] virtual PlugInSums* plug_in() { return nullptr; }
   /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
@@ -82,6 +85,9 @@ class InferEngine {
 
 /// Steps of a run over a graph.
 [[nodiscard]] OmdSettings omd_settings(const InferConfig& config);
+
+/// Rounds of `--estimator newton`, which are as many as the run's steps. Under noise the second half closes.
+[[nodiscard]] NewtonSettings newton_settings(const InferConfig& config);
 
 [[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);
 

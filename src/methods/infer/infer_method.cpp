@@ -11,6 +11,7 @@
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "infer_rule.hpp"
+#include "privacy/parts.hpp"
 #include "run/play_at_root.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/schedule_options.hpp"
@@ -81,38 +82,55 @@ void InferMethod::choose_settings() {
   if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
     run_.notes.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
   }
-  if (!config_.tunes()) return;
   const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
-  const Vector all_records = run_.inputs.records_of_clients();
-  const bool equal = config_.weights == ClientWeights::equal;
-  Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
-  scale(1 / static_cast<double>(shares.size()), shares);
-  std::vector<TunedValue> values;
+  if (config_.tunes()) {
+    const Vector all_records = run_.inputs.records_of_clients();
+    const bool equal = config_.weights == ClientWeights::equal;
+    Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
+    scale(1 / static_cast<double>(shares.size()), shares);
+    std::vector<TunedValue> values;
+    run_.agreement.together([&] {
+      values = values_by_rule({config_, *parts_.loss, run_.inputs.dataset.shape, run_.inputs.dataset.replayable,
+                               run_.inputs.layout->clients(), shares, records, rounds_of_endless_streams,
+                               pairs_ ? 1 / pairs_->terms().exposure : 1});
+      for (TunedValue& each : values) keep_in_range(each);
+      if (run_.first_rank()) print_tuning(values, "");
+    });
+    for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
+    run_.agreement.together([&] {
+      std::vector<TunedValue> chosen{{"tuning", "off", ""}};
+      std::ranges::copy(values, std::back_inserter(chosen));
+      configuration_.choose(chosen);
+      if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
+    });
+    parts_.tuning.chosen = std::move(values);
+  }
+  if (!config_.newton()) return;
   run_.agreement.together([&] {
-    values = values_by_rule({config_, *parts_.loss, run_.inputs.dataset.shape, run_.inputs.dataset.replayable,
-                             run_.inputs.layout->clients(), shares, records, rounds_of_endless_streams,
-                             pairs_ ? 1 / pairs_->terms().exposure : 1});
-    for (TunedValue& each : values) keep_in_range(each);
-    if (run_.first_rank()) print_tuning(values, "");
+    check(records && run_.inputs.dataset.replayable && !run_.inputs.dataset.shape.sparse,
+          "--estimator newton with '{}': its rounds read all records, of a known number and dense, again and again. Use "
+          "a file of these, or --estimator path.",
+          config_.data.source);
+    take_whole_rounds(*records);
   });
-  for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
-  run_.agreement.together([&] {
-    std::vector<TunedValue> chosen{{"tuning", "off", ""}};
-    std::ranges::copy(values, std::back_inserter(chosen));
-    configuration_.choose(chosen);
-    if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
-  });
-  parts_.tuning.chosen = std::move(values);
+}
+
+/// Every client's records are one batch.
+void InferMethod::take_whole_rounds(std::int64_t records) {
+  config_.data.batch = static_cast<std::size_t>(std::max<std::int64_t>(1, records));
+  run_.inputs.dataset.plan(config_.data.batching(), records);
 }
 
 void InferMethod::open_model() {
-  const RowWeights weights = std::isinf(parts_.loss->most_slope()) ? RowWeights::none : RowWeights::mallows;
+  // Newton's method without noise needs no bound on a record's influence, and then has the usual estimate.
+  const bool unweighted = std::isinf(parts_.loss->most_slope()) || (config_.newton() && unprotected());
+  const RowWeights weights = unweighted ? RowWeights::none : RowWeights::mallows;
   parts_.model =
       std::make_unique<MallowsModel>(*parts_.loss, run_.inputs.dataset.shape.features, config_.intercept, weights);
   dimension_ = parts_.model->dimension();
   choose_steps();
   constexpr std::size_t most_joint = 50;
-  check(!config_.joint || run_.inputs.dataset.shape.features <= most_joint,
+  check(!config_.joint || config_.newton() || run_.inputs.dataset.shape.features <= most_joint,
         "--joint with {} coefficients: its quantile is simulated, which takes a minute for {} and grows with the third "
         "power. Drop columns, or look at single intervals.",
         run_.inputs.dataset.shape.features, most_joint);
@@ -120,7 +138,7 @@ void InferMethod::open_model() {
   if (config_.replications > 0) check_truth();
   const bool by_rule =
       std::ranges::any_of(parts_.tuning.chosen, [](const TunedValue& each) { return each.option == "step"; });
-  if (!unprotected() && !parts_.loss->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
+  if (!config_.newton() && !unprotected() && !parts_.loss->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
     run_.notes.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
         "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
@@ -140,7 +158,7 @@ void InferMethod::look_at_columns() {
   parts_.columns.emplace(config_.data, run_.inputs.dataset.shape, may_look);
   if (!may_look || run_.inputs.client_count() == 0) return;
   const Dataset again = run_.inputs.opened_again(config_.data);
-  refuse_constant_columns(parts_.columns->look(again.streams, config_.sgd.steps, run_.metrics_policy()));
+  refuse_constant_columns(parts_.columns->look(again.streams, config_.newton() ? 1 : config_.sgd.steps, run_.metrics_policy()));
 }
 
 /// A column that never varies and an intercept have two coefficients of which only the sum means anything.
@@ -204,6 +222,7 @@ void InferMethod::choose_steps() {
     parts_.warm_up.emplace(config_, run_.inputs.dataset, parts_.loss->link() == Link::identity, rounds);
     config_.burn_in += rounds;  // their models do not count: there are none
   }
+  if (config_.newton()) return;
   const Round counted = config_.sgd.steps - config_.burn_in;
   check(counted >= 2 || config_.intervals_text == "none",
         "--burn-in {} of {} steps: an average and its intervals need two steps or more. Take fewer, or more records.",
@@ -237,6 +256,13 @@ SecondPart InferMethod::plug_in_part() const {
   return part;
 }
 
+std::optional<SecondPart> InferMethod::second_part() const {
+  if (parts_.warm_up) return parts_.warm_up->part();
+  if (config_.newton()) return NewtonRounds::second_part(*parts_.model, newton_settings(config_));
+  if (two_parts()) return plug_in_part();
+  return std::nullopt;
+}
+
 std::unique_ptr<Protection> InferMethod::make_protection(ReleaseSettings settings) const {
   const std::string& name = config_.privacy.mechanism_row().name;
   if (!unprotected() && !config_.privacy.clip) settings.clip = parts_.model->most_influence() * slack;
@@ -247,14 +273,13 @@ std::unique_ptr<Protection> InferMethod::make_protection(ReleaseSettings setting
           config_.warmup_share);
     return pair;
   }
-  if (two_parts()) {
-    auto pair = std::make_unique<PairedMechanism>(name, settings, plug_in_part());
+  if (const std::optional<SecondPart> second = second_part()) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, *second);
     // Nothing clips the second part: its bound must leave room for what rounding it to integers takes.
-    const double norm = config_.plug_in ? std::numbers::sqrt2 : 1;
+    const double norm = config_.plug_in || config_.newton() ? std::numbers::sqrt2 : 1;
     check(unprotected() || pair->second_clip().bound >= norm * (1 + 1e-12),
-          "--batch {} with curvatures: the sensitivity of their sums over so many records cannot be proved. Take a "
-          "smaller one.",
-          config_.data.batch);
+          "sums of curvatures over {} records of a client: their sensitivity cannot be proved. {}.", config_.data.batch,
+          config_.newton() ? "Use --estimator path" : "Take a smaller --batch");
     return pair;
   }
   return mechanism_table().make(name, settings);
@@ -264,9 +289,10 @@ RunFacts InferMethod::privacy_facts() {
   RunFacts facts = common_facts(config_.sgd.steps);
   if (parts_.schedule)
     facts.public_inputs = parts_.schedule->digest() + facts.public_inputs + digest_of(config_.step_cap);
-  if (two_parts()) facts.second = plug_in_part();
-  if (parts_.warm_up) facts.second = parts_.warm_up->part();
+  facts.second = second_part();
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
+  // A record is in each round's release: together they cost what was asked for.
+  if (config_.newton()) facts.price_factor = short_of_one / std::sqrt(static_cast<double>(config_.sgd.steps));
   if (!parts_.schedule) {
     const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
     facts.trust = unprotected() ? TrustModel::none

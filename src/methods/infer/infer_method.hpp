@@ -30,6 +30,7 @@ class InferMethod final : public Method {
   void open_graph();
   void open_data();
   void choose_settings();
+  void take_whole_rounds(std::int64_t records);
   void choose_pairs();
   void open_model();
   void agree_on_model();
@@ -43,6 +44,8 @@ class InferMethod final : public Method {
   /// Whether curvatures are released beside directions.
   [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
   [[nodiscard]] SecondPart plug_in_part() const;
+  /// The second part of each round's release, where it has two.
+  [[nodiscard]] std::optional<SecondPart> second_part() const;
   [[nodiscard]] bool unprotected() const { return !config_.privacy.protects(); }
   void check_truth() const;
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "infer_method.hpp"
+#include "interval_results.hpp"
 #include "methods/methods.hpp"
 #include "output/figures/effective_weights.hpp"
 #include "report/pictures/pictures.hpp"
@@ -22,7 +23,7 @@ class InferPlay final : public Play {
   [[nodiscard]] RoundsEnd end() override;
   [[nodiscard]] const RoundView& view() const override { return engine_->view(); }
   [[nodiscard]] TimeShares time_shares() const override { return engine_->time_shares(); }
-  [[nodiscard]] Released<Columns> final_models() override { return intervals_.estimates(); }
+  [[nodiscard]] Released<Columns> final_models() override { return intervals_->estimates(); }
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   [[nodiscard]] std::optional<SavedModel> saved_model() const override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
@@ -36,7 +37,7 @@ class InferPlay final : public Play {
   KeptChoices kept_choices_{parts_.tuning};
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;
-  IntervalResults intervals_;  ///< of the engine
+  std::unique_ptr<IntervalResults> intervals_;  ///< of the engine
 };
 
 InferPlay::InferPlay(const BegunRun& begun, const Method& method, InferParts& parts)
@@ -47,7 +48,7 @@ InferPlay::InferPlay(const BegunRun& begun, const Method& method, InferParts& pa
                                 config_.record_clients.value_or(parts.schedule ? RecordedChoice() : of_one_model),
                                 method.dimension())),
       engine_(make_engine(begun, parts, std::move(run_.inputs.dataset.streams), begun.privacy->accounts())),
-      intervals_(*parts.interval_facts, *engine_) {
+      intervals_(make_interval_results(*parts.interval_facts, *engine_)) {
   parts.note_hidden(run_);
   if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
   if (!engine_->note().empty()) run_.notes.push_back(engine_->note());
@@ -65,10 +66,10 @@ Recording InferPlay::recording() {
 }
 
 void InferPlay::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
-  for (Observer* each : intervals_.observers()) observers.push_back(each);
+  for (Observer* each : intervals_->observers()) observers.push_back(each);
   parts.add("steps", *engine_);
   parts.add("choices", kept_choices_);
-  intervals_.add_parts(parts);
+  intervals_->add_parts(parts);
 }
 
 RoundsEnd InferPlay::end() {
@@ -96,7 +97,7 @@ void InferPlay::summarise(Summary& summary, Released<Columns> models, const Roun
         std::pow(*parts_.contraction, static_cast<double>(end.done * config_.mixing.gossip_steps));
   }
   if (!parts_.schedule && run_.first_rank()) set_one_model(summary, local.models.value()[0]);
-  summary.add(intervals_.summarise(run_.notes));
+  summary.add(intervals_->summarise(run_.notes));
   run_.on_first_rank([&] {
     const std::string note = parts_.columns->write_proposal(
         begun_.directory.path(), run_.inputs.dataset.constants ? run_.inputs.dataset.constants->label : "");
@@ -110,13 +111,13 @@ std::optional<SavedModel> InferPlay::saved_model() const {
   model.features = run_.inputs.dataset.shape.features;
   LinearForm form{config_.intercept};
   if (!parts_.model->classifies() || parts_.loss->link() == Link::hazard)
-    form.spread = intervals_.spread_of_parameters();
+    form.spread = intervals_->spread_of_parameters();
   model.form = std::move(form);
   return model;
 }
 
 OwnResults InferPlay::own_results(const Summary& summary) {
-  const std::vector<IntervalsAt> path = intervals_.path_to(summary.get<RunIntervals>().intervals);
+  const std::vector<IntervalsAt> path = intervals_->path_to(summary.get<RunIntervals>().intervals);
   OwnResults own;
   own.model = "the estimate";
   if (path.empty() || path.back().intervals.empty()) return own;

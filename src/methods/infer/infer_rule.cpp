@@ -9,6 +9,7 @@
 #include "core/numerics/kernels.hpp"
 #include "model/mallows_model.hpp"
 #include "privacy/correlation.hpp"
+#include "protocol/aggregated/newton.hpp"
 #include "run/privacy/run_prices.hpp"
 
 namespace starling {
@@ -86,7 +87,49 @@ std::pair<double, std::string> step_by_rule(const InferRuleFacts& facts, double 
   return {harmless, "in longer steps noise would move the average, since the loss bends to one side"};
 }
 
+/// A usual eigenvalue of the curvature, in floors that noise sets it, from which Newton's method is used: nearly all
+/// runs then determine all parameters. Classes have less curvature than their bound where they are easily told.
+constexpr double least_with_classes = 3;
+constexpr double least_with_numbers = 2;
+constexpr std::size_t most_features_of_newton = 200;
+constexpr std::int64_t noisy_rounds = 6;
+constexpr std::int64_t exact_rounds = 20;
+
+/// A usual eigenvalue of the mean curvature, 0.8 (2/d) sup ℓ'', over the floor 2 s √d. The mean over a round has noise of
+/// s = 4 sup ℓ''/(μ m √K), for K clients of m records and the part of μ that curvatures have in a round. The closing
+/// rounds average it.
+double curvature_over_floor(const InferRuleFacts& facts) {
+  const auto d = static_cast<double>(coefficients_of(facts));
+  const auto rounds = static_cast<double>(noisy_rounds);
+  const double price =
+      price_of_mean(facts.config.privacy, facts.shares) * std::sqrt(facts.hiding) * std::sqrt(NewtonRounds::share_of_curvature / rounds);
+  const double closing = std::sqrt(rounds / 2);
+  // The shares are those of means over K clients: all have 1/K where they are alike.
+  const double records = static_cast<double>(*facts.records) / std::sqrt(dot(facts.shares, facts.shares));
+  return usual_curvature * (2 / d) * price * records * closing / (2 * std::sqrt(d) * 4);
+}
+
 }  // namespace
+
+std::int64_t newton_rounds(bool protects) {
+  return protects ? noisy_rounds : exact_rounds;
+}
+
+std::string why_a_path(const InferRuleFacts& facts) {
+  const InferConfig& config = facts.config;
+  if (config.estimator != Estimator::automatic) return config.newton() ? "" : "it was asked for";
+  if (!config.option_of_path.empty()) return fmt::format("--{} is for a path", config.option_of_path);
+  if (!facts.records || !facts.replayable) return "records come once";
+  if (config.privacy.unit != PrivacyUnit::record) return "the unit is a person";
+  if (facts.shape.sparse) return "features are sparse";
+  if (facts.shape.features > most_features_of_newton) return "curvatures of so many features are large";
+  if (config.privacy.prices_change()) return "prices change over the rounds";
+  if (config.privacy.protects() && 
+      curvature_over_floor(facts) < (facts.loss.classifies() ? least_with_classes : least_with_numbers)) {
+    return "noise would hide the curvature of so few records";
+  }
+  return "";
+}
 
 std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {
   const InferConfig& config = facts.config;
@@ -94,6 +137,15 @@ std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {
   const auto choose = [&](const char* option, std::string value, std::string reason) {
     if (!config.given(option)) values.push_back({option, std::move(value), std::move(reason)});
   };
+  const std::string path = why_a_path(facts);
+  if (path.empty()) {
+    choose("estimator", "newton", "each round has a sum over all records: the least noise for an estimate");
+    choose("epochs", fmt::format("{}", newton_rounds(config.privacy.protects())),
+           config.privacy.protects() ? "rounds: one finds scales, the last three give the estimate"
+                                     : "rounds: enough for any loss to come to rest");
+    return values;
+  }
+  choose("estimator", "path", path);
   const std::optional<std::int64_t>& records = facts.records;
   const bool may_warm_up = !config.plug_in && config.bias == BiasChoice::keep && !facts.shape.sparse &&
                            facts.replayable && config.start == "zero" && config.data.epochs == 1 &&

@@ -68,10 +68,10 @@ std::optional<std::vector<IntervalsAt>> replicate(const BegunRun& begun, InferPa
                     served);
   if (const auto& pairs = begun.privacy->protection().settings().pairs) pairs->begin_replication(r);
   const std::unique_ptr<InferEngine> engine = make_engine(begun, parts, std::move(dataset.streams), accounts);
-  IntervalResults intervals(*parts.interval_facts, *engine);
-  engine->run(intervals.observers());
+  const std::unique_ptr<IntervalResults> intervals = make_interval_results(*parts.interval_facts, *engine);
+  engine->run(intervals->observers());
   if (rounds_done(run.agreement, *engine) < config.sgd.steps) return std::nullopt;
-  return intervals.all_along();
+  return intervals->all_along();
 }
 
 /// There is neither one model nor one loss: the cells are the results.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/numerics/kernels.hpp"
+#include "newton_results.hpp"
 #include "output/model_file/own_units.hpp"
 
 namespace starling {
@@ -55,7 +56,19 @@ std::string quoted_names(const std::vector<std::size_t>& coefficients, const std
   return text;
 }
 
-IntervalResults::IntervalResults(const IntervalFacts& facts, InferEngine& engine)
+std::optional<AffineMap> map_to_own_units(const IntervalFacts& facts) {
+  if (!facts.standardised || facts.config.intervals_text == "none") return std::nullopt;
+  const PublicConstants& constants = facts.constants.value();
+  const std::size_t features = facts.dimension - (facts.config.intercept ? 1 : 0);
+  return OwnUnits(constants, constants.label_standardisation, features, facts.config.intercept).map();
+}
+
+std::unique_ptr<IntervalResults> make_interval_results(const IntervalFacts& facts, InferEngine& engine) {
+  if (engine.newton() != nullptr) return std::make_unique<NewtonResults>(facts, *engine.newton());
+  return std::make_unique<PathResults>(facts, engine);
+}
+
+PathResults::PathResults(const IntervalFacts& facts, InferEngine& engine)
     : facts_(facts),
       config_(facts_.config),
       engine_(engine),
@@ -68,13 +81,11 @@ IntervalResults::IntervalResults(const IntervalFacts& facts, InferEngine& engine
   if (!facts_.standardised || config_.intervals_text == "none") return;
   own_recorder_.emplace(recorder_of(facts_, engine, false));
   if (engine.paths() == 0) return;
-  const PublicConstants& constants = facts_.constants.value();
-  const std::size_t features = facts_.dimension - (config_.intercept ? 1 : 0);
-  to_own_units_ = OwnUnits(constants, constants.label_standardisation, features, config_.intercept).map();
+  to_own_units_ = map_to_own_units(facts_);
   own_recorder_->see_through(*to_own_units_);
 }
 
-std::vector<Observer*> IntervalResults::observers() {
+std::vector<Observer*> PathResults::observers() {
   std::vector<Observer*> observers;
   if (engine_.paths() > 0) observers.push_back(&recorder_);
   if (engine_.paths() > 0 && own_recorder_) observers.push_back(&*own_recorder_);
@@ -82,25 +93,25 @@ std::vector<Observer*> IntervalResults::observers() {
   return observers;
 }
 
-void IntervalResults::add_parts(KeptParts& parts) {
+void PathResults::add_parts(KeptParts& parts) {
   parts.add("paths", recorder_);
   if (own_recorder_) parts.add("paths in own units", *own_recorder_);
   if (plug_in_path_) parts.add("plug-in intervals along the way", *plug_in_path_);
 }
 
 /// Records of all clients after so many steps, as far as numbers of records are public.
-double IntervalResults::records_after(Round steps) const {
+double PathResults::records_after(Round steps) const {
   const double most = static_cast<double>(steps) * static_cast<double>(config_.data.batch);
   double total = 0;
   for (const double records : facts_.records) total += std::min(records, most);
   return total;
 }
 
-Round IntervalResults::steps_taken() const {
+Round PathResults::steps_taken() const {
   return of_clients() ? engine_.view().done() : config_.burn_in + recorder_.counted(0);
 }
 
-Released<Columns> IntervalResults::estimates() {
+Released<Columns> PathResults::estimates() {
   if (engine_.paths() > 0) recorder_.finish(engine_.view());
   Columns models(facts_.dimension, static_cast<std::size_t>(facts_.layout.count(facts_.agreement.rank())));
   if (of_clients()) {
@@ -118,7 +129,7 @@ Released<Columns> IntervalResults::estimates() {
   return declare_public(Columns(all[0], models.size()));
 }
 
-RunIntervals IntervalResults::summarise(std::vector<std::string>& notes) {
+RunIntervals PathResults::summarise(std::vector<std::string>& notes) {
   RunIntervals all;
   all.intervals = intervals(notes);
   if (plug_in_path_) plug_in_spreads_ = plug_in_path_->spreads(config_.data.batch);
@@ -131,7 +142,7 @@ RunIntervals IntervalResults::summarise(std::vector<std::string>& notes) {
 }
 
 /// As path_to(), with the last step's as any other.
-std::vector<IntervalsAt> IntervalResults::path() const {
+std::vector<IntervalsAt> PathResults::path() const {
   std::vector<IntervalsAt> path;
   if (!noted_) return path;
   const std::optional<Client> client = of_clients() ? std::optional<Client>(0) : std::nullopt;
@@ -145,7 +156,7 @@ std::vector<IntervalsAt> IntervalResults::path() const {
   return path;
 }
 
-std::vector<IntervalsAt> IntervalResults::path_to(const std::vector<Interval>& last) const {
+std::vector<IntervalsAt> PathResults::path_to(const std::vector<Interval>& last) const {
   std::vector<IntervalsAt> path = this->path();
   if (path.empty() || of_clients()) return path;
   path.back().intervals = last;  // less their bias, if that was asked for
@@ -155,7 +166,7 @@ std::vector<IntervalsAt> IntervalResults::path_to(const std::vector<Interval>& l
   return path;
 }
 
-std::vector<IntervalsAt> IntervalResults::all_along() {
+std::vector<IntervalsAt> PathResults::all_along() {
   std::vector<IntervalsAt> path = this->path();
   if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
   std::vector<std::string> left_out;
@@ -165,7 +176,7 @@ std::vector<IntervalsAt> IntervalResults::all_along() {
 }
 
 /// Names the paths without intervals on rank 0. **Collective.**
-void IntervalResults::note_short_paths(std::vector<std::string>& notes) const {
+void PathResults::note_short_paths(std::vector<std::string>& notes) const {
   Vector counted;
   for (std::size_t k = 0; k < engine_.paths(); ++k) counted.push_back(static_cast<double>(recorder_.counted(k)));
   const Vector all = joined(facts_.agreement.gather(declare_public(std::move(counted))));
@@ -183,7 +194,7 @@ void IntervalResults::note_short_paths(std::vector<std::string>& notes) const {
 }
 
 /// Rank 0's joint test of all slopes.
-std::optional<JointTest> IntervalResults::joint_test() const {
+std::optional<JointTest> PathResults::joint_test() const {
   if (is_too_short(0)) return std::nullopt;
   JointTest test;
   test.level = config_.levels.front();
@@ -197,7 +208,7 @@ std::optional<JointTest> IntervalResults::joint_test() const {
   return test;
 }
 
-std::optional<ParameterSpread> IntervalResults::spread_of_parameters() const {
+std::optional<ParameterSpread> PathResults::spread_of_parameters() const {
   if (of_clients() || config_.bias == BiasChoice::remove || is_too_short(0)) return std::nullopt;
   const std::optional<Settling> settling = recorder_.settling(0);
   if (!facts_.knows_scales || (settling && !settling->settled())) return std::nullopt;
@@ -207,7 +218,7 @@ std::optional<ParameterSpread> IntervalResults::spread_of_parameters() const {
 }
 
 /// On rank 0, of all paths that tell and of all intervals; nothing elsewhere. **Collective.**
-RunSettling IntervalResults::settling(const std::vector<Interval>& intervals) const {
+RunSettling PathResults::settling(const std::vector<Interval>& intervals) const {
   Vector numbers;
   for (std::size_t k = 0; k < engine_.paths(); ++k) {
     const Vector own = numbers_of(recorder_.settling(k));
@@ -225,7 +236,7 @@ RunSettling IntervalResults::settling(const std::vector<Interval>& intervals) co
                        names[path->drifting]});
     }
   }
-  return {std::move(paths), disagreement_of(intervals), facts_.knows_scales};
+  return {.paths = std::move(paths), .disagreement = disagreement_of(intervals), .knows_scales = facts_.knows_scales};
 }
 
 }  // namespace starling

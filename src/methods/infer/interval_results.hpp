@@ -67,38 +67,57 @@ struct IntervalFacts {
   bool knows_scales;  ///< of the features, by public constants or a warm-up, or the path shows whether they suit it
 };
 
+/// The map to the units of the source; none where records are not standardised, or no intervals are wanted.
+[[nodiscard]] std::optional<AffineMap> map_to_own_units(const IntervalFacts& facts);
+
 /// The names of these coefficients in quotation marks.
 [[nodiscard]] std::string quoted_names(const std::vector<std::size_t>& coefficients,
                                        const std::vector<std::string>& names);
 
-/// Estimates of one engine with their intervals: of the aggregator's path, which rank 0 has, or of all clients' paths
-/// over a graph. In this order: observers() and add_parts() for the rounds; after them, for one run, estimates(),
-/// summarise(), spread_of_parameters() and path_to(), or for a replication all_along().
+/// Estimates of one engine with their intervals. In this order: observers() and add_parts() for the rounds; after them,
+/// for one run, estimates(), summarise(), spread_of_parameters() and path_to(), or for a replication all_along().
 class IntervalResults {
  public:
-  /// Follows the paths of `engine`. Keeps references to its arguments and to parts of itself.
-  IntervalResults(const IntervalFacts& facts, InferEngine& engine);
+  IntervalResults() = default;
   IntervalResults(const IntervalResults&) = delete;
   IntervalResults& operator=(const IntervalResults&) = delete;
+  virtual ~IntervalResults() = default;
 
   /// The observers of this rank's paths.
-  [[nodiscard]] std::vector<Observer*> observers();
-  void add_parts(KeptParts& parts);
+  [[nodiscard]] virtual std::vector<Observer*> observers() = 0;
+  virtual void add_parts(KeptParts& parts) = 0;
 
-  /// Models that the rounds end with, d × local clients: means of the paths, less their bias if that is asked for.
-  /// **Collective.**
-  [[nodiscard]] Released<Columns> estimates();
-  /// Intervals, tests and whether the paths have settled, on rank 0; appends their notes to `notes`.
-  /// **Collective.**
-  [[nodiscard]] RunIntervals summarise(std::vector<std::string>& notes);
-  /// The spread of an aggregated regression's estimate, on rank 0; none where its path has not settled.
-  [[nodiscard]] std::optional<ParameterSpread> spread_of_parameters() const;
+  /// Models that the rounds end with, d × local clients. **Collective.**
+  [[nodiscard]] virtual Released<Columns> estimates() = 0;
+  /// Intervals, tests and whether they may be trusted, on rank 0; appends their notes to `notes`. **Collective.**
+  [[nodiscard]] virtual RunIntervals summarise(std::vector<std::string>& notes) = 0;
+  /// The spread of an aggregated regression's estimate, on rank 0; none where its rounds have not settled.
+  [[nodiscard]] virtual std::optional<ParameterSpread> spread_of_parameters() const = 0;
   /// Intervals along the way of the aggregator, or of client 0, on rank 0. The aggregator's end is `last`, as
   /// summarise() has found it.
-  [[nodiscard]] std::vector<IntervalsAt> path_to(const std::vector<Interval>& last) const;
+  [[nodiscard]] virtual std::vector<IntervalsAt> path_to(const std::vector<Interval>& last) const = 0;
   /// Intervals along the way of the aggregator, then all intervals of a run that has taken all its steps, on rank 0.
   /// Notes are left out. **Collective.**
-  [[nodiscard]] std::vector<IntervalsAt> all_along();
+  [[nodiscard]] virtual std::vector<IntervalsAt> all_along() = 0;
+};
+
+/// The results of an engine's estimator. Keeps references.
+[[nodiscard]] std::unique_ptr<IntervalResults> make_interval_results(const IntervalFacts& facts, InferEngine& engine);
+
+/// Results of paths: of the aggregator's, which rank 0 has, or of all clients' over a graph. Estimates are means of the
+/// paths, less their bias if that is asked for.
+class PathResults final : public IntervalResults {
+ public:
+  /// Follows the paths of `engine`. Keeps references to its arguments and to parts of itself.
+  PathResults(const IntervalFacts& facts, InferEngine& engine);
+
+  [[nodiscard]] std::vector<Observer*> observers() override;
+  void add_parts(KeptParts& parts) override;
+  [[nodiscard]] Released<Columns> estimates() override;
+  [[nodiscard]] RunIntervals summarise(std::vector<std::string>& notes) override;
+  [[nodiscard]] std::optional<ParameterSpread> spread_of_parameters() const override;
+  [[nodiscard]] std::vector<IntervalsAt> path_to(const std::vector<Interval>& last) const override;
+  [[nodiscard]] std::vector<IntervalsAt> all_along() override;
 
  private:
   [[nodiscard]] bool of_clients() const { return facts_.config.decentralized(); }

@@ -92,7 +92,7 @@ std::vector<std::pair<Round, MethodSpread>> PlugInPath::spreads(std::size_t batc
   return result;
 }
 
-std::vector<MethodSpread> IntervalResults::spreads_of(const IntervalRecorder& recorder, std::size_t k) const {
+std::vector<MethodSpread> PathResults::spreads_of(const IntervalRecorder& recorder, std::size_t k) const {
   std::vector<MethodSpread> spreads = recorder.spreads(k);
   if (is_too_short(k)) make_infinite(spreads);
   return spreads;
@@ -100,7 +100,7 @@ std::vector<MethodSpread> IntervalResults::spreads_of(const IntervalRecorder& re
 
 /// Rank 0's plug-in spreads, if they are asked for. A coordinate that the data do not determine has an infinite spread.
 /// **Collective.**
-std::vector<MethodSpread> IntervalResults::plug_in_spreads(std::vector<std::string>& notes) {
+std::vector<MethodSpread> PathResults::plug_in_spreads(std::vector<std::string>& notes) {
   if (config_.plug_in && config_.trust == PlugInTrust::central &&
       rounds_done(facts_.agreement, engine_) < config_.sgd.steps) {
     // A run that is taken up again would release other sums of the same records, and they are paid for once.
@@ -122,7 +122,7 @@ std::vector<MethodSpread> IntervalResults::plug_in_spreads(std::vector<std::stri
 }
 
 /// Takes the curvature bias off the estimates, or says how large it is. Rank 0's.
-void IntervalResults::treat_bias(std::vector<MethodSpread>& spreads, std::vector<std::string>& notes) const {
+void PathResults::treat_bias(std::vector<MethodSpread>& spreads, std::vector<std::string>& notes) const {
   const std::optional<BiasEstimate> bias = engine_.bias();
   if (!bias) {
     if (config_.bias == BiasChoice::remove && !spreads.empty()) {
@@ -142,7 +142,7 @@ void IntervalResults::treat_bias(std::vector<MethodSpread>& spreads, std::vector
 }
 
 /// Rank 0's; none elsewhere. **Collective.**
-std::vector<MethodSpread> IntervalResults::spreads_of_aggregator(std::vector<std::string>& notes) {
+std::vector<MethodSpread> PathResults::spreads_of_aggregator(std::vector<std::string>& notes) {
   const std::vector<MethodSpread> plug_in = plug_in_spreads(notes);
   if (!first_rank()) return {};
   std::vector<MethodSpread> spreads = spreads_of(recorder_, 0);
@@ -156,7 +156,7 @@ std::vector<MethodSpread> IntervalResults::spreads_of_aggregator(std::vector<std
 }
 
 /// On rank 0; none elsewhere. **Collective.**
-std::vector<Interval> IntervalResults::intervals_of_clients(const IntervalRecorder& recorder) const {
+std::vector<Interval> PathResults::intervals_of_clients(const IntervalRecorder& recorder) const {
   std::vector<std::string> methods;
   if (config_.random_scaling) methods.emplace_back("random-scaling");
   if (config_.batch_means) methods.emplace_back("batch-means");
@@ -183,14 +183,14 @@ std::vector<Interval> IntervalResults::intervals_of_clients(const IntervalRecord
 }
 
 /// On rank 0; none elsewhere. **Collective.**
-std::vector<Interval> IntervalResults::intervals(std::vector<std::string>& notes) {
+std::vector<Interval> PathResults::intervals(std::vector<std::string>& notes) {
   if (of_clients()) return intervals_of_clients(recorder_);
   return intervals_of(spreads_of_aggregator(notes), facts_.names, config_.levels, std::nullopt);
 }
 
 /// The aggregator's spreads in the source's own units: of the path as it was recorded in them, plug-in by its
 /// covariance. Rank 0's.
-std::vector<MethodSpread> IntervalResults::own_spreads_of_aggregator() const {
+std::vector<MethodSpread> PathResults::own_spreads_of_aggregator() const {
   const AffineMap& map = to_own_units_.value();
   std::vector<MethodSpread> spreads = spreads_of(*own_recorder_, 0);
   if (plug_in_) {
@@ -207,7 +207,7 @@ std::vector<MethodSpread> IntervalResults::own_spreads_of_aggregator() const {
 }
 
 /// After intervals(), on rank 0; none elsewhere. **Collective.**
-std::vector<Interval> IntervalResults::intervals_in_own_units() const {
+std::vector<Interval> PathResults::intervals_in_own_units() const {
   if (!own_recorder_) return {};
   if (of_clients()) return intervals_of_clients(*own_recorder_);
   if (!first_rank()) return {};

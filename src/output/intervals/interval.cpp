@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "core/check.hpp"
 #include "core/numerics/distributions.hpp"
 
@@ -42,15 +44,35 @@ const PathSettling& RunSettling::worst() const {
 }
 
 std::optional<bool> RunSettling::settled() const {
+  if (newton) return newton->settled();
   if (!knows_scales || !agrees()) return false;
   if (paths.empty()) return std::nullopt;
   const auto unsettled = std::ranges::count_if(paths, [](const auto& path) { return !path.settled; });
   return static_cast<double>(unsettled) <= 0.1 * static_cast<double>(paths.size());
 }
 
+namespace {
+
+std::string note_of_newton(const NewtonSettling& newton, const std::string& scale) {
+  if (!newton.undetermined.empty()) {
+    return fmt::format(
+        "noise or roundings hide what determines {}: there is no interval for it, and others are those of a model in "
+        "which it is held back. What helps: {}more records, a larger price (--mu), or fewer columns (--drop)",
+        fmt::join(newton.undetermined, ", "), scale);
+  }
+  return fmt::format(
+      "'{}' still moved in the rounds that count, {:.3g} times as far as is tolerated. Of classes that features tell apart "
+      "without error there is no estimate. Else, what helps: {}more rounds (--epochs), more records, or a larger price "
+      "(--mu)",
+      newton.stepping, newton.step, scale);
+}
+
+}  // namespace
+
 std::optional<std::string> note_of_settling(const RunSettling& settling, bool scaled) {
   if (settling.settled().value_or(true)) return std::nullopt;
   const std::string scale = scaled ? "" : "features of one scale (--standardise or --ranges, by public constants), ";
+  if (settling.newton) return "not settled, so that intervals may be off: " + note_of_newton(*settling.newton, scale);
   std::string text = "not settled, so that intervals may be off: ";
   if (!settling.knows_scales) {
     text += fmt::format(

@@ -30,10 +30,10 @@ struct Interval {
 [[nodiscard]] Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
                                      const std::string& method);
 
-/// A test by random scaling that several coefficients are all zero.
+/// A test that several coefficients are all zero: by random scaling of a path, or Wald's.
 struct JointTest {
   std::vector<std::string> names;
-  double statistic = 0;  ///< n θ̄' V̂⁻¹ θ̄
+  double statistic = 0;  ///< n θ̄' V̂⁻¹ θ̄, or θ̂' Ĉ⁻¹ θ̂ with Ĉ the covariance of the estimate
   double critical = 0;   ///< quantile that the statistic exceeds with probability 1 − level if they are
   double level = 0;
 };
@@ -71,10 +71,20 @@ struct Disagreement {
 /// The disagreement in the first method's intervals of the first level; none without clients.
 [[nodiscard]] std::optional<Disagreement> disagreement_of(const std::vector<Interval>& intervals);
 
-/// Whether the paths of a run have settled.
+/// Whether Newton's rounds have come to rest, with the parameters by name.
+struct NewtonSettling {
+  static constexpr double most_step = 1;
+  double step = 0;                        ///< largest step of the first round that counts, in tolerances
+  std::string stepping;                   ///< the parameter that takes it
+  std::vector<std::string> undetermined;  ///< those whose curvature noise hides, or that no record determines
+  [[nodiscard]] bool settled() const { return step <= most_step && undetermined.empty(); }
+};
+
+/// Whether the paths of a run have settled, or its rounds of Newton's method.
 struct RunSettling {
-  std::vector<PathSettling> paths;  ///< those that tell
-  std::optional<Disagreement> disagreement;
+  std::optional<NewtonSettling> newton = {};
+  std::vector<PathSettling> paths = {};  ///< those that tell
+  std::optional<Disagreement> disagreement = {};
   /// Whether the scales of the features are known, or the path shows whether its steps suit them. Else a path that
   /// seems to have settled tells nothing.
   bool knows_scales = true;

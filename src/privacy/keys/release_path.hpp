@@ -19,7 +19,7 @@ enum class ReleasePath {
   fedavg_gradient,              ///< gradient of a local step's batch
   fedavg_norm,                  ///< as omd_norm
   fedavg_feature,               ///< as omd_feature
-  infer_moments,                ///< second moments of the first records, once: `--warmup-share`
+  infer_moments,                ///< second moments of records, once: `--warmup-share`, `--estimator newton`
   infer_direction,              ///< mean estimating function of a batch
   infer_curvature,              ///< curvature (and squared directions) of a batch: plug-in `local`, `--bias remove`
   infer_curvature_sum,          ///< the same over all records at once: plug-in `central`

@@ -25,11 +25,14 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
         "correlated noise with sums that are released once: inference from them is known for independent noise. Use "
         "--noise-correlation none.");
   of_part.correlation.reset();
-  of_part.price = {second_price(settings.price.least), second_price(settings.price.most)};
+  of_part.price = {second_price(settings.price.least),
+                   part_.alone_in > 0 ? settings.price.most : second_price(settings.price.most)};
   of_part.clip = part_.clip;
   of_part.dimension = part_.dimension;
   of_part.replacement = part_.replacement;
   of_part.batch = part_.once_of.value_or(settings.batch);
+  check(part_.alone_in == 0 || !(settings.correlation || part_.once_of || part_.of_first_rounds),
+        "a second part that is alone in the first rounds, of other records or beside correlated noise");
   check(!part_.of_first_rounds || part_.once_of, "records of first rounds whose sum is not released once");
   check(!part_.once_of || kind_ != PriceKind::epsilon,
         "mechanism '{}' with sums that are released once: what that costs who has many records is known of Gaussian "
@@ -78,6 +81,10 @@ double PairedMechanism::second_deviation(double price) const {
   return own_share() * deviation_of(kind_, second_->settings(), second_price(price));
 }
 
+double PairedMechanism::deviation_alone(double price) const {
+  return own_share() * deviation_of(kind_, second_->settings(), price);
+}
+
 Charge PairedMechanism::charge(double price) const {
   switch (kind_) {
     case PriceKind::none:
@@ -120,7 +127,11 @@ std::string PairedMechanism::description() const {
         "them with a bound of their own: {4}",
         each, 1 - part_.share, first_->description(), part_.what, second_->description());
   }
-  return fmt::format(
+  const std::string alone =
+      part_.alone_in == 0 ? ""
+                          : fmt::format("In the first {} there is a second part alone, at the whole price. ",
+                                        part_.alone_in == 1 ? "round" : fmt::format("{} rounds", part_.alone_in));
+  return alone + fmt::format(
       "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
       "of each {}'s {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
       1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each, part_.what,
@@ -136,8 +147,9 @@ void PairedMechanism::release(const ReleaseAddress& address, double price, const
 void PairedMechanism::release_second(const ReleaseAddress& address, double price, const NoiseKey& key,
                                      const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
   check_price(price);
-  second_->release({address.path, address.client, address.round, address.index + 1, address.block}, second_price(price),
-                   key, sum, noisy_mean);
+  const double paid = address.round < part_.alone_in ? price : second_price(price);
+  second_->release({address.path, address.client, address.round, address.index + 1, address.block}, paid, key, sum,
+                   noisy_mean);
 }
 
 }  // namespace starling

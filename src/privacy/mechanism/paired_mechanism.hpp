@@ -34,6 +34,8 @@ struct SecondPart {
   /// A second part that is released once, before the first parts, is of records that are in no first part: those of so
   /// many first rounds. Each part then has the whole price, and `share` has no meaning.
   std::optional<Round> of_first_rounds = std::nullopt;
+  /// First rounds in which the second part is released without a first one, and has the whole price of the round.
+  Round alone_in = 0;
 };
 
 class PairedMechanism final : public Mechanism {
@@ -62,6 +64,8 @@ class PairedMechanism final : public Mechanism {
   /// a round of this price; 0 without noise. Throws FailureError under correlated noise.
   [[nodiscard]] double deviation(double price) const;
   [[nodiscard]] double second_deviation(double price) const;
+  /// Likewise of the second part in a round in which it is alone.
+  [[nodiscard]] double deviation_alone(double price) const;
 
   /// The divisor of sums of the second part.
   [[nodiscard]] std::size_t second_batch() const { return second_->settings().batch; }
@@ -69,8 +73,8 @@ class PairedMechanism final : public Mechanism {
   /// Releases the first part; `price` is the round's.
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
-  /// Releases the second part of the same round, with the `address` and `price` of the first part. A part that is
-  /// released once has a round of its own, after the last.
+  /// Releases the second part of the same round, with the `address` and `price` of the first part, if there is one. A
+  /// part that is released once has a round of its own, after the last.
   void release_second(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                       Released<Vector>& noisy_mean);
 

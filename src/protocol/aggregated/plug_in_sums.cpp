@@ -46,14 +46,40 @@ ReleasedMatrix influence_of(const PlugInMeans& means, std::size_t batch, double 
   return result;
 }
 
+CurvatureScale::CurvatureScale(const MallowsModel& model)
+    : order_(model.dimension()),
+      curvature_unit_(unit_or_one(model.most_curvature())),
+      moment_unit_(unit_or_one(model.most_influence() * model.most_influence())) {}
+
+std::size_t CurvatureScale::triangle() const {
+  return triangle_size(order_);
+}
+
+void CurvatureScale::scale(Vector& triangles) const {
+  divide(MutableView(triangles).first(triangle()), curvature_unit_, order_, std::numbers::sqrt2);
+  divide(MutableView(triangles).subspan(triangle()), moment_unit_, order_, std::numbers::sqrt2);
+}
+
+PlugInMeans CurvatureScale::unscaled(View triangles, double deviation) const {
+  PlugInMeans result;
+  result.dimension = order_;
+  const auto middle = triangles.begin() + static_cast<std::ptrdiff_t>(triangle());
+  result.curvature.assign(triangles.begin(), middle);
+  result.moment.assign(middle, triangles.end());
+  divide(result.curvature, 1 / curvature_unit_, order_, 1 / std::numbers::sqrt2);
+  divide(result.moment, 1 / moment_unit_, order_, 1 / std::numbers::sqrt2);
+  result.curvature_noise = curvature_unit_ * deviation;
+  result.moment_noise = moment_unit_ * deviation;
+  return result;
+}
+
 PlugInSums::PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts,
                        const PairedMechanism& mechanism)
     : root_(root),
       clients_(clients),
       model_(model),
       parts_(parts),
-      curvature_unit_(unit_or_one(model.most_curvature())),
-      moment_unit_(unit_or_one(model.most_influence() * model.most_influence())),
+      scale_(model),
       pair_(mechanism),
       directions_(clients.count(), declare_public(Vector(model.dimension() + 2))) {}
 
@@ -129,31 +155,14 @@ SecondPart PlugInSums::part(const MallowsModel& model, CurvatureParts parts, dou
 }
 
 const Secret<Vector>& PlugInSums::scaled(std::size_t k, View theta) {
-  const std::size_t order = model_.dimension();
-  const std::size_t triangle = triangle_size(order);
   apply(
       [&](Vector& triangles, const Batch& batch) {
         model_.curvature(theta, batch, triangles);
-        divide(MutableView(triangles).first(triangle), curvature_unit_, order, std::numbers::sqrt2);
-        divide(MutableView(triangles).subspan(triangle), moment_unit_, order, std::numbers::sqrt2);
+        scale_.scale(triangles);
         triangles.resize(size());
       },
       triangles_, *clients_.batch(k));
   return triangles_;
-}
-
-PlugInMeans PlugInSums::unscaled(View means, double deviation) const {
-  const std::size_t order = model_.dimension();
-  const auto triangle = static_cast<std::ptrdiff_t>(triangle_size(order));
-  PlugInMeans result;
-  result.dimension = order;
-  result.curvature.assign(means.begin(), means.begin() + triangle);
-  result.moment.assign(means.begin() + triangle, means.end());
-  divide(result.curvature, 1 / curvature_unit_, order, 1 / std::numbers::sqrt2);
-  divide(result.moment, 1 / moment_unit_, order, 1 / std::numbers::sqrt2);
-  result.curvature_noise = curvature_unit_ * deviation;
-  result.moment_noise = moment_unit_ * deviation;
-  return result;
 }
 
 LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts,
@@ -165,14 +174,11 @@ LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, Mallows
       noted_(clients.count(), declare_public(Vector())) {}
 
 void LocalPlugInSums::last_curvature(Vector& triangle) const {
-  const std::size_t order = model_.dimension();
-  const View noisy = noisy_.value();
-  triangle.assign(noisy.begin(), noisy.begin() + static_cast<std::ptrdiff_t>(triangle_size(order)));
-  divide(triangle, 1 / curvature_unit_, order, 1 / std::numbers::sqrt2);
+  triangle = scale_.unscaled(View(noisy_.value()).first(scale_.triangle()), 0).curvature;
 }
 
 double LocalPlugInSums::curvature_noise(double price) const {
-  return curvature_unit_ * mechanism_.second_deviation(price);
+  return scale_.curvature_unit() * mechanism_.second_deviation(price);
 }
 
 void LocalPlugInSums::add_curvature(std::size_t k, const ReleaseAddress& address, double price, View theta) {
@@ -199,7 +205,7 @@ PlugInMeans LocalPlugInSums::collect() {
   if (batches > 0) {
     Vector means = sum.value();
     scale(1 / batches, means);
-    result = unscaled(View(means).first(size), std::sqrt(means[size + 1] / batches));
+    result = scale_.unscaled(View(means).first(size), std::sqrt(means[size + 1] / batches));
     result.direction_noise = means[size];
   }
   find_between(result);
@@ -280,7 +286,7 @@ PlugInMeans CentralPlugInSums::means_of(const Secret<Vector>& sum, double batche
   const double factor = static_cast<double>(mechanism_.second_batch()) / records;
   Vector means = noisy.value();
   scale(factor, means);
-  PlugInMeans result = unscaled(means, mechanism_.second_deviation(price_) * factor);
+  PlugInMeans result = scale_.unscaled(means, mechanism_.second_deviation(price_) * factor);
   result.direction_noise = mechanism_.deviation(price_) * mechanism_.deviation(price_);
   return result;
 }

@@ -52,6 +52,25 @@ enum class CurvatureParts {
   both,       ///< (Ψ̇/B1, ΨΨ'/B0²), of norm at most √2
 };
 
+/// The scale in which (Ψ̇, ΨΨ') of a record is released: in units of their bounds B1 and B0², or 1 where there is none,
+/// off-diagonal entries times √2.
+class CurvatureScale {
+ public:
+  explicit CurvatureScale(const MallowsModel& model);
+  /// Entries of a triangle.
+  [[nodiscard]] std::size_t triangle() const;
+  /// Scales the two triangles of MallowsModel::curvature.
+  void scale(Vector& triangles) const;
+  /// Undoes that for one triangle, or two, whose components have noise of this deviation; the rest of the members stay.
+  [[nodiscard]] PlugInMeans unscaled(View triangles, double deviation) const;
+  [[nodiscard]] double curvature_unit() const { return curvature_unit_; }
+
+ private:
+  std::size_t order_;
+  double curvature_unit_;  ///< B1, or 1 if there is none
+  double moment_unit_;     ///< B0², or 1 if there is none
+};
+
 /// Sums over records. A record's part is a vector of packed triangles with off-diagonal entries times √2, so that its
 /// norm is the Frobenius norm, which is bounded. Call add() for each client and step, then collect().
 class PlugInSums {
@@ -88,9 +107,6 @@ class PlugInSums {
   void find_between(PlugInMeans& means);
   /// Sum over client k's batch, in the scale of a release.
   [[nodiscard]] const Secret<Vector>& scaled(std::size_t k, View theta);
-  /// Undoes the scaling of means over records, whose components have noise of this deviation.
-  [[nodiscard]] PlugInMeans unscaled(View means, double deviation) const;
-
   /// Entries of a record's part.
   [[nodiscard]] std::size_t size() const;
   /// Per client: Σ of directions, Σ of noise variances, their number.
@@ -100,8 +116,7 @@ class PlugInSums {
   AggregatedClients& clients_;
   MallowsModel& model_;
   CurvatureParts parts_;
-  double curvature_unit_;  ///< B1, or 1 if there is none
-  double moment_unit_;     ///< B0², or 1 if there is none
+  CurvatureScale scale_;
 
  private:
   const PairedMechanism& pair_;

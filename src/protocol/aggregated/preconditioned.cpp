@@ -18,14 +18,23 @@ constexpr double longest = 1e150;  ///< of a record, whose square is still finit
 PreconditionedModel::PreconditionedModel(Model& model, const Preconditioner& preconditioner, std::size_t features)
     : ModelDecorator(model), preconditioner_(preconditioner), image_(features), coordinates_(model.dimension()) {}
 
-Score PreconditionedModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+void PreconditionedModel::precondition(View parameters, const Batch& batch) {
   preconditioned_.clear();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     preconditioner_.features(batch.row(i).values, image_);
     preconditioned_.add({image_, {}}, batch.label(i));
   }
   preconditioner_.coordinates(parameters, coordinates_);
+}
+
+Score PreconditionedModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  precondition(parameters, batch);
   return inner().evaluate(coordinates_, preconditioned_, clip, gradient);
+}
+
+void PreconditionedModel::curvature(MallowsModel& curved, View parameters, const Batch& batch, Vector& triangles) {
+  precondition(parameters, batch);
+  curved.curvature(coordinates_, preconditioned_, triangles);
 }
 
 void PreconditionedReleases::release(const ReleaseAddress& address, double price, const NoiseKey& key,

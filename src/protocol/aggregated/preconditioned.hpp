@@ -3,6 +3,7 @@
 #pragma once
 
 #include "inference/preconditioner.hpp"
+#include "model/mallows_model.hpp"
 #include "model/model_decorator.hpp"
 #include "privacy/mechanism/mechanism_decorator.hpp"
 
@@ -16,8 +17,13 @@ class PreconditionedModel final : public ModelDecorator {
   PreconditionedModel(Model& model, const Preconditioner& preconditioner, std::size_t features);
 
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  /// As MallowsModel::curvature of `curved`, the model that this one decorates, by the parameters for preconditioned
+  /// features.
+  void curvature(MallowsModel& curved, View parameters, const Batch& batch, Vector& triangles);
 
  private:
+  void precondition(View parameters, const Batch& batch);
+
   const Preconditioner& preconditioner_;
   Vector image_;
   Vector coordinates_;

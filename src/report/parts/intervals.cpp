@@ -72,6 +72,13 @@ Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& 
 Json settling_json(const RunSettling& settling) {
   if (!settling.settled()) return nullptr;
   Json json = Json::object();
+  if (settling.newton) {
+    json["step"] = number_json(settling.newton->step);
+    json["most_step"] = NewtonSettling::most_step;
+    json["stepping"] = settling.newton->stepping;
+    json["undetermined"] = settling.newton->undetermined;
+    return json;
+  }
   json["knows_scales"] = settling.knows_scales;
   if (!settling.paths.empty()) {
     const PathSettling& worst = settling.worst();

@@ -133,6 +133,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
     run.parameters +=
         fmt::format(" second-share={} second-clip={} second-dimension={} second-replacement={}", facts_.second->share,
                     facts_.second->clip, facts_.second->dimension, facts_.second->replacement);
+    if (facts_.second->alone_in > 0) run.parameters += fmt::format(" second-alone={}", facts_.second->alone_in);
   }
   if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
     run.parameters += " " + multipart->parameters();

@@ -21,6 +21,11 @@ TEST(Normal, QuantilesInvertProbabilities) {
   EXPECT_EQ(normal_quantile(1), std::numeric_limits<double>::infinity());
 }
 
+TEST(ChiSquared, HasTheValuesOfTables) {
+  EXPECT_NEAR(chi_squared_quantile(1, 0.95), 3.841458820694124, 1e-13);
+  EXPECT_NEAR(chi_squared_quantile(10, 0.99), 23.209251158954356, 1e-12);
+}
+
 TEST(Beta, QuantilesOfKnownDistributions) {
   EXPECT_NEAR(beta_quantile(2, 1, 0.25), 0.5, 1e-15);         // x² up to x
   EXPECT_NEAR(upper_beta_quantile(1, 3, 0.001), 0.9, 1e-14);  // (1 − x)³ beyond x

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include <gtest/gtest.h>
+
 #include "graph/graph.hpp"
 #include "graph/random_pairs.hpp"
 #include "graph/statistics.hpp"

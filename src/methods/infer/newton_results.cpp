@@ -1,0 +1,75 @@
+#include "newton_results.hpp"
+
+#include <utility>
+
+#include "core/numerics/dense.hpp"
+#include "core/numerics/distributions.hpp"
+
+namespace starling {
+
+Released<Columns> NewtonResults::estimates() {
+  Released<Vector> common = rounds_.theta();
+  if (const std::optional<NewtonEstimate> found = rounds_.estimate()) common = declare_public(found->estimate);
+  const auto local = static_cast<std::size_t>(facts_.layout.count(facts_.agreement.rank()));
+  return declare_public(Columns(facts_.agreement.all_gather(common).front(), local));
+}
+
+NewtonSettling NewtonResults::settling_of(const NewtonEstimate& estimate) const {
+  NewtonSettling settling{estimate.step, facts_.names[estimate.stepping], {}};
+  for (const std::size_t j : estimate.undetermined) settling.undetermined.push_back(facts_.names[j]);
+  return settling;
+}
+
+std::vector<Interval> NewtonResults::intervals_of_spread(Vector estimate, Vector deviations) const {
+  return intervals_of({{"plug-in", Spread{std::move(estimate), std::move(deviations)}}}, facts_.names,
+                      facts_.config.levels, std::nullopt);
+}
+
+std::optional<JointTest> NewtonResults::joint_test(const NewtonEstimate& estimate) const {
+  if (!estimate.undetermined.empty()) return std::nullopt;
+  const auto slopes = static_cast<Eigen::Index>(facts_.dimension - (facts_.config.intercept ? 1 : 0));
+  const dense::MatrixXd covariance = dense::symmetric(estimate.covariance, facts_.dimension).topLeftCorner(slopes, slopes);
+  const dense::VectorXd own = Eigen::Map<const dense::VectorXd>(estimate.estimate.data(), slopes);
+  const std::optional<double> statistic = dense::inverse_form(covariance, own);
+  if (!statistic || slopes == 0) return std::nullopt;
+  JointTest test;
+  test.names.assign(facts_.names.begin(), facts_.names.begin() + slopes);
+  test.statistic = *statistic;
+  test.level = facts_.config.levels.front();
+  test.critical = chi_squared_quantile(static_cast<double>(slopes), test.level);
+  return test;
+}
+
+RunIntervals NewtonResults::summarise(std::vector<std::string>& notes) {
+  RunIntervals all;
+  if (facts_.agreement.rank() != 0) return all;
+  const std::optional<NewtonEstimate> found = rounds_.estimate();
+  if (!found) {
+    notes.emplace_back("stopped before the rounds that count: no intervals");
+    return all;
+  }
+  all.records = rounds_.records();
+  if (facts_.config.intervals_text == "none") return all;
+  all.intervals = intervals_of_spread(found->estimate, found->deviations);
+  all.settling.newton = settling_of(*found);
+  if (facts_.config.joint) all.joint = joint_test(*found);
+  if (!to_own_units_) return all;
+  Vector own(found->estimate.size());
+  to_own_units_->apply(found->estimate, own);
+  all.own_units = intervals_of_spread(std::move(own), to_own_units_->deviations(found->covariance, found->deviations));
+  return all;
+}
+
+std::optional<ParameterSpread> NewtonResults::spread_of_parameters() const {
+  const std::optional<NewtonEstimate> found = rounds_.estimate();
+  if (!found || !settling_of(*found).settled()) return std::nullopt;
+  return ParameterSpread{"plug-in", found->covariance};
+}
+
+std::vector<IntervalsAt> NewtonResults::all_along() {
+  std::vector<std::string> left_out;
+  RunIntervals all = summarise(left_out);
+  return {{facts_.config.sgd.steps, all.records.value_or(0), std::move(all.intervals), all.settling.settled()}};
+}
+
+}  // namespace starling

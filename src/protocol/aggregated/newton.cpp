@@ -1,0 +1,367 @@
+#include "protocol/aggregated/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/check.hpp"
+#include "core/numerics/dense.hpp"
+#include "core/numerics/distributions.hpp"
+#include "core/numerics/gram.hpp"
+#include "core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Numbers before the sums in a client's message: 1, its records, and the variances of the noise on a component of its
+/// mean direction and on one of its second part, in the scale of the release.
+enum Head : std::size_t { taking_part, with_records, of_direction, of_second, head };
+
+/// Longest step, in deviations of a feature for each root of the number of parameters. It is met where noise has
+/// hidden curvature, or classes are separable.
+constexpr double longest_newton_step = 3;
+constexpr double largest_parameter_of_rounds = 1e150;  ///< as in ldp_sgd.cpp
+
+/// A parameter is open where an undetermined coordinate has so much of its squares.
+constexpr double share_that_counts = 0.01;
+
+/// Tolerances of the step in a round that counts: in deviations under noise; without, of the parameter and of its
+/// deviation, where classes that can be separated have steps of one length for ever.
+constexpr double deviations_of_step = 4;
+constexpr double relative_step = 1e-6;
+constexpr double least_step = 1e-9;
+
+/// Records' products have norm 1 at most, and their bound is that of the pair (Ψ̇/B1, ΨΨ'/B0²).
+constexpr double scale_of_moments = std::numbers::sqrt2;
+
+/// Parameters of logistic regression from the least-squares scores a + b·x̃ of labels −1 and 1, for uncorrelated x̃ of
+/// one scale. Where scores s = c + k b·x̃ are about normal with deviation τ = k‖b‖, b = 2 E[σ'(s)] k b (Stein). With
+/// σ(s) about Φ(s/κ), κ = 1.702, the share of the class is Φ(z), z = c/√(κ² + τ²), and E[σ'(s)] is φ(z)/√(κ² + τ²). So
+/// k² (4φ(z)² − ‖b‖²) = κ². Noise may leave any a and b: shares and k stay in bounds.
+void start_from_least_squares(bool intercept, Vector& coordinates) {
+  constexpr double least_share = 0.02;
+  constexpr double kappa = 1.702;
+  constexpr double least_room = 0.04;  // of 4φ², for τ of 8
+  const double mean = intercept ? coordinates.back() : 0;
+  const double z = normal_quantile(std::clamp((1 + mean) / 2, least_share, 1 - least_share));
+  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  if (intercept) coordinates.back() = 0;
+  const double squares = dot(coordinates, coordinates);
+  const double most = 4 * density * density;
+  const double factor = kappa / std::sqrt(std::max(most - squares, least_room * most));
+  scale(factor, coordinates);
+  if (intercept) coordinates.back() = z * std::sqrt(kappa * kappa + factor * factor * squares);
+}
+
+}  // namespace
+
+NewtonRounds::NewtonRounds(Root& root, AggregatedClients& clients, MallowsModel& model, PreconditionedModel& prepared,
+                           Preconditioner& preconditioner, const NewtonSettings& settings,
+                           const Released<Vector>& start, PairedMechanism& mechanism, Vector factors)
+    : AggregatedRounds(root, clients, start, &mechanism),
+      clients_(clients),
+      model_(model),
+      prepared_(prepared),
+      preconditioner_(preconditioner),
+      settings_(settings),
+      pair_(mechanism),
+      factors_(std::move(factors)),
+      squares_(make_curved_loss("squared")),
+      least_squares_(std::make_unique<MallowsModel>(*squares_, model.dimension() - (settings.intercept ? 1 : 0),
+                                                    settings.intercept, RowWeights::none)),
+      scale_(model),
+      moments_(model.dimension() - (settings.intercept ? 1 : 0), true),
+      contribution_([this](std::size_t k) -> const Released<Vector>& { return part_of(k); }),
+      message_(declare_public(Vector())),
+      noisy_(declare_public(Vector())),
+      sum_(declare_public(Vector())),
+      coordinates_(declare_public(preconditioner.numbers())),
+      directions_(Vector()),
+      second_(Vector()) {}
+
+SecondPart NewtonRounds::second_part(const MallowsModel& model, const NewtonSettings& settings) {
+  SecondPart part = PlugInSums::part(model, CurvatureParts::both, share_of_curvature);
+  part.what = "curvature and squared estimating function, or products of features and label";
+  part.dimension = std::max(part.dimension, triangle_size(model.dimension() + (settings.intercept ? 1 : 2)));
+  part.alone_in = settings.finds_scales ? 1 : 0;
+  return part;
+}
+
+void NewtonRounds::run(const std::vector<Observer*>& observers) {
+  begin(observers);
+  const std::size_t d = model_.dimension();
+  while (goes_on(settings_.rounds)) {
+    const bool scales = finds_scales();
+    root_.sum(head + (scales ? moments_.size() : d + 2 * scale_.triangle()), contribution_, sum_);
+    if (root_.aggregates()) {
+      const View sum = sum_.value();
+      stepped_ = sum[taking_part] > 0;
+      if (stepped_ && scales) find_scales(sum);
+      if (stepped_ && !scales) step(sum);
+    }
+    if (scales) {
+      root_.broadcast(coordinates_);
+      take_coordinates();
+    }
+    root_.broadcast(theta_);
+    completed();
+  }
+}
+
+/// The message of client k: its head, and its noisy means, of which those of squares count twice its factor. Zeros if
+/// it does not participate.
+const Released<Vector>& NewtonRounds::part_of(std::size_t k) {
+  message_.update([](Vector& message) { message.assign(head, 0.0); });
+  const std::optional<double> price = clients_.begin(k, done_);
+  if (price) {
+    message_.update([&](Vector& message) {
+      message[taking_part] = 1;
+      message[with_records] = clients_.public_records(k, done_);
+    });
+    const ReleaseAddress address{ReleasePath::infer_direction, root_.first() + static_cast<Client>(k), done_, 0};
+    const double factor = factors_.empty() ? 1 : factors_[k];
+    if (finds_scales()) {
+      release_moments(k, address.by(ReleasePath::infer_moments), *price, factor);
+    } else {
+      release_directions(k, address, *price, factor);
+    }
+  }
+  const std::size_t length = head + (finds_scales() ? moments_.size() : model_.dimension() + 2 * scale_.triangle());
+  message_.update([length](Vector& message) { message.resize(length); });
+  return message_;
+}
+
+void NewtonRounds::release_moments(std::size_t k, const ReleaseAddress& address, double price, double factor) {
+  apply(
+      [&](Vector& sum, const Batch& batch) {
+        sum.assign(moments_.size(), 0.0);
+        moments_.add(batch, sum);
+        scale(scale_of_moments, sum);
+        sum.resize(std::max(sum.size(), 2 * scale_.triangle()));
+      },
+      second_, *clients_.batch(k));
+  pair_.release_second(address, price, clients_.key(k), second_, noisy_);
+  const double deviation = factor * pair_.deviation_alone(price) / scale_of_moments;
+  message_.update(
+      [&](Vector& message, const Vector& noisy) {
+        message[of_second] = deviation * deviation;
+        const std::size_t at = message.size();
+        message.insert(message.end(), noisy.begin(), noisy.begin() + static_cast<std::ptrdiff_t>(moments_.size()));
+        scale(factor / scale_of_moments, MutableView(message).subspan(at));
+      },
+      noisy_);
+}
+
+const Secret<Vector>& NewtonRounds::directions(std::size_t k) {
+  if (!fits_squares()) return clients_.gradient(k, theta_.value(), pair_.clip());
+  apply([&](Vector& sum,
+            const Batch& batch) { static_cast<void>(least_squares_->evaluate(theta_.value(), batch, pair_.clip(), sum)); },
+        directions_, *clients_.batch(k));
+  return directions_;
+}
+
+void NewtonRounds::release_directions(std::size_t k, const ReleaseAddress& address, double price, double factor) {
+  const View theta = theta_.value();
+  pair_.release(address, price, clients_.key(k), directions(k), noisy_);
+  const double deviation = factor * pair_.deviation(price);
+  const double of_entry = factor * pair_.second_deviation(price);
+  const auto append = [factor](Vector& message, const Vector& noisy) {
+    const std::size_t at = message.size();
+    message.insert(message.end(), noisy.begin(), noisy.end());
+    scale(factor, MutableView(message).subspan(at));
+  };
+  message_.update(append, noisy_);
+  apply(
+      [&](Vector& triangles, const Batch& batch) {
+        prepared_.curvature(fits_squares() ? *least_squares_ : model_, theta, batch, triangles);
+        scale_.scale(triangles);
+      },
+      second_, *clients_.batch(k));
+  pair_.release_second(address.by(ReleasePath::infer_curvature), price, clients_.key(k), second_, noisy_);
+  message_.update(append, noisy_);
+  message_.update([&](Vector& message) {
+    scale(factor, MutableView(message).subspan(head + model_.dimension() + scale_.triangle()));
+    message[of_direction] = deviation * deviation;
+    message[of_second] = of_entry * of_entry;
+  });
+}
+
+/// Coordinates and a start from the second moments of all records.
+void NewtonRounds::find_scales(View sum) {
+  const double clients = sum[taking_part];
+  Vector means(sum.begin() + head, sum.end());
+  scale(1 / clients, means);
+  const NoisyMoments moments = moments_.moments(means, std::sqrt(sum[of_second]) / clients);
+  const std::size_t features = model_.dimension() - (settings_.intercept ? 1 : 0);
+  const Preconditioner found(moments, features, settings_.intercept);
+  coordinates_ = declare_public(found.numbers());
+  if (!found.found_scales()) return;
+  Vector start(model_.dimension());
+  found.coordinates(found.start(), start);
+  if (model_.classifies()) start_from_least_squares(settings_.intercept, start);
+  preconditioner_ = found;
+  theta_ = declare_public(parameters_of(start));
+}
+
+/// All ranks have rank 0's: processors may round differently.
+void NewtonRounds::take_coordinates() {
+  preconditioner_ = Preconditioner(coordinates_.value(), model_.dimension() - (settings_.intercept ? 1 : 0),
+                                   settings_.intercept);
+}
+
+Vector NewtonRounds::parameters_of(View coordinates) const {
+  Vector theta(coordinates.begin(), coordinates.end());
+  preconditioner_.to_parameters(theta);
+  return theta;
+}
+
+/// Means over the records of the clients that take part in a round.
+NewtonRounds::Means NewtonRounds::means_of(View sum) const {
+  const std::size_t d = model_.dimension();
+  const double records = sum[with_records];
+  const double per_record = static_cast<double>(pair_.settings().batch) / records;
+  Means means;
+  means.rounds = 1;
+  means.model.resize(d);
+  preconditioner_.coordinates(theta_.value(), means.model);
+  means.direction.assign(sum.begin() + head, sum.begin() + static_cast<std::ptrdiff_t>(head + d));
+  scale(per_record, means.direction);
+  PlugInMeans matrices = scale_.unscaled(sum.subspan(head + d), std::sqrt(sum[of_second]) * per_record);
+  means.curvature = std::move(matrices.curvature);
+  means.moment = std::move(matrices.moment);
+  scale(per_record, means.curvature);
+  scale(per_record, means.moment);
+  means.noise = sum[of_direction] * per_record * per_record;
+  means.of_curvature = matrices.curvature_noise * matrices.curvature_noise;
+  means.of_records = 1 / records;
+  return means;
+}
+
+void NewtonRounds::step(View sum) {
+  records_ = sum[with_records];
+  const Means means = means_of(sum);
+  if (curvature_.empty()) {
+    curvature_ = means.curvature;
+    curvature_noise_ = means.of_curvature;
+  } else {
+    scale(0.5, curvature_);
+    axpy(0.5, means.curvature, curvature_);
+    curvature_noise_ = (curvature_noise_ + means.of_curvature) / 4;
+  }
+  if (pair_.price_kind() == PriceKind::none) curvature_ = means.curvature;
+  const std::size_t d = model_.dimension();
+  Vector step = newton_step({curvature_, std::sqrt(curvature_noise_)}, means.direction);
+  const double length = std::sqrt(dot(step, step));
+  const double most = longest_newton_step * std::sqrt(static_cast<double>(d));
+  if (pair_.price_kind() != PriceKind::none && length > most) scale(most / length, step);
+  Vector next = means.model;
+  axpy(-1, step, next);
+  if (pair_.price_kind() == PriceKind::none) {
+    // Halves the step before, where it led to a longer direction.
+    const double now = std::sqrt(dot(means.direction, means.direction));
+    if (!last_step_.empty() && now > last_length_ * (1 + 1e-9) && now > 1e-12) {
+      scale(0.5, last_step_);
+      next = means.model;
+      axpy(1, last_step_, next);
+    } else {
+      last_step_ = fits_squares() ? Vector() : step;
+      last_length_ = now;
+    }
+  }
+  if (done_ + settings_.closing >= settings_.rounds) {
+    if (!first_step_) first_step_ = means.direction;
+    const auto add = [](const Vector& from, Vector& to) {
+      to.resize(from.size());
+      axpy(1, from, to);
+    };
+    ++closing_.rounds;
+    add(means.model, closing_.model);
+    add(means.direction, closing_.direction);
+    add(means.curvature, closing_.curvature);
+    add(means.moment, closing_.moment);
+    closing_.noise += means.noise;
+    closing_.of_curvature += means.of_curvature;
+    closing_.of_records += means.of_records;
+  }
+  theta_ = declare_public(done_ + 1 == settings_.rounds ? estimate().value().estimate : parameters_of(next));
+  const bool finite = std::ranges::all_of(theta_.value(), [](double x) { return std::abs(x) < largest_parameter_of_rounds; });
+  check<DataError>(finite, "round {}: the model is not finite: a record is out of range. Look for huge values in the data.",
+                   done_ + 1);
+}
+
+std::optional<NewtonEstimate> NewtonRounds::estimate() const {
+  if (!root_.aggregates() || closing_.rounds == 0) return std::nullopt;
+  const auto rounds = static_cast<double>(closing_.rounds);
+  const auto d = static_cast<Eigen::Index>(model_.dimension());
+  Means means = closing_;
+  for (Vector* each : {&means.model, &means.direction, &means.curvature, &means.moment}) scale(1 / rounds, *each);
+  const double noise = means.noise / (rounds * rounds);
+  const double of_records = means.of_records / rounds;
+  // As HC1: residuals are smaller than errors, since the model has followed them.
+  const double lost = 1 - of_records * static_cast<double>(d);
+  Vector influence = means.moment;
+  scale(of_records / std::max(lost, of_records), influence);
+  for (std::size_t j = 0; j < model_.dimension(); ++j) influence[triangle_at(j, j, model_.dimension())] += noise;
+  const ReleasedMatrix curvature{means.curvature, std::sqrt(means.of_curvature) / rounds};
+  Vector at = means.model;
+  axpy(-1, newton_step(curvature, means.direction), at);
+  const PlugIn inner = plug_in(at, curvature, {influence, 0}, 1);
+
+  NewtonEstimate result;
+  result.estimate = parameters_of(at);
+  result.least_curvature = inner.least_curvature;
+  result.curvature_floor = inner.curvature_floor;
+  // Parameters are a linear image of coordinates.
+  dense::MatrixXd image(d, d);
+  for (Eigen::Index j = 0; j < d; ++j) {
+    Vector unit(static_cast<std::size_t>(d));
+    unit[static_cast<std::size_t>(j)] = 1;
+    const Vector column = parameters_of(unit);
+    image.col(j) = Eigen::Map<const dense::VectorXd>(column.data(), d);
+  }
+  const dense::MatrixXd covariance =
+      dense::product(dense::product(image, dense::symmetric(inner.covariance, model_.dimension())), image.transpose());
+  for (Eigen::Index j = 0; j < d; ++j) {
+    for (Eigen::Index k = j; k < d; ++k) result.covariance.push_back(covariance(j, k));
+    double open = 0;
+    for (const std::size_t i : inner.undetermined) open += std::pow(image(j, static_cast<Eigen::Index>(i)), 2);
+    const bool is_open = open > share_that_counts * image.row(j).squaredNorm();
+    if (is_open) result.undetermined.push_back(static_cast<std::size_t>(j));
+    result.deviations.push_back(is_open ? std::numeric_limits<double>::infinity()
+                                        : std::sqrt(std::max(0.0, covariance(j, j))));
+  }
+  if (!first_step_) return result;
+  const Vector first = parameters_of(newton_step(curvature, *first_step_));
+  // A step has the noise of two rounds.
+  Vector of_noise(triangle_size(model_.dimension()));
+  for (std::size_t j = 0; j < model_.dimension(); ++j) {
+    of_noise[triangle_at(j, j, model_.dimension())] = 2 * means.noise / rounds;
+  }
+  const Vector spread = plug_in(at, curvature, {of_noise, 0}, 1).covariance;
+  const dense::MatrixXd of_step =
+      dense::product(dense::product(image, dense::symmetric(spread, model_.dimension())), image.transpose());
+  for (Eigen::Index j = 0; j < d; ++j) {
+    const double deviation = std::sqrt(std::max(0.0, of_step(j, j) + covariance(j, j)));
+    const auto at_j = static_cast<std::size_t>(j);
+    const double tolerance = pair_.price_kind() == PriceKind::none
+                                 ? relative_step * std::abs(result.estimate[at_j]) + least_step * deviation
+                                 : deviations_of_step * deviation;
+    const double size = std::abs(first[at_j]) / tolerance;
+    if (!(size > result.step)) continue;
+    result.step = size;
+    result.stepping = at_j;
+  }
+  return result;
+}
+
+void NewtonRounds::persist(Snapshot& snapshot) {
+  AggregatedRounds::persist(snapshot);
+  snapshot(coordinates_);
+  if (snapshot.reading()) take_coordinates();
+  snapshot.of_first_rank(root_.aggregates(), records_, curvature_, curvature_noise_, closing_, first_step_, last_step_,
+                         last_length_);
+}
+
+}  // namespace starling
