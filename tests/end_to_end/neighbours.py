@@ -98,6 +98,8 @@ CASES = {
     "infer-plug-in": [*INFER, "--intervals", "plug-in"],
     "infer-central": [*INFER, "--intervals", "plug-in", "--trust", "central"],
     "infer-warm-up": ["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05],
+    "infer-newton": ["infer", *FILE[:4], *GAUSSIAN[:3], 30, "--loss", "logistic", "--estimator", "newton", "--joint"],
+    "infer-newton-equal": ["infer", *FILE[:4], *GAUSSIAN, "--estimator", "newton", "--client-weights", "equal"],
     "infer-bias": [*INFER, "--bias", "remove"],
     "renewable-local": [*PRIVATE, "--trust", "local"],
     "renewable-curvature": [*PRIVATE, "--trust", "local", "--curvature-model", "released:0.5"],

@@ -36,6 +36,7 @@ NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3,
 SHARES = ["vertical", "--protocol", "shares", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--loss", "huber:1",
           "--rounds", 1, *GAUSSIAN]
 TURNED_AT_ALL = ("1e6,1e6,1e6,1e9", "1e6,1e6,1e6,-1e9")
+NEWTON = ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--estimator", "newton"]  # six rounds, of which the first has moments
 
 # By path: a command line, the record on either side, and the least share of the printed figure that the path's releases reach.
 # A path that shares a price has a part of it: sqrt(s) of mu and s of epsilon, where s is its share.
@@ -78,6 +79,9 @@ AUDITS = {
         (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--bias", "remove"], BENT, 0.435),
     ],
     "infer-curvature-sum": [(["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], BENT, 0.78)],
+    "newton-moments": [([*NEWTON, "--client-weights", "equal"], TURNED, 0.4)],
+    "newton-direction": [(NEWTON, NEAR, 0.78)],
+    "newton-curvature": [(NEWTON, BENT, 0.35)],
     "renewable-local-gradient": [
         (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
         (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.7)],  # likewise

@@ -13,7 +13,7 @@ class WarmUp(TestCase):
     def setUp(self):
         super().setUp()
         source = "synthetic:linear:p=3,n=4000,correlation=0.9"
-        self.words = ["infer", "--source", source, "--clients", "4", *GAUSSIAN]
+        self.words = ["infer", "--source", source, "--clients", "4", "--estimator", "path", *GAUSSIAN]
 
     def summary_of(self, ranks, words, output):
         result = self.succeeded(self.run_command(ranks, [*words, "--output", output, "--json-models"]))
@@ -78,7 +78,7 @@ class WarmUp(TestCase):
         steps = {}
         for mu in (0.5, 1, 1000):
             result = self.run_command(1, ["infer", "--source", "synthetic:logistic:p=3,n=20000", "--loss", "logistic", "--mechanism",
-                                          "gaussian", "--mu", mu, "--tuning", "auto", "--output", f"mu-{mu}", "--json"])
+                                          "gaussian", "--mu", mu, "--estimator", "path", "--tuning", "auto", "--output", f"mu-{mu}", "--json"])
             self.assertEqual(result.code, 0, result)
             steps[mu] = {each["option"]: (float(each["value"]), each["reason"]) for each in result.summary()["tuning"]["chosen"]
                          if each["option"] == "step"}["step"]
@@ -114,7 +114,7 @@ class WarmUp(TestCase):
         """40 replications of four intervals: 95 % with a standard error below 2.5 points, where the defaults cover about 75 %."""
         source = "synthetic:linear:p=3,n=20000,correlation=0.97"
         words = ["infer", "--source", source, "--clients", "1", "--mechanism", "gaussian", "--mu", "1", "--noise-key", "seed",
-                 "--replications", "40"]
+                 "--estimator", "path", "--replications", "40"]
         found = {}
         for tuning in ("auto", "off"):
             result = self.run_command(1, [*words, "--tuning", tuning, "--output", tuning, "--json"])
@@ -127,7 +127,7 @@ class WarmUp(TestCase):
     def test_a_study_names_hidden_features_once(self):
         result = self.succeeded(self.run_command(1, ["infer", "--source", "synthetic:linear:p=3,n=3000,correlation=0.999", "--clients", "1",
                                                      "--mechanism", "gaussian", "--mu", "1", "--noise-key", "seed",
-                                                     "--tuning", "auto", "--replications", "3", "--output", "study", "--json"]))
+                                                     "--tuning", "auto", "--estimator", "path", "--replications", "3", "--output", "study", "--json"]))
         notes = result.summary()["notes"]
         self.assertEqual(sum("vary by less than noise" in note for note in notes), 1, notes)
 

@@ -155,7 +155,8 @@ void InferMethod::open_model() {
 void InferMethod::look_at_columns() {
   const bool may_look = unprotected() && run_.metrics_policy().shared() && run_.inputs.dataset.replayable &&
                         !run_.inputs.dataset.is_public;
-  parts_.columns.emplace(config_.data, run_.inputs.dataset.shape, may_look);
+  // Newton's method without noise takes any scales.
+  parts_.columns.emplace(config_.data, run_.inputs.dataset.shape, may_look && !config_.newton());
   if (!may_look || run_.inputs.client_count() == 0) return;
   const Dataset again = run_.inputs.opened_again(config_.data);
   refuse_constant_columns(parts_.columns->look(again.streams, config_.newton() ? 1 : config_.sgd.steps, run_.metrics_policy()));

@@ -1,6 +1,7 @@
 // Coverage of the intervals of `starling infer`, by independent runs on a generator.
 #include <bit>
 #include <chrono>
+#include <cmath>
 
 #include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
@@ -84,13 +85,15 @@ void write_study_results(const BegunRun& begun, const InferParts& parts, std::si
   summary.aggregated = !parts.schedule;
   summary.add(parts.tuning);
   const auto& cells = summary.add(study.cells());
-  const PriceRange price = begun.privacy->prices().range();
+  // Each of Newton's rounds is a release of every record.
+  const double releases = config.newton() ? static_cast<double>(config.sgd.steps) : 1;
+  const double price = begun.privacy->prices().range().most * std::sqrt(releases);
   if (replications > 0)
     run.notes.push_back(
         fmt::format("{} replications of {} steps, with seeds {} to {}, {}", replications, config.sgd.steps,
                     config.data.seed, config.data.seed + static_cast<std::uint64_t>(replications) - 1,
                     !config.privacy.protects() ? std::string("without noise")
-                                               : fmt::format("at mu = {:.6g} for a record in all", price.most)));
+                                               : fmt::format("at mu = {:.6g} for a record in all", price)));
   parts.note_hidden(run);
   summary.notes = run.notes;
   write_summary(begun.directory, summary);

@@ -56,8 +56,8 @@ namespace {
 std::string note_of_newton(const NewtonSettling& newton, const std::string& scale) {
   if (!newton.undetermined.empty()) {
     return fmt::format(
-        "noise or roundings hide what determines {}: there is no interval for it, and others are those of a model in "
-        "which it is held back. What helps: {}more records, a larger price (--mu), or fewer columns (--drop)",
+        "noise or roundings hide what determines {}: no interval there, and other estimates are those of a model that is "
+        "held back there. What helps: {}more records, a larger price (--mu), or fewer columns (--drop)",
         fmt::join(newton.undetermined, ", "), scale);
   }
   return fmt::format(

@@ -19,10 +19,13 @@ enum class ReleasePath {
   fedavg_gradient,              ///< gradient of a local step's batch
   fedavg_norm,                  ///< as omd_norm
   fedavg_feature,               ///< as omd_feature
-  infer_moments,                ///< second moments of records, once: `--warmup-share`, `--estimator newton`
+  infer_moments,                ///< second moments of the first records, once: `--warmup-share`
   infer_direction,              ///< mean estimating function of a batch
   infer_curvature,              ///< curvature (and squared directions) of a batch: plug-in `local`, `--bias remove`
   infer_curvature_sum,          ///< the same over all records at once: plug-in `central`
+  newton_moments,               ///< second moments of all records, in the first round of `--estimator newton`
+  newton_direction,             ///< sum of the estimating function over all records, in each later round
+  newton_curvature,             ///< curvatures and squared estimating functions over all records, beside it
   renewable_local_gradient,     ///< gradient of a client's batch
   renewable_local_curvature,    ///< curvature of a client's batch
   renewable_central_gradient,   ///< gradient over the batches of all clients

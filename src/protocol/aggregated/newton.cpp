@@ -120,10 +120,10 @@ const Released<Vector>& NewtonRounds::part_of(std::size_t k) {
       message[taking_part] = 1;
       message[with_records] = clients_.public_records(k, done_);
     });
-    const ReleaseAddress address{ReleasePath::infer_direction, root_.first() + static_cast<Client>(k), done_, 0};
+    const ReleaseAddress address{ReleasePath::newton_direction, root_.first() + static_cast<Client>(k), done_, 0};
     const double factor = factors_.empty() ? 1 : factors_[k];
     if (finds_scales()) {
-      release_moments(k, address.by(ReleasePath::infer_moments), *price, factor);
+      release_moments(k, address.by(ReleasePath::newton_moments), *price, factor);
     } else {
       release_directions(k, address, *price, factor);
     }
@@ -139,7 +139,7 @@ void NewtonRounds::release_moments(std::size_t k, const ReleaseAddress& address,
         sum.assign(moments_.size(), 0.0);
         moments_.add(batch, sum);
         scale(scale_of_moments, sum);
-        sum.resize(std::max(sum.size(), 2 * scale_.triangle()));
+        sum.resize(size_of_second());
       },
       second_, *clients_.batch(k));
   pair_.release_second(address, price, clients_.key(k), second_, noisy_);
@@ -167,9 +167,11 @@ void NewtonRounds::release_directions(std::size_t k, const ReleaseAddress& addre
   pair_.release(address, price, clients_.key(k), directions(k), noisy_);
   const double deviation = factor * pair_.deviation(price);
   const double of_entry = factor * pair_.second_deviation(price);
-  const auto append = [factor](Vector& message, const Vector& noisy) {
+  const std::size_t d = model_.dimension();
+  const auto append = [this, factor, d](Vector& message, const Vector& noisy) {
     const std::size_t at = message.size();
-    message.insert(message.end(), noisy.begin(), noisy.end());
+    const std::size_t count = at == head ? d : 2 * scale_.triangle();
+    message.insert(message.end(), noisy.begin(), noisy.begin() + static_cast<std::ptrdiff_t>(count));
     scale(factor, MutableView(message).subspan(at));
   };
   message_.update(append, noisy_);
@@ -177,12 +179,13 @@ void NewtonRounds::release_directions(std::size_t k, const ReleaseAddress& addre
       [&](Vector& triangles, const Batch& batch) {
         prepared_.curvature(fits_squares() ? *least_squares_ : model_, theta, batch, triangles);
         scale_.scale(triangles);
+        triangles.resize(size_of_second());
       },
       second_, *clients_.batch(k));
-  pair_.release_second(address.by(ReleasePath::infer_curvature), price, clients_.key(k), second_, noisy_);
+  pair_.release_second(address.by(ReleasePath::newton_curvature), price, clients_.key(k), second_, noisy_);
   message_.update(append, noisy_);
   message_.update([&](Vector& message) {
-    scale(factor, MutableView(message).subspan(head + model_.dimension() + scale_.triangle()));
+    scale(factor, MutableView(message).subspan(head + d + scale_.triangle()));
     message[of_direction] = deviation * deviation;
     message[of_second] = of_entry * of_entry;
   });

@@ -15,6 +15,7 @@
 /// the mean of the ḡ_t.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -96,6 +97,8 @@ class NewtonRounds final : public AggregatedRounds {
   /// Whether this is the round of least squares.
   [[nodiscard]] bool fits_squares() const { return !settings_.finds_scales && done_ == 0 && !model_.classifies(); }
   [[nodiscard]] const Secret<Vector>& directions(std::size_t k);
+  /// Entries of a second part, which moments and triangles fill from the first on.
+  [[nodiscard]] std::size_t size_of_second() const { return std::max(moments_.size(), 2 * scale_.triangle()); }
   void find_scales(View sum);
   void step(View sum);
   [[nodiscard]] Means means_of(View sum) const;
