@@ -37,8 +37,8 @@ struct PlugIn {
   double curvature_floor = 0;  ///< κ of Â
 };
 
-/// Â⁻¹ g of a released curvature Â with its eigenvalues raised to the floor, and a direction g: Newton's step for a mean
-/// estimating function g. Throws as plug_in().
+/// Â⁻¹ g of a released curvature Â with its eigenvalues raised to the floor, and a direction g: Newton's step for a
+/// mean estimating function g. Throws as plug_in().
 [[nodiscard]] Vector newton_step(const ReleasedMatrix& curvature, View direction);
 
 /// Plug-in intervals. `curvature` is Â, the mean of Ψ̇. `influence` is Ĝ, the covariance of one step's mean direction:

@@ -26,6 +26,7 @@ class MallowsModel final : public Model {
   /// Number p of features, or p + 1 with the intercept last.
   [[nodiscard]] std::size_t dimension() const override { return features_ + (intercept_ ? 1 : 0); }
   [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
+  [[nodiscard]] Link link() const { return loss_.link(); }
   /// B0; infinite without weights, and for a loss whose slope has no bound.
   [[nodiscard]] double most_influence() const;
   /// B1; infinite without weights.

@@ -23,8 +23,8 @@ std::unique_ptr<Generator> make_regression(const Spec& spec, const Label& label)
   const double flag = number_within(spec, "flag", 0, 0, 1);
   const auto freedom = static_cast<int>(spec.integer("freedom", 0));
   check(freedom == 0 || (freedom >= 3 && freedom <= 1000),
-        "'{}': freedom={}: between 3, below which there is no variance, and 1000; or 0 for normal features.", spec.text(),
-        freedom);
+        "'{}': freedom={}: between 3, below which there is no variance, and 1000; or 0 for normal features.",
+        spec.text(), freedom);
   const auto draw = [=](Round t, Client client, AddressedRandom& random, MutableView values) {
     NormalPairs normal(random);
     double before = normal();

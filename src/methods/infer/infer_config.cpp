@@ -99,21 +99,21 @@ void add_method_options(Options& options, InferConfig& config) {
       config.asked_step_cap);
 }
 
-constexpr std::array options_of_infer_rule{"estimator", "epochs", "batch", "warmup-share", "step", "step-offset", "noise-correlation"};
+constexpr std::array options_of_infer_rule{"estimator",   "epochs",           "batch", "warmup-share", "step",
+                                           "step-offset", "noise-correlation"};
 
 /// What has a meaning for a path alone.
-constexpr std::array options_of_path{"batch",    "rounds",     "step",   "step-power", "step-offset",       "warmup-share",
-                                     "burn-in",  "bias",       "start",  "bias-share", "noise-correlation", "plug-in-path",
+constexpr std::array options_of_path{"batch",    "rounds", "step",  "step-power", "step-offset",       "warmup-share",
+                                     "burn-in",  "bias",   "start", "bias-share", "noise-correlation", "plug-in-path",
                                      "intervals"};
 
 void add_tuning_options(Options& options, InferConfig& config) {
   options.group("Tuning");
-  options.add(
-      option("tuning", "WHETHER",
-             fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
-                         "off: the defaults here. Default: auto, but off with --topology",
-                         fmt::join(options_of_infer_rule, ", "))),
-      config.tune, {{"auto", true}, {"off", false}});
+  options.add(option("tuning", "WHETHER",
+                     fmt::format("auto: what is not given of {} is chosen from public numbers and told before the run; "
+                                 "off: the defaults here. Default: auto, but off with --topology",
+                                 fmt::join(options_of_infer_rule, ", "))),
+              config.tune, {{"auto", true}, {"off", false}});
   options.add(option("warmup-share", "S",
                      "share of the steps whose records give one noisy sum of second moments in place of directions. "
                      "From it follow coordinates in which features are uncorrelated and of one scale, and a start",
@@ -314,9 +314,10 @@ void check_newton(InferConfig& config, const Options& options) {
   check(!config.privacy.prices_change(),
         "--estimator newton with prices by a schedule: its rounds are one estimate. Give one price.");
   if (!options.stated("epochs")) config.data.epochs = newton_rounds(config.privacy.protects());
-  check(!config.privacy.protects() || config.data.epochs >= 3,
-        "--epochs {} with --estimator newton: the first round finds scales, and two or more take steps. Give 3 or more.",
-        config.data.epochs);
+  check(
+      !config.privacy.protects() || config.data.epochs >= 3,
+      "--epochs {} with --estimator newton: the first round finds scales, and two or more take steps. Give 3 or more.",
+      config.data.epochs);
 }
 
 }  // namespace
@@ -370,8 +371,10 @@ Manual infer_manual() {
           "Regression by stochastic gradient descent. Each rank is a client with its own stream, rank 0 too. In a step "
           "every client sends a noisy, bounded estimating function of its next records; rank 0 takes the step and "
           "sends the model back (with --topology nobody does: clients mix with their neighbours). The estimate is the "
-          "average of the path, and the path tells how sure it is. Records that can be read again give more to Newton's "
-          "method, which is the default for them: each of a few rounds has a sum over all records, with noise. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done "
+          "average of the path, and the path tells how sure it is. Records that can be read again give more to "
+          "Newton's "
+          "method, which is the default for them: each of a few rounds has a sum over all records, with noise. Exit "
+          "codes: 0 done, 2 usage, 3 data, 4 nothing done "
           "since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
       .examples = {
           "mpirun -n 3 starling infer --source site-{client}.csv --mechanism gaussian --mu 1",

@@ -107,10 +107,11 @@ void InferMethod::choose_settings() {
   }
   if (!config_.newton()) return;
   run_.agreement.together([&] {
-    check(records && run_.inputs.dataset.replayable && !run_.inputs.dataset.shape.sparse,
-          "--estimator newton with '{}': its rounds read all records, of a known number and dense, again and again. Use "
-          "a file of these, or --estimator path.",
-          config_.data.source);
+    check(
+        records && run_.inputs.dataset.replayable && !run_.inputs.dataset.shape.sparse,
+        "--estimator newton with '{}': its rounds read all records, of a known number and dense, again and again. Use "
+        "a file of these, or --estimator path.",
+        config_.data.source);
     take_whole_rounds(*records);
   });
 }
@@ -159,7 +160,8 @@ void InferMethod::look_at_columns() {
   parts_.columns.emplace(config_.data, run_.inputs.dataset.shape, may_look && !config_.newton());
   if (!may_look || run_.inputs.client_count() == 0) return;
   const Dataset again = run_.inputs.opened_again(config_.data);
-  refuse_constant_columns(parts_.columns->look(again.streams, config_.newton() ? 1 : config_.sgd.steps, run_.metrics_policy()));
+  refuse_constant_columns(
+      parts_.columns->look(again.streams, config_.newton() ? 1 : config_.sgd.steps, run_.metrics_policy()));
 }
 
 /// A column that never varies and an intercept have two coefficients of which only the sum means anything.

@@ -95,14 +95,14 @@ constexpr std::size_t most_features_of_newton = 200;
 constexpr std::int64_t noisy_rounds = 6;
 constexpr std::int64_t exact_rounds = 20;
 
-/// A usual eigenvalue of the mean curvature, 0.8 (2/d) sup ℓ'', over the floor 2 s √d. The mean over a round has noise of
-/// s = 4 sup ℓ''/(μ m √K), for K clients of m records and the part of μ that curvatures have in a round. The closing
+/// A usual eigenvalue of the mean curvature, 0.8 (2/d) sup ℓ'', over the floor 2 s √d. The mean over a round has noise
+/// of s = 4 sup ℓ''/(μ m √K), for K clients of m records and the part of μ that curvatures have in a round. The closing
 /// rounds average it.
 double curvature_over_floor(const InferRuleFacts& facts) {
   const auto d = static_cast<double>(coefficients_of(facts));
   const auto rounds = static_cast<double>(noisy_rounds);
-  const double price =
-      price_of_mean(facts.config.privacy, facts.shares) * std::sqrt(facts.hiding) * std::sqrt(NewtonRounds::share_of_curvature / rounds);
+  const double price = price_of_mean(facts.config.privacy, facts.shares) * std::sqrt(facts.hiding) *
+                       std::sqrt(NewtonRounds::share_of_curvature / rounds);
   const double closing = std::sqrt(rounds / 2);
   // The shares are those of means over K clients: all have 1/K where they are alike.
   const double records = static_cast<double>(*facts.records) / std::sqrt(dot(facts.shares, facts.shares));
@@ -124,7 +124,9 @@ std::string why_a_path(const InferRuleFacts& facts) {
   if (facts.shape.sparse) return "features are sparse";
   if (facts.shape.features > most_features_of_newton) return "curvatures of so many features are large";
   if (config.privacy.prices_change()) return "prices change over the rounds";
-  if (config.privacy.protects() && 
+  const bool known = facts.loss.link() == Link::identity || facts.loss.link() == Link::logit;
+  if (config.privacy.protects() && !known) return "what noise does to its curvature is known of other losses";
+  if (config.privacy.protects() &&
       curvature_over_floor(facts) < (facts.loss.classifies() ? least_with_classes : least_with_numbers)) {
     return "noise would hide the curvature of so few records";
   }

@@ -26,7 +26,8 @@ struct InferRuleFacts {
   double hiding = 1;                    ///< clients that hide each other by noise that they share
 };
 
-/// Rounds of Newton's method: with noise, six, of which the first finds scales; without, until any loss has come to rest.
+/// Rounds of Newton's method: with noise, six, of which the first finds scales; without, until any loss has come to
+/// rest.
 [[nodiscard]] std::int64_t newton_rounds(bool protects);
 
 /// Why the rule takes a path in place of Newton's method; empty if it takes the latter.

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "core/numerics/kernels.hpp"
-#include "newton_results.hpp"
 #include "output/model_file/own_units.hpp"
 
 namespace starling {

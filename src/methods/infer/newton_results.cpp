@@ -1,9 +1,9 @@
-#include "newton_results.hpp"
-
+// Results of `--estimator newton`.
 #include <utility>
 
 #include "core/numerics/dense.hpp"
 #include "core/numerics/distributions.hpp"
+#include "interval_results.hpp"
 
 namespace starling {
 
@@ -28,7 +28,8 @@ std::vector<Interval> NewtonResults::intervals_of_spread(Vector estimate, Vector
 std::optional<JointTest> NewtonResults::joint_test(const NewtonEstimate& estimate) const {
   if (!estimate.undetermined.empty()) return std::nullopt;
   const auto slopes = static_cast<Eigen::Index>(facts_.dimension - (facts_.config.intercept ? 1 : 0));
-  const dense::MatrixXd covariance = dense::symmetric(estimate.covariance, facts_.dimension).topLeftCorner(slopes, slopes);
+  const dense::MatrixXd covariance =
+      dense::symmetric(estimate.covariance, facts_.dimension).topLeftCorner(slopes, slopes);
   const dense::VectorXd own = Eigen::Map<const dense::VectorXd>(estimate.estimate.data(), slopes);
   const std::optional<double> statistic = dense::inverse_form(covariance, own);
   if (!statistic || slopes == 0) return std::nullopt;

@@ -56,12 +56,14 @@ namespace {
 std::string note_of_newton(const NewtonSettling& newton, const std::string& scale) {
   if (!newton.undetermined.empty()) {
     return fmt::format(
-        "noise or roundings hide what determines {}: no interval there, and other estimates are those of a model that is "
+        "noise or roundings hide what determines {}: no interval there, and other estimates are those of a model that "
+        "is "
         "held back there. What helps: {}more records, a larger price (--mu), or fewer columns (--drop)",
         fmt::join(newton.undetermined, ", "), scale);
   }
   return fmt::format(
-      "'{}' still moved in the rounds that count, {:.3g} times as far as is tolerated. Of classes that features tell apart "
+      "'{}' still moved in the rounds that count, {:.3g} times as far as is tolerated. Of classes that features tell "
+      "apart "
       "without error there is no estimate. Else, what helps: {}more rounds (--epochs), more records, or a larger price "
       "(--mu)",
       newton.stepping, newton.step, scale);

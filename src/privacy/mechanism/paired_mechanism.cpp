@@ -127,15 +127,17 @@ std::string PairedMechanism::description() const {
         "them with a bound of their own: {4}",
         each, 1 - part_.share, first_->description(), part_.what, second_->description());
   }
-  const std::string alone =
-      part_.alone_in == 0 ? ""
-                          : fmt::format("In the first {} there is a second part alone, at the whole price. ",
-                                        part_.alone_in == 1 ? "round" : fmt::format("{} rounds", part_.alone_in));
-  return alone + fmt::format(
-      "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
-      "of each {}'s {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
-      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each, part_.what,
-      second_->description());
+  const std::string alone = part_.alone_in == 0
+                                ? ""
+                                : fmt::format("In the first {} there is a second part alone, at the whole price. ",
+                                              part_.alone_in == 1 ? "round" : fmt::format("{} rounds", part_.alone_in));
+  return alone +
+         fmt::format(
+             "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The "
+             "second, "
+             "of each {}'s {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
+             1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each,
+             part_.what, second_->description());
 }
 
 void PairedMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,

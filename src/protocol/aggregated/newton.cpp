@@ -55,6 +55,16 @@ void start_from_least_squares(bool intercept, Vector& coordinates) {
   if (intercept) coordinates.back() = z * std::sqrt(kappa * kappa + factor * factor * squares);
 }
 
+void add_to_diagonal(double value, std::size_t order, Vector& triangle) {
+  for (std::size_t j = 0; j < order; ++j) triangle[triangle_at(j, j, order)] += value;
+}
+
+/// L C Lᵀ of a packed covariance C.
+dense::MatrixXd image_of(const dense::MatrixXd& linear, View covariance) {
+  const auto order = static_cast<std::size_t>(linear.cols());
+  return dense::product(dense::product(linear, dense::symmetric(covariance, order)), linear.transpose());
+}
+
 }  // namespace
 
 NewtonRounds::NewtonRounds(Root& root, AggregatedClients& clients, MallowsModel& model, PreconditionedModel& prepared,
@@ -156,9 +166,11 @@ void NewtonRounds::release_moments(std::size_t k, const ReleaseAddress& address,
 
 const Secret<Vector>& NewtonRounds::directions(std::size_t k) {
   if (!fits_squares()) return clients_.gradient(k, theta_.value(), pair_.clip());
-  apply([&](Vector& sum,
-            const Batch& batch) { static_cast<void>(least_squares_->evaluate(theta_.value(), batch, pair_.clip(), sum)); },
-        directions_, *clients_.batch(k));
+  apply(
+      [&](Vector& sum, const Batch& batch) {
+        static_cast<void>(least_squares_->evaluate(theta_.value(), batch, pair_.clip(), sum));
+      },
+      directions_, *clients_.batch(k));
   return directions_;
 }
 
@@ -203,15 +215,16 @@ void NewtonRounds::find_scales(View sum) {
   if (!found.found_scales()) return;
   Vector start(model_.dimension());
   found.coordinates(found.start(), start);
-  if (model_.classifies()) start_from_least_squares(settings_.intercept, start);
+  if (model_.link() == Link::logit) start_from_least_squares(settings_.intercept, start);
+  if (model_.link() != Link::logit && model_.link() != Link::identity) start.assign(start.size(), 0.0);
   preconditioner_ = found;
   theta_ = declare_public(parameters_of(start));
 }
 
 /// All ranks have rank 0's: processors may round differently.
 void NewtonRounds::take_coordinates() {
-  preconditioner_ = Preconditioner(coordinates_.value(), model_.dimension() - (settings_.intercept ? 1 : 0),
-                                   settings_.intercept);
+  preconditioner_ =
+      Preconditioner(coordinates_.value(), model_.dimension() - (settings_.intercept ? 1 : 0), settings_.intercept);
 }
 
 Vector NewtonRounds::parameters_of(View coordinates) const {
@@ -245,126 +258,133 @@ NewtonRounds::Means NewtonRounds::means_of(View sum) const {
 void NewtonRounds::step(View sum) {
   records_ = sum[with_records];
   const Means means = means_of(sum);
-  if (curvature_.empty()) {
+  follow_curvature(means);
+  const Vector next = next_model(means);
+  if (done_ + settings_.closing >= settings_.rounds) close(means);
+  theta_ = declare_public(done_ + 1 == settings_.rounds ? estimate().value().estimate : parameters_of(next));
+  const bool finite =
+      std::ranges::all_of(theta_.value(), [](double x) { return std::abs(x) < largest_parameter_of_rounds; });
+  check<DataError>(finite,
+                   "round {}: the model is not finite: a record is out of range. Look for huge values in the data.",
+                   done_ + 1);
+}
+
+void NewtonRounds::follow_curvature(const Means& means) {
+  if (curvature_.empty() || exact()) {
     curvature_ = means.curvature;
     curvature_noise_ = means.of_curvature;
-  } else {
-    scale(0.5, curvature_);
-    axpy(0.5, means.curvature, curvature_);
-    curvature_noise_ = (curvature_noise_ + means.of_curvature) / 4;
+    return;
   }
-  if (pair_.price_kind() == PriceKind::none) curvature_ = means.curvature;
-  const std::size_t d = model_.dimension();
+  scale(0.5, curvature_);
+  axpy(0.5, means.curvature, curvature_);
+  curvature_noise_ = (curvature_noise_ + means.of_curvature) / 4;
+}
+
+/// θ_{t+1}, in the coordinates. Without noise half the step before is taken back where it led to a longer direction.
+Vector NewtonRounds::next_model(const Means& means) {
   Vector step = newton_step({curvature_, std::sqrt(curvature_noise_)}, means.direction);
-  const double length = std::sqrt(dot(step, step));
-  const double most = longest_newton_step * std::sqrt(static_cast<double>(d));
-  if (pair_.price_kind() != PriceKind::none && length > most) scale(most / length, step);
   Vector next = means.model;
+  if (!exact()) {
+    const double length = std::sqrt(dot(step, step));
+    const double most = longest_newton_step * std::sqrt(static_cast<double>(step.size()));
+    axpy(length > most ? -most / length : -1, step, next);
+    return next;
+  }
+  const double length = std::sqrt(dot(means.direction, means.direction));
+  if (!last_step_.empty() && length > last_length_ * (1 + 1e-9) && length > 1e-12) {
+    scale(0.5, last_step_);
+    axpy(1, last_step_, next);
+    return next;
+  }
   axpy(-1, step, next);
-  if (pair_.price_kind() == PriceKind::none) {
-    // Halves the step before, where it led to a longer direction.
-    const double now = std::sqrt(dot(means.direction, means.direction));
-    if (!last_step_.empty() && now > last_length_ * (1 + 1e-9) && now > 1e-12) {
-      scale(0.5, last_step_);
-      next = means.model;
-      axpy(1, last_step_, next);
-    } else {
-      last_step_ = fits_squares() ? Vector() : step;
-      last_length_ = now;
-    }
-  }
-  if (done_ + settings_.closing >= settings_.rounds) {
-    if (!first_step_) first_step_ = means.direction;
-    const auto add = [](const Vector& from, Vector& to) {
-      to.resize(from.size());
-      axpy(1, from, to);
-    };
-    ++closing_.rounds;
-    add(means.model, closing_.model);
-    add(means.direction, closing_.direction);
-    add(means.curvature, closing_.curvature);
-    add(means.moment, closing_.moment);
-    closing_.noise += means.noise;
-    closing_.of_curvature += means.of_curvature;
-    closing_.of_records += means.of_records;
-  }
-  theta_ = declare_public(done_ + 1 == settings_.rounds ? estimate().value().estimate : parameters_of(next));
-  const bool finite = std::ranges::all_of(theta_.value(), [](double x) { return std::abs(x) < largest_parameter_of_rounds; });
-  check<DataError>(finite, "round {}: the model is not finite: a record is out of range. Look for huge values in the data.",
-                   done_ + 1);
+  last_length_ = length;
+  last_step_ = fits_squares() ? Vector() : std::move(step);  // its direction is of another loss
+  return next;
+}
+
+void NewtonRounds::close(const Means& means) {
+  const auto add = [](const Vector& from, Vector& to) {
+    to.resize(from.size());
+    axpy(1, from, to);
+  };
+  if (!first_direction_) first_direction_ = means.direction;
+  ++closing_.rounds;
+  add(means.model, closing_.model);
+  add(means.direction, closing_.direction);
+  add(means.curvature, closing_.curvature);
+  add(means.moment, closing_.moment);
+  closing_.noise += means.noise;
+  closing_.of_curvature += means.of_curvature;
+  closing_.of_records += means.of_records;
 }
 
 std::optional<NewtonEstimate> NewtonRounds::estimate() const {
   if (!root_.aggregates() || closing_.rounds == 0) return std::nullopt;
+  const std::size_t d = model_.dimension();
   const auto rounds = static_cast<double>(closing_.rounds);
-  const auto d = static_cast<Eigen::Index>(model_.dimension());
   Means means = closing_;
   for (Vector* each : {&means.model, &means.direction, &means.curvature, &means.moment}) scale(1 / rounds, *each);
-  const double noise = means.noise / (rounds * rounds);
-  const double of_records = means.of_records / rounds;
-  // As HC1: residuals are smaller than errors, since the model has followed them.
-  const double lost = 1 - of_records * static_cast<double>(d);
-  Vector influence = means.moment;
-  scale(of_records / std::max(lost, of_records), influence);
-  for (std::size_t j = 0; j < model_.dimension(); ++j) influence[triangle_at(j, j, model_.dimension())] += noise;
   const ReleasedMatrix curvature{means.curvature, std::sqrt(means.of_curvature) / rounds};
   Vector at = means.model;
   axpy(-1, newton_step(curvature, means.direction), at);
+  // As HC1: residuals are smaller than errors, since the model has followed them.
+  const double of_records = means.of_records / rounds;
+  Vector influence = means.moment;
+  scale(of_records / std::max(1 - of_records * static_cast<double>(d), of_records), influence);
+  add_to_diagonal(means.noise / (rounds * rounds), d, influence);
   const PlugIn inner = plug_in(at, curvature, {influence, 0}, 1);
 
   NewtonEstimate result;
   result.estimate = parameters_of(at);
-  result.least_curvature = inner.least_curvature;
-  result.curvature_floor = inner.curvature_floor;
-  // Parameters are a linear image of coordinates.
-  dense::MatrixXd image(d, d);
-  for (Eigen::Index j = 0; j < d; ++j) {
-    Vector unit(static_cast<std::size_t>(d));
-    unit[static_cast<std::size_t>(j)] = 1;
-    const Vector column = parameters_of(unit);
-    image.col(j) = Eigen::Map<const dense::VectorXd>(column.data(), d);
-  }
-  const dense::MatrixXd covariance =
-      dense::product(dense::product(image, dense::symmetric(inner.covariance, model_.dimension())), image.transpose());
-  for (Eigen::Index j = 0; j < d; ++j) {
-    for (Eigen::Index k = j; k < d; ++k) result.covariance.push_back(covariance(j, k));
+  const dense::MatrixXd image = image_of_coordinates();
+  const dense::MatrixXd covariance = image_of(image, inner.covariance);
+  for (std::size_t j = 0; j < d; ++j) {
+    const auto row = static_cast<Eigen::Index>(j);
+    for (std::size_t k = j; k < d; ++k) result.covariance.push_back(covariance(row, static_cast<Eigen::Index>(k)));
     double open = 0;
-    for (const std::size_t i : inner.undetermined) open += std::pow(image(j, static_cast<Eigen::Index>(i)), 2);
-    const bool is_open = open > share_that_counts * image.row(j).squaredNorm();
-    if (is_open) result.undetermined.push_back(static_cast<std::size_t>(j));
+    for (const std::size_t i : inner.undetermined) open += std::pow(image(row, static_cast<Eigen::Index>(i)), 2);
+    const bool is_open = open > share_that_counts * image.row(row).squaredNorm();
+    if (is_open) result.undetermined.push_back(j);
     result.deviations.push_back(is_open ? std::numeric_limits<double>::infinity()
-                                        : std::sqrt(std::max(0.0, covariance(j, j))));
+                                        : std::sqrt(std::max(0.0, covariance(row, row))));
   }
-  if (!first_step_) return result;
-  const Vector first = parameters_of(newton_step(curvature, *first_step_));
   // A step has the noise of two rounds.
-  Vector of_noise(triangle_size(model_.dimension()));
-  for (std::size_t j = 0; j < model_.dimension(); ++j) {
-    of_noise[triangle_at(j, j, model_.dimension())] = 2 * means.noise / rounds;
-  }
-  const Vector spread = plug_in(at, curvature, {of_noise, 0}, 1).covariance;
-  const dense::MatrixXd of_step =
-      dense::product(dense::product(image, dense::symmetric(spread, model_.dimension())), image.transpose());
-  for (Eigen::Index j = 0; j < d; ++j) {
-    const double deviation = std::sqrt(std::max(0.0, of_step(j, j) + covariance(j, j)));
-    const auto at_j = static_cast<std::size_t>(j);
-    const double tolerance = pair_.price_kind() == PriceKind::none
-                                 ? relative_step * std::abs(result.estimate[at_j]) + least_step * deviation
-                                 : deviations_of_step * deviation;
-    const double size = std::abs(first[at_j]) / tolerance;
+  Vector of_noise(triangle_size(d));
+  add_to_diagonal(2 * means.noise / rounds, d, of_noise);
+  const dense::MatrixXd of_step = image_of(image, plug_in(at, curvature, {of_noise, 0}, 1).covariance) + covariance;
+  const Vector first = parameters_of(newton_step(curvature, first_direction_.value()));
+  for (std::size_t j = 0; j < d; ++j) {
+    const auto row = static_cast<Eigen::Index>(j);
+    const double deviation = std::sqrt(std::max(0.0, of_step(row, row)));
+    const double tolerance = exact() ? relative_step * std::abs(result.estimate[j]) + least_step * deviation
+                                     : deviations_of_step * deviation;
+    const double size = std::abs(first[j]) / tolerance;
     if (!(size > result.step)) continue;
     result.step = size;
-    result.stepping = at_j;
+    result.stepping = j;
   }
   return result;
+}
+
+/// Column k has the parameters of coordinate k: they are a linear image.
+dense::MatrixXd NewtonRounds::image_of_coordinates() const {
+  const auto d = static_cast<Eigen::Index>(model_.dimension());
+  dense::MatrixXd image(d, d);
+  for (Eigen::Index k = 0; k < d; ++k) {
+    Vector unit(model_.dimension());
+    unit[static_cast<std::size_t>(k)] = 1;
+    const Vector column = parameters_of(unit);
+    image.col(k) = Eigen::Map<const dense::VectorXd>(column.data(), d);
+  }
+  return image;
 }
 
 void NewtonRounds::persist(Snapshot& snapshot) {
   AggregatedRounds::persist(snapshot);
   snapshot(coordinates_);
   if (snapshot.reading()) take_coordinates();
-  snapshot.of_first_rank(root_.aggregates(), records_, curvature_, curvature_noise_, closing_, first_step_, last_step_,
-                         last_length_);
+  snapshot.of_first_rank(root_.aggregates(), records_, curvature_, curvature_noise_, closing_, first_direction_,
+                         last_step_, last_length_);
 }
 
 }  // namespace starling

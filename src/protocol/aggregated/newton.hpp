@@ -6,8 +6,9 @@
 ///   θ_{t+1} = θ_t − Â_t⁻¹ ḡ_t,      ḡ_t = mean of Ψ + noise,  Â_t = (Â_{t−1} + mean of Ψ̇ + noise)/2,
 ///
 /// in coordinates in which features are uncorrelated and of one scale. Under noise the first round is for these: it
-/// releases second moments in place of Ψ. Without noise the first round is one of least squares, where labels are
-/// numbers, and steps after which the mean of Ψ is longer are halved. The estimate is the mean of one-step estimates over the closing rounds,
+/// releases second moments in place of Ψ. Without noise the first round is one of least squares, where scores predict
+/// labels themselves, and steps after which the mean of Ψ is longer are halved. The estimate is the mean of one-step
+/// estimates over the closing rounds,
 ///
 ///   θ̂ = mean of θ_t − Â⁻¹ mean of ḡ_t,   covariance  Â⁻¹ (Ŝ/N + v I) Â⁻¹,
 ///
@@ -21,6 +22,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/numerics/dense.hpp"
 #include "inference/plug_in.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
@@ -37,14 +39,15 @@ struct NewtonSettings {
 
 /// What the closing rounds give.
 struct NewtonEstimate {
-  Vector estimate;                         ///< d
-  Vector deviations;                       ///< of the estimate, d; infinite where it is not determined
-  Vector covariance;                       ///< packed upper triangle
-  std::vector<std::size_t> undetermined;   ///< parameters that the records do not determine under this noise
-  double least_curvature = 0;              ///< as PlugIn has them, in the coordinates of the rounds
+  Vector estimate;                        ///< d
+  Vector deviations;                      ///< of the estimate, d; infinite where it is not determined
+  Vector covariance;                      ///< packed upper triangle
+  std::vector<std::size_t> undetermined;  ///< parameters that the records do not determine under this noise
+  double least_curvature = 0;             ///< as PlugIn has them, in the coordinates of the rounds
   double curvature_floor = 0;
-  /// Largest step of the first closing round, over the parameters, in tolerances: of four deviations by the noise of two
-  /// rounds and of the estimate; without noise, of a millionth of the parameter. Above 1 the rounds have not come to rest.
+  /// Largest step of the first closing round, over the parameters, in tolerances: of four deviations by the noise of
+  /// two rounds and of the estimate; without noise, of a millionth of the parameter. Above 1 the rounds have not come
+  /// to rest.
   double step = 0;
   std::size_t stepping = 0;  ///< the parameter that takes it
 };
@@ -95,14 +98,22 @@ class NewtonRounds final : public AggregatedRounds {
   void release_directions(std::size_t k, const ReleaseAddress& address, double price, double factor);
   [[nodiscard]] bool finds_scales() const { return settings_.finds_scales && done_ == 0; }
   /// Whether this is the round of least squares.
-  [[nodiscard]] bool fits_squares() const { return !settings_.finds_scales && done_ == 0 && !model_.classifies(); }
+  [[nodiscard]] bool fits_squares() const {
+    return !settings_.finds_scales && done_ == 0 && model_.link() == Link::identity;
+  }
   [[nodiscard]] const Secret<Vector>& directions(std::size_t k);
   /// Entries of a second part, which moments and triangles fill from the first on.
   [[nodiscard]] std::size_t size_of_second() const { return std::max(moments_.size(), 2 * scale_.triangle()); }
   void find_scales(View sum);
   void step(View sum);
+  void follow_curvature(const Means& means);
+  [[nodiscard]] Vector next_model(const Means& means);
+  void close(const Means& means);
+  /// Whether releases have no noise.
+  [[nodiscard]] bool exact() const { return pair_.price_kind() == PriceKind::none; }
   [[nodiscard]] Means means_of(View sum) const;
   [[nodiscard]] Vector parameters_of(View coordinates) const;
+  [[nodiscard]] dense::MatrixXd image_of_coordinates() const;
   void take_coordinates();
 
   AggregatedClients& clients_;
@@ -128,9 +139,9 @@ class NewtonRounds final : public AggregatedRounds {
   Vector curvature_;            ///< Â_t, a packed triangle
   double curvature_noise_ = 0;  ///< variance of the noise on its diagonal
   Means closing_;
-  std::optional<Vector> first_step_;  ///< direction of the first closing round
-  Vector last_step_;                  ///< without noise: the step before, which is halved where it led away
-  double last_length_ = 0;            ///< and the length of its direction
+  std::optional<Vector> first_direction_;  ///< of the closing rounds
+  Vector last_step_;                       ///< without noise: the step before, which is halved where it led away
+  double last_length_ = 0;                 ///< and the length of its direction
 };
 
 }  // namespace starling

@@ -226,8 +226,8 @@ Unsettled unsettled_of(const SummaryView& summary) {
   for (const SummaryView& client : summary.list("per_client")) {
     if (client.has("settled") && !client.flag("settled")) unsettled.insert(static_cast<Client>(client.count("client")));
   }
-  const bool tells = summary.has("settling.drift") || summary.has("settling.knows_scales") ||
-                     summary.has("settling.step");
+  const bool tells =
+      summary.has("settling.drift") || summary.has("settling.knows_scales") || summary.has("settling.step");
   if (unsettled.empty() && tells && !summary.flag("settled")) unsettled.insert(std::nullopt);
   return unsettled;
 }

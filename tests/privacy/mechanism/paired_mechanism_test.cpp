@@ -258,6 +258,28 @@ TEST(FirstRounds, ComeBeforeAChain) {
   EXPECT_EQ(pair.charge(mu), Charge::gaussian(mu));
 }
 
+// A second part that is alone in a round has the price of the round, and later its share, and each round costs its
+// price.
+TEST(AloneAtFirst, HasTheWholePrice) {
+  constexpr std::size_t d = 20'000;
+  const double mu = 0.8;
+  SecondPart part{"part", 0.5, d, 0.25};
+  part.alone_in = 2;
+  PairedMechanism pair("gaussian", settings_of(mu), part);
+  const double alone = 2 * 0.5 / (mu * 4);
+  EXPECT_NEAR(pair.deviation_alone(mu) / alone, 1, 1e-9);
+  EXPECT_NEAR(pair.second_deviation(mu) / (2 * alone), 1, 1e-9);
+  for (const Round t : {Round{0}, Round{1}, Round{2}}) {
+    const Vector second = second_released(pair, {ReleasePath::by_itself, 0, t, 0}, mu, Vector(d));
+    const double expected = t < 2 ? alone : 2 * alone;
+    EXPECT_NEAR(mean_square(second) / (expected * expected), 1, 4 * std::sqrt(2.0 / d)) << t;
+  }
+  EXPECT_EQ(pair.charge(mu), Charge::gaussian(mu));
+  EXPECT_THAT(pair.description(), HasSubstr("In the first 2 rounds there is a second part alone"));
+  part.once_of = 4;
+  EXPECT_THROW(PairedMechanism("gaussian", settings_of(mu), part), UsageError);
+}
+
 TEST(PairedMechanism, RefusesWhatNobodyCanAccountFor) {
   EXPECT_ERROR(UsageError, "two releases", pair_of("dissertation", 0.1, 0.5));
   EXPECT_ERROR(UsageError, "share", pair_of("laplace", 1, 1));

@@ -254,7 +254,7 @@ TEST(SummaryJson, SaysHowFarClientsDisagree) {
   append(intervals, of_two("batch-means", 0.95, 0, 1000));
   Summary summary = regression(intervals);
   summary.part<RunIntervals>().settling = {.paths = {path_with(true, 0), path_with(true, 1)},
-                                                   .disagreement = disagreement_of(intervals)};
+                                           .disagreement = disagreement_of(intervals)};
   const auto json = nlohmann::json::parse(to_json(summary));
   EXPECT_EQ(json["settled"], false);
   EXPECT_DOUBLE_EQ(json["settling"]["disagreement"], 1);
