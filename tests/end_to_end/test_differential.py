@@ -13,8 +13,8 @@ from neighbours import *
 
 
 # Rounds whose releases a record enters: one for each pass over the data, and one for sums that are released at the end.
-# On shares every round is over all records.
-ROUNDS = {"omd-budget": 2, "infer-central": 2, "vertical-shares": 6}
+# On shares, and in Newton's, every round is over all records.
+ROUNDS = {"omd-budget": 2, "infer-central": 2, "infer-newton": 6, "infer-newton-equal": 6, "vertical-shares": 6}
 
 
 def changes_of(number, changes):
