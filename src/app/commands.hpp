@@ -27,6 +27,7 @@ namespace starling {
 
 [[nodiscard]] Command keys_make_command();
 [[nodiscard]] Command keys_show_command();
+[[nodiscard]] Command keys_consent_command();
 
 [[nodiscard]] Command data_convert_command();
 [[nodiscard]] Command data_make_command();

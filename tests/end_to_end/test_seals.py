@@ -3,7 +3,8 @@
 import random
 import unittest
 
-from test_identities import *
+from harness import *
+from test_identities import PLAIN, UNUSABLE, WITH, Owners
 
 SEALED = [*WITH, "--seal", "all"]
 FORGED = r"a message from (clients?|rank) .*rank \d.* to (clients?|rank) .*rank \d.* is not the one that was sealed for this place"

@@ -12,6 +12,7 @@
 #include "core/text/per_client.hpp"
 #include "files/durable_file.hpp"
 #include "net/probes/latency_probes.hpp"
+#include "privacy/identity/consent.hpp"
 
 namespace starling {
 
@@ -96,7 +97,7 @@ void Introductions::read_identities(const IdentityFiles& files, int rank) {
   const std::optional<std::size_t> member = terms_.members.of_key(key.public_key());
   check(member.has_value(), "--identity '{}': its key {} is that of no member in --members '{}': a stranger. Add it.",
         pattern, fingerprint_of(key.public_key()), files.members);
-  vouchers_.push_back({*member, std::move(key)});
+  vouchers_.push_back({*member, std::move(key), pattern});
 }
 
 void Introductions::add_voucher(const std::string& file, const std::string& place, Client u, std::size_t wanted) {
@@ -110,7 +111,7 @@ void Introductions::add_voucher(const std::string& file, const std::string& plac
                                   : std::string("that of no member: a stranger, or a changed key");
   check(found == wanted, "--identity '{}' has the key {}, {}; client {} is {} in --members '{}'. Name the key of {}.",
         file, fingerprint_of(key.public_key()), whose, u, member.in_words(), place, member.name);
-  vouchers_.push_back({wanted, std::move(key)});
+  vouchers_.push_back({wanted, std::move(key), file});
 }
 
 /// **Collective.**
@@ -148,6 +149,19 @@ std::vector<std::string> Introductions::relayed(Agreement& agreement, const std:
     }
   });
   return texts;
+}
+
+void Introductions::require_consent(const std::string& configuration) const {
+  const auto gone = static_cast<Client>(terms_.lost.size());
+  const RunTerms run{options_in(configuration), terms_.firsts.back() - gone, terms_.members.fingerprint()};
+  for (const Voucher& each : vouchers_) {
+    const std::string file = consent_file(each.file);
+    const std::optional<std::string> text = read_whole_file(file);
+    const int error = errno;
+    check(text || error == ENOENT, "consent '{}' cannot be read: {}. See to its permissions.", file,
+          std::strerror(error));
+    if (text) Consent::parse(*text, file).require(run);
+  }
 }
 
 std::optional<SealTerms> Introductions::seal_terms(bool within_hosts) const {

@@ -32,6 +32,9 @@ class Introductions {
   [[nodiscard]] const std::string& session() const { return session_; }
   /// A key that this rank and another share, for one purpose of this start.
   [[nodiscard]] NoiseKey pair_key(int rank, std::string_view purpose) const;
+  /// Compares the run with the consent of each member of this rank's clients that has one. Throws UsageError that names
+  /// file and line. Rank-local.
+  void require_consent(const std::string& configuration) const;
   /// Keys and names for sealed messages between the ranks; with `within_hosts` between those of one host too. None
   /// where no two ranks would seal any.
   [[nodiscard]] std::optional<SealTerms> seal_terms(bool within_hosts) const;
@@ -44,6 +47,7 @@ class Introductions {
   struct Voucher {
     std::size_t member;
     SigningKey key;
+    std::string file;
   };
   void read_members(Agreement& agreement, const IdentityFiles& files, Client clients);
   void read_identities(const IdentityFiles& files, int rank);

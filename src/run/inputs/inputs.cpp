@@ -79,6 +79,7 @@ void RunInputs::introduce() {
   std::optional<SealTerms> terms;
   agreement_.together([&] {
     require_same_members(members_before, introductions->members(), members.lost(), *config().members);
+    introductions->require_consent(config().text);
     if (choice != SealChoice::off) terms = introductions->seal_terms(choice == SealChoice::all);
   });
   sealed = choice == SealChoice::off ? SealedMessages::none
