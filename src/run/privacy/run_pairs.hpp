@@ -9,6 +9,7 @@
 
 #include "graph/schedule.hpp"
 #include "net/agreement.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/pairs/pair_graph.hpp"
 #include "privacy/pairs/pair_noise.hpp"
