@@ -129,12 +129,14 @@ void MallowsModel::add_products(const Row& row, double curvature, double squared
   }
 }
 
-void MallowsModel::add_record(View parameters, const Row& row, double label, MutableView triangles) const {
+void MallowsModel::add_record(View parameters, const Row& row, double label, Bend bend, MutableView triangles) const {
   const auto [score, squares] = products_of(parameters, row);
   const double weight = weight_of(squares);
   const double slope = weight * loss_.slope(score, label);
   if (!is_in_range(squares, slope)) return;
-  add_products(row, weight * loss_.curvature(score, label), slope * slope, triangles);
+  const bool touches = bend == Bend::parabola && score != label;
+  const double curvature = touches ? slope / (score - label) : weight * loss_.curvature(score, label);
+  add_products(row, curvature, slope * slope, triangles);
 }
 
 void MallowsModel::add_person(View parameters, const Batch& batch, Batch::Range records, MutableView triangles) {
@@ -161,12 +163,12 @@ void MallowsModel::add_person(View parameters, const Batch& batch, Batch::Range 
   }
 }
 
-void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triangles) {
+void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triangles, Bend bend) {
   triangles.assign(2 * triangle_size(dimension()), 0.0);
   for (std::size_t k = 0; k < batch.units(); ++k) {
     const Batch::Range records = batch.by_person() ? batch.person(k) : Batch::Range{k, 1};
     if (records.count == 1) {
-      add_record(parameters, batch.row(records.first), batch.label(records.first), triangles);
+      add_record(parameters, batch.row(records.first), batch.label(records.first), bend, triangles);
     } else {
       add_person(parameters, batch, records, triangles);
     }

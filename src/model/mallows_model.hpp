@@ -11,6 +11,11 @@ namespace starling {
 /// Weights of records: Mallows weights ω(x̄) = min(1, 2/‖x̄‖²), or ω = 1.
 enum class RowWeights { mallows, none };
 
+/// What stands for ℓ'' in a sum of curvatures: ℓ''(s, y) itself, or ℓ'(s, y)/(s − y), the curvature of the parabola
+/// that touches ℓ at s and has its least value at the label. Where scores predict labels it is none below ℓ (Huber's
+/// and expectile losses), so that a step by it lowers the loss.
+enum class Bend { tangent, parabola };
+
 /// One score s = θ·x̄ with x̄ = x, or (x, 1) with an intercept, and the estimating function
 ///
 ///   Ψ(θ; x, y) = ω(x̄) ℓ'(s, y) x̄,  Ψ̇ = ω(x̄) ℓ''(s, y) x̄x̄'.
@@ -49,7 +54,11 @@ class MallowsModel final : public Model {
   /// matrices the inner product tr(V V') is not negative. So the requirements of privacy/noise/grid.hpp on F = √2 hold
   /// as they do for records: ‖c − V‖ <= γ_16 B1. The mean Ψ, as computed, is a vector p with ‖p‖ <= B0 (1 + γ_16), its
   /// product with itself is p p' up to one rounding, and tr(p p' q q') = (p·q)² >= 0.
-  void curvature(View parameters, const Batch& batch, Vector& triangles);
+  void curvature(View parameters, const Batch& batch, Vector& triangles) {
+    curvature(parameters, batch, triangles, Bend::tangent);
+  }
+  /// The same with what stands for ℓ''; of records, not persons, unless that is ℓ'' itself.
+  void curvature(View parameters, const Batch& batch, Vector& triangles, Bend bend);
 
  private:
   struct Products {
@@ -68,7 +77,7 @@ class MallowsModel final : public Model {
   /// Adds x̄x̄' with two weights to two triangles.
   void add_products(const Row& row, double curvature, double squared_slope, MutableView triangles) const;
   /// Adds a record's Ψ̇ and ΨΨ' to two triangles.
-  void add_record(View parameters, const Row& row, double label, MutableView triangles) const;
+  void add_record(View parameters, const Row& row, double label, Bend bend, MutableView triangles) const;
   /// Adds the Ψ̇ and ΨΨ' of the person with these records.
   void add_person(View parameters, const Batch& batch, Batch::Range records, MutableView triangles);
 

@@ -272,7 +272,7 @@ void check_shape(InferConfig& config, const Options& options) {
         "--replications with '{}': each run needs records of its own, and true coefficients to compare with. Use a "
         "generator: synthetic:linear, logistic, counts, expectile or insurance.",
         config.data.source);
-  check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
+  check(config.replications == 0 || config.newton() || config.random_scaling || config.plug_in || config.batch_means,
         "--replications with --intervals none: there is nothing to cover. Leave one of them out.");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
   if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
@@ -304,6 +304,8 @@ void check_newton(InferConfig& config, const Options& options) {
   for (const char* option : options_of_path) {
     if (options.given(option)) config.option_of_path = option;
   }
+  // Newton's intervals are of this kind.
+  if (config.option_of_path == "intervals" && config.intervals_text == "plug-in") config.option_of_path.clear();
   if (config.trust == PlugInTrust::central) config.option_of_path = "trust central";
   if (config.estimator == Estimator::automatic && !config.tunes()) config.estimator = Estimator::path;
   if (!config.newton()) return;
@@ -313,6 +315,7 @@ void check_newton(InferConfig& config, const Options& options) {
         "--estimator newton with --unit person: its coordinates are known of records. Use path.");
   check(!config.privacy.prices_change(),
         "--estimator newton with prices by a schedule: its rounds are one estimate. Give one price.");
+  config.random_scaling = config.plug_in = false;  // what a path would give
   if (!options.stated("epochs")) config.data.epochs = newton_rounds(config.privacy.protects());
   check(
       !config.privacy.protects() || config.data.epochs >= 3,

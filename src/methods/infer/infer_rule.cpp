@@ -9,7 +9,6 @@
 #include "core/numerics/kernels.hpp"
 #include "model/mallows_model.hpp"
 #include "privacy/correlation.hpp"
-#include "protocol/aggregated/newton.hpp"
 #include "run/privacy/run_prices.hpp"
 
 namespace starling {
@@ -87,27 +86,10 @@ std::pair<double, std::string> step_by_rule(const InferRuleFacts& facts, double 
   return {harmless, "in longer steps noise would move the average, since the loss bends to one side"};
 }
 
-/// A usual eigenvalue of the curvature, in floors that noise sets it, from which Newton's method is used: nearly all
-/// runs then determine all parameters. Classes have less curvature than their bound where they are easily told.
-constexpr double least_with_classes = 3;
-constexpr double least_with_numbers = 2;
-constexpr std::size_t most_features_of_newton = 200;
+constexpr std::size_t most_features_of_newton = 500;
+constexpr std::size_t most_under_noise = 200;  ///< which hides the curvature of more in most data
 constexpr std::int64_t noisy_rounds = 6;
-constexpr std::int64_t exact_rounds = 20;
-
-/// A usual eigenvalue of the mean curvature, 0.8 (2/d) sup ℓ'', over the floor 2 s √d. The mean over a round has noise
-/// of s = 4 sup ℓ''/(μ m √K), for K clients of m records and the part of μ that curvatures have in a round. The closing
-/// rounds average it.
-double curvature_over_floor(const InferRuleFacts& facts) {
-  const auto d = static_cast<double>(coefficients_of(facts));
-  const auto rounds = static_cast<double>(noisy_rounds);
-  const double price = price_of_mean(facts.config.privacy, facts.shares) * std::sqrt(facts.hiding) *
-                       std::sqrt(NewtonRounds::share_of_curvature / rounds);
-  const double closing = std::sqrt(rounds / 2);
-  // The shares are those of means over K clients: all have 1/K where they are alike.
-  const double records = static_cast<double>(*facts.records) / std::sqrt(dot(facts.shares, facts.shares));
-  return usual_curvature * (2 / d) * price * records * closing / (2 * std::sqrt(d) * 4);
-}
+constexpr std::int64_t exact_rounds = 30;
 
 }  // namespace
 
@@ -122,14 +104,11 @@ std::string why_a_path(const InferRuleFacts& facts) {
   if (!facts.records || !facts.replayable) return "records come once";
   if (config.privacy.unit != PrivacyUnit::record) return "the unit is a person";
   if (facts.shape.sparse) return "features are sparse";
-  if (facts.shape.features > most_features_of_newton) return "curvatures of so many features are large";
+  if (facts.shape.features > (config.privacy.protects() ? most_under_noise : most_features_of_newton))
+    return "curvatures of so many features are large";
   if (config.privacy.prices_change()) return "prices change over the rounds";
   const bool known = facts.loss.link() == Link::identity || facts.loss.link() == Link::logit;
   if (config.privacy.protects() && !known) return "what noise does to its curvature is known of other losses";
-  if (config.privacy.protects() &&
-      curvature_over_floor(facts) < (facts.loss.classifies() ? least_with_classes : least_with_numbers)) {
-    return "noise would hide the curvature of so few records";
-  }
   return "";
 }
 

@@ -15,7 +15,8 @@ Released<Columns> NewtonResults::estimates() {
 }
 
 NewtonSettling NewtonResults::settling_of(const NewtonEstimate& estimate) const {
-  NewtonSettling settling{estimate.step, facts_.names[estimate.stepping], {}};
+  NewtonSettling settling{estimate.step, facts_.names[estimate.stepping], {}, !facts_.config.privacy.protects()};
+  if (!estimate.has_enough && settling.exact) settling.too_few_records = estimate.effective_records;
   for (const std::size_t j : estimate.undetermined) settling.undetermined.push_back(facts_.names[j]);
   return settling;
 }
@@ -54,6 +55,7 @@ RunIntervals NewtonResults::summarise(std::vector<std::string>& notes) {
   all.intervals = intervals_of_spread(found->estimate, found->deviations);
   all.settling.newton = settling_of(*found);
   if (facts_.config.joint) all.joint = joint_test(*found);
+  if (facts_.config.joint && !all.joint) notes.emplace_back("no joint test: a coefficient has no interval");
   if (!to_own_units_) return all;
   Vector own(found->estimate.size());
   to_own_units_->apply(found->estimate, own);

@@ -54,19 +54,25 @@ std::optional<bool> RunSettling::settled() const {
 namespace {
 
 std::string note_of_newton(const NewtonSettling& newton, const std::string& scale) {
+  const std::string more = newton.exact ? "more records" : "more records, a larger price (--mu)";
+  if (newton.too_few_records) {
+    return fmt::format(
+        "about {:.0f} records lie where the loss bends, too few for intervals. What helps: more records, or, of labels "
+        "that are numbers, a bend that suits their scale (--loss huber:C, or --standardise with a line for the label)",
+        std::max(0.0, *newton.too_few_records));
+  }
   if (!newton.undetermined.empty()) {
     return fmt::format(
-        "noise or roundings hide what determines {}: no interval there, and other estimates are those of a model that "
-        "is "
-        "held back there. What helps: {}more records, a larger price (--mu), or fewer columns (--drop)",
-        fmt::join(newton.undetermined, ", "), scale);
+        "{} what determines {}: no interval there, and other estimates are those of a model that is held back there. "
+        "What helps: {}{}, or fewer columns (--drop)",
+        newton.exact ? "roundings hide" : "noise hides", fmt::join(newton.undetermined, ", "),
+        newton.exact ? "columns that say different things, near 0 beside their spread, " : scale, more);
   }
   return fmt::format(
       "'{}' still moved in the rounds that count, {:.3g} times as far as is tolerated. Of classes that features tell "
       "apart "
-      "without error there is no estimate. Else, what helps: {}more rounds (--epochs), more records, or a larger price "
-      "(--mu)",
-      newton.stepping, newton.step, scale);
+      "without error there is no estimate. Else, what helps: {}more rounds (--epochs), {}",
+      newton.stepping, newton.step, newton.exact ? "" : scale, more);
 }
 
 }  // namespace

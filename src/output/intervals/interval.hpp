@@ -77,6 +77,9 @@ struct NewtonSettling {
   double step = 0;                        ///< largest step of the first round that counts, in tolerances
   std::string stepping;                   ///< the parameter that takes it
   std::vector<std::string> undetermined;  ///< those whose curvature noise hides, or that no record determines
+  bool exact = false;                     ///< without noise
+  /// Without noise: records that bend the loss, where they are too few for all parameters.
+  std::optional<double> too_few_records = std::nullopt;
   [[nodiscard]] bool settled() const { return step <= most_step && undetermined.empty(); }
 };
 

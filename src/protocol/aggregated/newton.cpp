@@ -59,6 +59,18 @@ void add_to_diagonal(double value, std::size_t order, Vector& triangle) {
   for (std::size_t j = 0; j < order; ++j) triangle[triangle_at(j, j, order)] += value;
 }
 
+/// The positive semidefinite part of a packed matrix.
+Vector without_negative(View triangle, std::size_t order) {
+  const dense::SymmetricEigen eigen = dense::symmetric_eigen(dense::symmetric(triangle, order));
+  const auto d = static_cast<Eigen::Index>(order);
+  const dense::MatrixXd part = dense::from_eigen(dense::VectorXd::Ones(d), eigen.vectors, eigen.values.cwiseMax(0.0));
+  Vector packed;
+  for (Eigen::Index j = 0; j < d; ++j) {
+    for (Eigen::Index k = j; k < d; ++k) packed.push_back(part(j, k));
+  }
+  return packed;
+}
+
 /// L C Lᵀ of a packed covariance C.
 dense::MatrixXd image_of(const dense::MatrixXd& linear, View covariance) {
   const auto order = static_cast<std::size_t>(linear.cols());
@@ -164,13 +176,13 @@ void NewtonRounds::release_moments(std::size_t k, const ReleaseAddress& address,
       noisy_);
 }
 
+/// Σ Ψ over client k's records. Scores count in the rounds that count: the others' models are on the way.
 const Secret<Vector>& NewtonRounds::directions(std::size_t k) {
-  if (!fits_squares()) return clients_.gradient(k, theta_.value(), pair_.clip());
-  apply(
-      [&](Vector& sum, const Batch& batch) {
-        static_cast<void>(least_squares_->evaluate(theta_.value(), batch, pair_.clip(), sum));
-      },
-      directions_, *clients_.batch(k));
+  if (closes()) return clients_.gradient(k, theta_.value(), pair_.clip());
+  Model& model = fits_squares() ? static_cast<Model&>(*least_squares_) : prepared_;
+  apply([&](Vector& sum,
+            const Batch& batch) { static_cast<void>(model.evaluate(theta_.value(), batch, pair_.clip(), sum)); },
+        directions_, *clients_.batch(k));
   return directions_;
 }
 
@@ -189,7 +201,13 @@ void NewtonRounds::release_directions(std::size_t k, const ReleaseAddress& addre
   message_.update(append, noisy_);
   apply(
       [&](Vector& triangles, const Batch& batch) {
-        prepared_.curvature(fits_squares() ? *least_squares_ : model_, theta, batch, triangles);
+        if (fits_squares()) {
+          least_squares_->curvature(theta, batch, triangles);
+        } else if (majorises()) {
+          model_.curvature(theta, batch, triangles, Bend::parabola);
+        } else {
+          prepared_.curvature(model_, theta, batch, triangles);
+        }
         scale_.scale(triangles);
         triangles.resize(size_of_second());
       },
@@ -260,7 +278,7 @@ void NewtonRounds::step(View sum) {
   const Means means = means_of(sum);
   follow_curvature(means);
   const Vector next = next_model(means);
-  if (done_ + settings_.closing >= settings_.rounds) close(means);
+  if (closes()) close(means);
   theta_ = declare_public(done_ + 1 == settings_.rounds ? estimate().value().estimate : parameters_of(next));
   const bool finite =
       std::ranges::all_of(theta_.value(), [](double x) { return std::abs(x) < largest_parameter_of_rounds; });
@@ -270,6 +288,7 @@ void NewtonRounds::step(View sum) {
 }
 
 void NewtonRounds::follow_curvature(const Means& means) {
+  if (fits_squares()) flat_ = means.curvature;
   if (curvature_.empty() || exact()) {
     curvature_ = means.curvature;
     curvature_noise_ = means.of_curvature;
@@ -280,7 +299,25 @@ void NewtonRounds::follow_curvature(const Means& means) {
   curvature_noise_ = (curvature_noise_ + means.of_curvature) / 4;
 }
 
-/// θ_{t+1}, in the coordinates. Without noise half the step before is taken back where it led to a longer direction.
+/// Records by the part of the largest curvature that they have on average: of least squares without noise, else of the
+/// bound, which is on the trace.
+double NewtonRounds::effective_records(View curvature, double records) const {
+  const std::size_t d = model_.dimension();
+  if (exact() && flat_.empty()) return records;
+  double share = 0;
+  for (std::size_t j = 0; j < d; ++j) {
+    const std::size_t at = triangle_at(j, j, d);
+    if (!exact()) {
+      share += curvature[at] / model_.most_curvature();
+    } else if (flat_[at] > 0) {
+      share += curvature[at] / (flat_[at] * static_cast<double>(d));
+    }
+  }
+  return share * records;
+}
+
+/// θ_{t+1}, in the coordinates. Without noise the model stays where too few records bend the loss, and half the step
+/// before is taken back where it led to a longer direction.
 Vector NewtonRounds::next_model(const Means& means) {
   Vector step = newton_step({curvature_, std::sqrt(curvature_noise_)}, means.direction);
   Vector next = means.model;
@@ -290,6 +327,7 @@ Vector NewtonRounds::next_model(const Means& means) {
     axpy(length > most ? -most / length : -1, step, next);
     return next;
   }
+  if (!majorises() && !suffices(effective_records(means.curvature, records_), records_)) return next;
   const double length = std::sqrt(dot(means.direction, means.direction));
   if (!last_step_.empty() && length > last_length_ * (1 + 1e-9) && length > 1e-12) {
     scale(0.5, last_step_);
@@ -325,16 +363,18 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
   Means means = closing_;
   for (Vector* each : {&means.model, &means.direction, &means.curvature, &means.moment}) scale(1 / rounds, *each);
   const ReleasedMatrix curvature{means.curvature, std::sqrt(means.of_curvature) / rounds};
-  Vector at = means.model;
-  axpy(-1, newton_step(curvature, means.direction), at);
-  // As HC1: residuals are smaller than errors, since the model has followed them.
   const double of_records = means.of_records / rounds;
-  Vector influence = means.moment;
+  NewtonEstimate result;
+  result.effective_records = effective_records(means.curvature, 1 / of_records);
+  result.has_enough = suffices(result.effective_records, 1 / of_records);
+  Vector at = means.model;
+  if (result.has_enough || !exact()) axpy(-1, newton_step(curvature, means.direction), at);
+  // As HC1: residuals are smaller than errors, since the model has followed them.
+  Vector influence = without_negative(means.moment, d);
   scale(of_records / std::max(1 - of_records * static_cast<double>(d), of_records), influence);
   add_to_diagonal(means.noise / (rounds * rounds), d, influence);
   const PlugIn inner = plug_in(at, curvature, {influence, 0}, 1);
 
-  NewtonEstimate result;
   result.estimate = parameters_of(at);
   const dense::MatrixXd image = image_of_coordinates();
   const dense::MatrixXd covariance = image_of(image, inner.covariance);
@@ -343,7 +383,7 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
     for (std::size_t k = j; k < d; ++k) result.covariance.push_back(covariance(row, static_cast<Eigen::Index>(k)));
     double open = 0;
     for (const std::size_t i : inner.undetermined) open += std::pow(image(row, static_cast<Eigen::Index>(i)), 2);
-    const bool is_open = open > share_that_counts * image.row(row).squaredNorm();
+    const bool is_open = !result.has_enough || open > share_that_counts * image.row(row).squaredNorm();
     if (is_open) result.undetermined.push_back(j);
     result.deviations.push_back(is_open ? std::numeric_limits<double>::infinity()
                                         : std::sqrt(std::max(0.0, covariance(row, row))));
@@ -383,7 +423,7 @@ void NewtonRounds::persist(Snapshot& snapshot) {
   AggregatedRounds::persist(snapshot);
   snapshot(coordinates_);
   if (snapshot.reading()) take_coordinates();
-  snapshot.of_first_rank(root_.aggregates(), records_, curvature_, curvature_noise_, closing_, first_direction_,
+  snapshot.of_first_rank(root_.aggregates(), records_, flat_, curvature_, curvature_noise_, closing_, first_direction_,
                          last_step_, last_length_);
 }
 

@@ -6,14 +6,14 @@
 ///   θ_{t+1} = θ_t − Â_t⁻¹ ḡ_t,      ḡ_t = mean of Ψ + noise,  Â_t = (Â_{t−1} + mean of Ψ̇ + noise)/2,
 ///
 /// in coordinates in which features are uncorrelated and of one scale. Under noise the first round is for these: it
-/// releases second moments in place of Ψ. Without noise the first round is one of least squares, where scores predict
-/// labels themselves, and steps after which the mean of Ψ is longer are halved. The estimate is the mean of one-step
-/// estimates over the closing rounds,
+/// releases second moments in place of Ψ. Without noise, where scores predict labels themselves, the first round is one
+/// of least squares, and those up to the middle have the curvature of parabolas above the loss; and steps after which
+/// the mean of Ψ is longer are halved. The estimate is the mean of one-step estimates over the closing rounds,
 ///
 ///   θ̂ = mean of θ_t − Â⁻¹ mean of ḡ_t,   covariance  Â⁻¹ (Ŝ/N + v I) Â⁻¹,
 ///
-/// with Â and Ŝ the means of Ψ̇ and ΨΨ' over N records and the closing rounds, and v the known variance of the noise on
-/// the mean of the ḡ_t.
+/// with Â and Ŝ the means of Ψ̇ and ΨΨ' over N records and the closing rounds, Ŝ without its negative eigenvalues, and v
+/// the known variance of the noise on the mean of the ḡ_t.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,10 @@ struct NewtonEstimate {
   Vector deviations;                      ///< of the estimate, d; infinite where it is not determined
   Vector covariance;                      ///< packed upper triangle
   std::vector<std::size_t> undetermined;  ///< parameters that the records do not determine under this noise
-  double least_curvature = 0;             ///< as PlugIn has them, in the coordinates of the rounds
+  /// Records that count for the curvature, each as far as the loss bends there.
+  double effective_records = 0;
+  bool has_enough = true;      ///< effective records; else all parameters are undetermined
+  double least_curvature = 0;  ///< as PlugIn has them, in the coordinates of the rounds
   double curvature_floor = 0;
   /// Largest step of the first closing round, over the parameters, in tolerances: of four deviations by the noise of
   /// two rounds and of the estimate; without noise, of a millionth of the parameter. Above 1 the rounds have not come
@@ -55,6 +58,11 @@ struct NewtonEstimate {
 /// Newton rounds over the clients of all ranks. Construct, then call run() once; the other members report.
 class NewtonRounds final : public AggregatedRounds {
  public:
+  /// Effective records without which intervals mean nothing, of `records` for d parameters: 5 for each, or 15 where the
+  /// loss bends at fewer than half of the records.
+  [[nodiscard]] static double least_effective(double effective, double records, std::size_t d) {
+    return (2 * effective < records ? 15 : 5) * static_cast<double>(d);
+  }
   /// Share of the square of a round's price for curvatures and squares. They need less than directions do: their error
   /// moves the length of an interval, not its middle.
   static constexpr double share_of_curvature = 0.25;
@@ -98,9 +106,12 @@ class NewtonRounds final : public AggregatedRounds {
   void release_directions(std::size_t k, const ReleaseAddress& address, double price, double factor);
   [[nodiscard]] bool finds_scales() const { return settings_.finds_scales && done_ == 0; }
   /// Whether this is the round of least squares.
-  [[nodiscard]] bool fits_squares() const {
-    return !settings_.finds_scales && done_ == 0 && model_.link() == Link::identity;
+  [[nodiscard]] bool fits_squares() const { return exact() && done_ == 0 && model_.link() == Link::identity; }
+  /// Whether steps of this round go by parabolas above the loss.
+  [[nodiscard]] bool majorises() const {
+    return exact() && 2 * done_ < settings_.rounds && model_.link() == Link::identity;
   }
+  [[nodiscard]] bool closes() const { return done_ + settings_.closing >= settings_.rounds; }
   [[nodiscard]] const Secret<Vector>& directions(std::size_t k);
   /// Entries of a second part, which moments and triangles fill from the first on.
   [[nodiscard]] std::size_t size_of_second() const { return std::max(moments_.size(), 2 * scale_.triangle()); }
@@ -108,6 +119,10 @@ class NewtonRounds final : public AggregatedRounds {
   void step(View sum);
   void follow_curvature(const Means& means);
   [[nodiscard]] Vector next_model(const Means& means);
+  [[nodiscard]] double effective_records(View curvature, double records) const;
+  [[nodiscard]] bool suffices(double effective, double records) const {
+    return effective >= least_effective(effective, records, model_.dimension());
+  }
   void close(const Means& means);
   /// Whether releases have no noise.
   [[nodiscard]] bool exact() const { return pair_.price_kind() == PriceKind::none; }
@@ -136,6 +151,7 @@ class NewtonRounds final : public AggregatedRounds {
   Secret<Vector> second_;
   double records_ = 0;
   // On rank 0:
+  Vector flat_;                 ///< without noise: the curvature of least squares
   Vector curvature_;            ///< Â_t, a packed triangle
   double curvature_noise_ = 0;  ///< variance of the noise on its diagonal
   Means closing_;
