@@ -89,7 +89,7 @@ class Tracking(TestCase):
         self.assertAlmostEqual(found["metrics"]["test_loss"], expected, places=12)
 
     def test_what_makes_no_sense_is_refused(self):
-        for words, expected in ((["--loss", "logistic"], "tells classes apart"),
+        for words, expected in ((["--loss", "logistic"], "a loss of classes"),
                                 (["--loss", "squared", "--intercept"], "--intercept"),
                                 (["--loss", "none"], "--loss none"),
                                 (["--model", "cube"], "linear, location")):

@@ -105,6 +105,7 @@ TABLE = [
     # Files that would be lost, and names that no configuration can hold.
     (["topology", "make", "ring", "--clients", "4", "--output", "d.csv"], USAGE, r"'d\.csv' exists, and is no such file", r"Name another"),
     ([*OMD, "--openmetrics", "d.csv", "--output", "e"], USAGE, r"'d\.csv' exists, and is no such file", r"Name another"),
+    (["keys", "mak", "site"], USAGE, r"unknown keys command 'mak'", r"Did you mean make\?"),
     (["doctor", "--output", "d.csv"], USAGE, r"--output 'd\.csv' is not a directory", r"Name another"),
     (["omd", "--source", "blank.csv ", "--mechanism", "none", "--output", "e"], USAGE, r"a blank at an end", r"Name it, .* otherwise"),
     ([*OMD, "--output", "d.csv/run"], FAILURE, r"cannot make the folder 'd\.csv/run': Not a directory", r"Name another"),

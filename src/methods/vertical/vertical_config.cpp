@@ -82,7 +82,7 @@ void add_party_options(Options& options, VerticalConfig& config) {
           "protocol", "WHICH",
           "embeddings of records go to rank 0, or shares: a linear model on additive shares, of which only noisy sums "
           "are opened",
-          {.initial = "embeddings", .common = true, .relations = relations_of_shares()}),
+          {.initial = "embeddings", .example = "embeddings", .common = true, .relations = relations_of_shares()}),
       config.protocol, {{"embeddings", VerticalProtocol::embeddings}, {"shares", VerticalProtocol::shares}});
   options.add(
       declared("source",

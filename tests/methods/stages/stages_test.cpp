@@ -104,7 +104,10 @@ TEST(SettledMethods, FedavgCountsLocalSteps) {
 TEST(SettledMethods, InferWithAnAggregatorPlaysOnAllRanks) {
   Infer staged(
       {"--source", "synthetic:linear:n=400,p=2", "--clients", "5", "--mechanism", "none", "--intercept", "no"});
-  expect_settled(staged, 2, 400, true);
+  expect_settled(staged, 2, 30, true);
+  Infer path({"--source", "synthetic:linear:n=400,p=2", "--clients", "5", "--mechanism", "none", "--intercept", "no",
+              "--estimator", "path", "--tuning", "off"});
+  expect_settled(path, 2, 400, true);
 }
 
 TEST(SettledMethods, RenewableHasAnIntercept) {
