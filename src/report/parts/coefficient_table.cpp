@@ -73,12 +73,12 @@ std::string number_cell(double value, std::optional<int> decimals) {
   const std::string text = !std::isfinite(value) ? "-"
                            : decimals            ? fmt::format("{:.{}f}", value, *decimals)
                                                  : fmt::format("{:.6g}", value);
-  return fmt::format("{:>{}}", text, cell_width);
+  return fmt::format(" {:>{}}", text, cell_width - 1);  // a blank parts numbers of any length
 }
 
 /// The estimate over its standard error.
 std::string z_cell(const Interval& interval) {
-  return fmt::format("{:>{}}", shown(interval.estimate / interval.standard_error, "{:.2f}"), z_width);
+  return fmt::format(" {:>{}}", shown(interval.estimate / interval.standard_error, "{:.2f}"), z_width - 1);
 }
 
 std::string verdict(const Interval& interval, const Unsettled& unsettled) {
