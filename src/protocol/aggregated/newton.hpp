@@ -45,9 +45,7 @@ struct NewtonEstimate {
   std::vector<std::size_t> undetermined;  ///< parameters that the records do not determine under this noise
   /// Records that count for the curvature, each as far as the loss bends there.
   double effective_records = 0;
-  bool has_enough = true;      ///< effective records; else all parameters are undetermined
-  double least_curvature = 0;  ///< as PlugIn has them, in the coordinates of the rounds
-  double curvature_floor = 0;
+  bool has_enough = true;  ///< effective records; else all parameters are undetermined
   /// Largest step of the first closing round, over the parameters, in tolerances: of four deviations by the noise of
   /// two rounds and of the estimate; without noise, of a millionth of the parameter. Above 1 the rounds have not come
   /// to rest.
