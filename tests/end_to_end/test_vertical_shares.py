@@ -141,6 +141,80 @@ class Shares(MethodCase):
         self.assertEqual(result.code, 0, result)
         self.assertIn("expect one near .5; it is not worth it", result.err)
 
+    def person_files(self, records, kind="people", count=600, seed=1):
+        """Files of parties in which person i // 3 has the records that `records(person)` keeps of three."""
+        for name, text in parties(count, kind, seed).items():
+            header, *lines = text.splitlines()
+            number = lambda line: int(line.split(",", 1)[0][len(kind):])
+            kept = [line for line in lines if number(line) % 3 < records(number(line) // 3)]
+            if name.endswith("-0.csv"):
+                header, kept = header + ",who", [f"{line},p{number(line) // 3}" for line in kept]
+            self.write(name, "\n".join([header, *kept]) + "\n")
+
+    def person_words(self, kind="people"):
+        return [*SHARES, "--clients", 3, "--parties", files(kind), "--unit", "person", "--person", "who", "--person-rows", 3]
+
+    @needs_h5py
+    def test_a_person_pays_as_much_as_a_record(self):
+        """The price is that of a record, and persons count alike: one with its record three times as much as one with it once."""
+        self.person_files(lambda person: 1, "once")
+        for name in ("once-0.csv", "once-1.csv", "once-2.csv"):
+            header, *lines = (self.folder / name).read_text().splitlines()
+            place = header.split(",").index("id")
+            for copies, kind in ((1, "single"), (3, "triple")):
+                rows = []
+                for line in lines:
+                    cells = line.split(",")
+                    times = copies if int(cells[0][4:]) % 2 == 0 else 1
+                    rows += [",".join([f"{cells[0]}-{copy}", *cells[1:]]) for copy in range(times)]
+                self.write(name.replace("once", kind), "\n".join([header, *rows]) + "\n")
+        noise = [*GAUSSIAN, "--rounds", 16]
+        single = self.summary([*self.person_words("single"), *noise], "single")["privacy"]
+        by_record = self.summary([*SHARES, "--clients", 3, "--parties", files("single"), "--drop", "who", *noise], "records")["privacy"]
+        self.assertEqual((single["unit"], by_record["unit"]), ("person", "record"))
+        for key in ("record_epsilon", "mu", "releases"):
+            self.assertEqual(single[key], by_record[key], key)
+        self.summary([*self.person_words("single"), *noise[:-4], "--rounds", 4], "secret")
+        statement = " ".join((self.folder / "secret/privacy.txt").read_text().split())
+        self.assertIn("Who is protected: a person: the columns of all the person's records at all parties, and their labels.", statement)
+        self.assertIn("opened the gradient sum of all 200 persons 4 time(s)", statement)
+        for kind in ("single", "triple"):
+            self.summary([*self.person_words(kind), *NONE, "--networks", "shared"], f"bare-{kind}", 1 if kind == "single" else 4)
+        for one, three in zip(self.model("bare-single"), self.model("bare-triple")):
+            numpy.testing.assert_allclose(one, three, atol=2e-4)
+            self.assertGreater(numpy.abs(one).max(), 0.1)
+
+    @needs_h5py
+    def test_persons_on_any_ranks(self):
+        self.person_files(lambda person: 1 + person % 3)
+        words = [*self.person_words(), *GAUSSIAN, "--rounds", 8]
+        models = []
+        for ranks in (1, 3):
+            summary = self.summary(words, f"on-{ranks}", ranks)
+            self.assertTrue(any("8 rounds over all 200 persons (600 rows)" in note for note in summary["notes"]), summary["notes"])
+            models.append([part.tobytes() for part in self.model(f"on-{ranks}")])
+        self.assertEqual(models[0], models[1])
+
+    def test_a_private_run_is_on_shares_where_they_can_do_it(self):
+        """Else it says in a sentence why it is not; what was asked for by name is done or refused."""
+        words = [*SHARES[2:], "--clients", 3, "--parties", files("train"), "--rounds", 4]
+        notes = lambda name: self.summary_in(name)["notes"]
+        self.succeeded(self.play([*words, *GAUSSIAN, "--output", "chosen"]))
+        self.assertTrue(any(note.startswith("4 rounds over all 600 records") for note in notes("chosen")))
+        self.assertEqual(configuration(self.folder / "chosen")["protocol"], "auto")
+        priced = ["--mechanism", "gaussian", "--mu", 1, "--noise-key", "seed"]
+        for more, why in ((["--batch", 100], "--protocol shares with --batch: each round is over all records"),
+                          (["--feature-net", "d-2"], "the model is linear in all columns"), (["--labels", "head"], "the labels stay at a party")):
+            with self.subTest(more=more):
+                name = "other" + more[0]
+                self.succeeded(self.play([*words, *priced, *more, "--output", name]))
+                self.assertTrue(any(note.startswith("embeddings, which hide each record alone, since shares cannot do what is asked: ") and why in note
+                                    for note in notes(name)), notes(name))
+        self.succeeded(self.play([*words, *NONE, "--output", "bare"]))
+        self.assertFalse(any("shares" in note for note in notes("bare")), notes("bare"))
+        self.succeeded(self.play([*SHARES[2:], "--parties", "train-0.csv", "--clients", 1, *priced, "--output", "one", "--rounds", 4]))
+        self.assertTrue(any("there is nobody to share with" in note for note in notes("one")), notes("one"))
+
     def test_refusals(self):
         words = [*SHARES, "--clients", 3, "--parties", files("train"), *NONE]
         for more, text in ((["--batch", 5], "each round is over all records"), (["--head", "d-8-1"], "the model is linear"),

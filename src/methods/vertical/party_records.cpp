@@ -16,13 +16,21 @@ VerticalShape joined_shape(Agreement& agreement, const VerticalDataset& dataset)
   return all;
 }
 
+namespace {
+
+/// The lowest rank that knows something; as many as ranks if none does. **Collective.**
+int first_that_knows(Agreement& agreement, bool knows) {
+  return static_cast<int>(agreement.min(declare_public<std::int64_t>(knows ? agreement.rank() : agreement.ranks())));
+}
+
+}  // namespace
+
 void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset) {
   dataset.stream->settle(dataset.shape);
   const auto* bytes = reinterpret_cast<const char*>(dataset.ids.data());
   const std::string own(bytes, dataset.ids.size() * sizeof(std::uint64_t));
-  const bool knows = !own.empty();
-  const std::int64_t from = agreement.min(declare_public<std::int64_t>(knows ? agreement.rank() : agreement.ranks()));
-  const std::string all = from < agreement.ranks() ? key.broadcast(own, static_cast<int>(from)) : std::string();
+  const int from = first_that_knows(agreement, !own.empty());
+  const std::string all = from < agreement.ranks() ? key.broadcast(own, from) : std::string();
   std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
   if (!order.empty()) std::memcpy(order.data(), all.data(), all.size());
   agreement.together([&] { dataset.stream->align(order); });
@@ -31,7 +39,9 @@ void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset)
 
 void group_records(Agreement& agreement, RankKey& key, std::size_t places, VerticalDataset& dataset) {
   const auto* bytes = reinterpret_cast<const char*>(dataset.persons.data());
-  const std::string all = key.broadcast(std::string(bytes, dataset.persons.size() * sizeof(std::int64_t)));
+  const std::string own(bytes, dataset.persons.size() * sizeof(std::int64_t));
+  const int from = first_that_knows(agreement, !own.empty());
+  const std::string all = from < agreement.ranks() ? key.broadcast(own, from) : std::string();
   std::vector<std::int64_t> persons(all.size() / sizeof(std::int64_t));
   if (!persons.empty()) std::memcpy(persons.data(), all.data(), all.size());
   agreement.together([&] { dataset.shape.records = dataset.stream->group(persons, places); });

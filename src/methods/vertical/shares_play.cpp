@@ -89,7 +89,8 @@ ShareKeys SharesPlay::agree_on_keys(const std::vector<SharedData>& data) {
       const bool dealer = first + static_cast<Client>(k) == 0;
       const SharedData* const held = dealer ? nullptr : &data[party++];
       own.push_back(DataKeys::of(begun_.privacy->keys()[k], begun_.run_id, held == nullptr ? nothing : held->rows,
-                                 held == nullptr ? nothing : held->labels));
+                                 held == nullptr ? nothing : held->labels,
+                                 held == nullptr ? std::vector<std::size_t>() : held->records_of_person));
     }
   });
   public_keys = received_keys(

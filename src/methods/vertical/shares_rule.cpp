@@ -34,9 +34,10 @@ bool is_linear(const TargetLoss& loss, double scale) {
 
 }  // namespace
 
-SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t records,
-                       std::size_t labels_at, Round rounds) {
-  terms_.shape = {records, std::move(columns), slope_degree};
+SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t rows,
+                       std::size_t contributors, std::size_t labels_at, Round rounds) {
+  terms_.shape = {rows, std::move(columns), slope_degree};
+  terms_.contributors = contributors;
   terms_.labels_at = labels_at;
   terms_.residual = !loss.classifies();
   terms_.label_bound = terms_.residual ? largest_label : 1;
@@ -58,9 +59,9 @@ SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns,
   };
   fit(most_fraction_bits);
   const double most = std::ldexp(static_cast<double>(terms_.most_slope()), -most_fraction_bits);
-  const double used = std::log2(static_cast<double>(records) * most * row_bound());
+  const double used = std::log2(static_cast<double>(contributors) * most * row_bound());
   const int bits = static_cast<int>(std::floor((bits_of_sums - used) / 2));
-  check(bits >= 12, "{} records of {} columns: their sums do not fit into 64 bits. Take fewer records.", records,
+  check(bits >= 12, "{} records of {} columns: their sums do not fit into 64 bits. Take fewer records.", rows,
         terms_.shape.all_columns());
   if (bits < most_fraction_bits) fit(bits);
   steps_.rounds = rounds;
@@ -88,11 +89,14 @@ std::string SharesRule::in_words() const {
   const std::string labels =
       terms_.residual ? fmt::format(", labels to +-{:g} (they too are taken to be standardised)", terms_.label_bound)
                       : "";
+  const bool persons = terms_.contributors != terms_.shape.records;
+  const std::string of_all = persons ? fmt::format("{} persons ({} rows)", terms_.contributors, terms_.shape.records)
+                                     : fmt::format("{} records", terms_.shape.records);
   return fmt::format(
-      "{} rounds over all {} records; rows of the parties are clipped to {} (columns are taken to be standardised){}, "
+      "{} rounds over all {}; rows of the parties are clipped to {} (columns are taken to be standardised){}, "
       "their models to |w| <= {:g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
       "counts in the sensitivity; steps of {:.3g} with momentum {:g}, and the mean of the models of the second half",
-      steps_.rounds, terms_.shape.records, fmt::join(bounds, ", "), labels, ball_of_models, terms_.slope->degree(),
+      steps_.rounds, of_all, fmt::join(bounds, ", "), labels, ball_of_models, terms_.slope->degree(),
       terms_.slope->error(), steps_.step, steps_.momentum);
 }
 

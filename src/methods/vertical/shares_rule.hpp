@@ -14,10 +14,10 @@ namespace starling {
 
 class SharesRule {
  public:
-  /// `columns` of each party count the column of ones at the party `labels_at`. Throws UsageError where sums do not fit
-  /// into 64 bits.
-  SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t records, std::size_t labels_at,
-             Round rounds);
+  /// `columns` of each party count the column of ones at the party `labels_at`. `contributors` are the `rows` of
+  /// records, or persons with a public number of rows each. Throws UsageError where sums do not fit into 64 bits.
+  SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t rows, std::size_t contributors,
+             std::size_t labels_at, Round rounds);
 
   [[nodiscard]] const SharesTerms& terms() const { return terms_; }
   [[nodiscard]] const SharedSteps& steps() const { return steps_; }

@@ -70,8 +70,6 @@ std::vector<Relation> relations_of_shares() {
   relations.push_back(excludes("regret=static", "no score of a round is known to anybody").only_for("shares"));
   relations.push_back(
       excludes("baseline=central|lazy", "baselines are of embeddings", "Leave --baseline out.").only_for("shares"));
-  relations.push_back(
-      excludes("unit=person", "rows are clipped record by record", "Use --unit record.").only_for("shares"));
   return relations;
 }
 
@@ -81,9 +79,13 @@ void add_party_options(Options& options, VerticalConfig& config) {
       option(
           "protocol", "WHICH",
           "embeddings of records go to rank 0, or shares: a linear model on additive shares, of which only noisy sums "
-          "are opened",
-          {.initial = "embeddings", .example = "embeddings", .common = true, .relations = relations_of_shares()}),
-      config.protocol, {{"embeddings", VerticalProtocol::embeddings}, {"shares", VerticalProtocol::shares}});
+          "are opened; auto: shares under a mechanism, unless another option asks for what they cannot do, which the "
+          "run says, else embeddings",
+          {.initial = "auto", .example = "embeddings", .common = true, .relations = relations_of_shares()}),
+      config.protocol,
+      {{"auto", VerticalProtocol::automatic},
+       {"embeddings", VerticalProtocol::embeddings},
+       {"shares", VerticalProtocol::shares}});
   options.add(
       declared("source",
                "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
@@ -295,6 +297,20 @@ void check_shares(const VerticalConfig& config) {
       "all files.");
 }
 
+/// Resolves the automatic choice of the protocol. `options` are a copy, bound to `config`.
+void choose_protocol(VerticalConfig& config, Options options) {
+  if (config.protocol != VerticalProtocol::automatic) return;
+  if (!config.privacy.protects()) return config.take_embeddings("");
+  options.choose("protocol", "shares");
+  try {
+    options.check_relations();
+    check_shares(config);
+    config.chose_shares = true;
+  } catch (const UsageError& refusal) {
+    config.take_embeddings(refusal.what());
+  }
+}
+
 /// What would have no effect.
 void check_needless_options(const VerticalConfig& config) {
   check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
@@ -393,8 +409,14 @@ std::optional<Client> VerticalConfig::parties_of_data() const {
   return static_cast<Client>(1 + std::ranges::count_if(columns, [](char c) { return c == '/' || c == '|'; }));
 }
 
+void VerticalConfig::take_embeddings(const std::string& why) {
+  protocol = VerticalProtocol::embeddings;
+  why_embeddings = why;
+}
+
 void complete_vertical_config(VerticalConfig& config, const Options& options) {
   check_learning_options(config);
+  choose_protocol(config, options);
   check_baselines(config);
   check_mechanism(config);
   check_persons(config);
@@ -433,18 +455,19 @@ Manual vertical_manual() {
           "their labels are used, so the losses that are reported are those of an honest online learner. Bits are "
           "counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The method has "
           "no privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E "
-          "releases of a record a round at the price of --epsilon or --mu each. With --protocol shares parties learn a "
-          "linear model on additive shares of their columns: rank 0 deals random words and sees nothing, only noisy "
-          "sums over all records are opened, and the AUC is about that of a trusted server. Exit codes: 0 done, 2 "
+          "releases of a record a round at the price of --epsilon or --mu each. With --protocol shares, the default "
+          "under "
+          "a mechanism, parties learn a linear model on additive shares of their columns: rank 0 deals random words "
+          "and sees nothing, only noisy sums over all records are opened, and the AUC is about that of a trusted "
+          "server. Exit codes: 0 done, 2 "
           "usage, 3 data, 4 "
           "nothing done since no party's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
           "safe.",
-      .examples = {
-          "mpirun -n 3 starling vertical --protocol shares --parties guest.csv,host.csv --id id --mechanism gaussian "
-          "--total-epsilon 1 --loss logistic",
-          "mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
-          "--mechanism none",
-          "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
+      .examples = {"mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --mechanism gaussian "
+                   "--total-epsilon 1 --loss logistic",
+                   "mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "
+                   "--mechanism none",
+                   "mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none"}};
 }
 
 }  // namespace starling

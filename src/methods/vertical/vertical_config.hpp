@@ -45,11 +45,15 @@ struct BitSchedule {
 /// Who has the parties' final networks: each party its own, or all; automatic: all where they are released values.
 enum class NetworksChoice { automatic, local, shared };
 
-/// The protocol of a run: noisy embeddings of records to rank 0, or additive shares with rank 0 as dealer.
-enum class VerticalProtocol { embeddings, shares };
+/// The protocol of a run: noisy embeddings of records to rank 0, or additive shares with rank 0 as dealer; automatic:
+/// shares under a mechanism, where they can do what is asked.
+enum class VerticalProtocol { automatic, embeddings, shares };
 
 struct VerticalConfig : LearningConfig {
-  VerticalProtocol protocol = VerticalProtocol::embeddings;
+  VerticalProtocol protocol = VerticalProtocol::automatic;
+  bool chose_shares = false;  ///< the program did, not the user
+  std::string
+      why_embeddings;  ///< why a run with a mechanism is none on shares; empty if it was not the program's choice
   std::optional<std::string> source;
   std::vector<std::string> parties;  ///< files
   std::string columns;
@@ -71,6 +75,8 @@ struct VerticalConfig : LearningConfig {
   std::optional<std::size_t> batch;      ///< of tables
   std::optional<double> embedding_clip;  ///< where there is noise
 
+  /// Makes the automatic choice that of embeddings.
+  void take_embeddings(const std::string& why);
   [[nodiscard]] bool on_shares() const { return protocol == VerticalProtocol::shares; }
   [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
   /// What data.* and the above say of the source.

@@ -133,8 +133,18 @@ void VerticalMethod::place_parties() {
     run_.notes.push_back(
         fmt::format("one rank is {} and all parties: a simulation", config_.on_shares() ? "dealer" : "fusion centre"));
   }
-  check(!config_.on_shares() || run_.inputs.layout->clients() > 2,
-        "--protocol shares with one party: there is nobody to share with. Use `starling omd` for one table.");
+  if (run_.inputs.layout->clients() == 2) refuse_shares_of_one();
+  if (config_.why_embeddings.empty()) return;
+  run_.notes.push_back(fmt::format("embeddings, which hide each record alone, since shares cannot do what is asked: {}",
+                                   config_.why_embeddings));
+}
+
+void VerticalMethod::refuse_shares_of_one() {
+  if (!config_.on_shares()) return;
+  const char* const why =
+      "--protocol shares with one party: there is nobody to share with. Use `starling omd` for one table.";
+  check(config_.chose_shares, "{}", why);
+  config_.take_embeddings(why);
 }
 
 void VerticalMethod::open_data() {
@@ -351,8 +361,8 @@ void VerticalMethod::choose_shares() {
   config_.plan.rounds = config_.rounds.value_or(SharedSteps().rounds);
   std::vector<std::size_t> columns = setting_.data.shape.columns;
   ++columns[setting_.labels_at()];  // the intercept
-  setting_.shares.emplace(*setting_.loss, std::move(columns), config_.data.batch, setting_.labels_at(),
-                          config_.plan.rounds);
+  setting_.shares.emplace(*setting_.loss, std::move(columns), config_.plan.rows(), config_.data.batch,
+                          setting_.labels_at(), config_.plan.rounds);
 }
 
 /// Whether un-noised records of all parties may go to rank 0 after the rounds: nothing that the run claims is lost.

@@ -49,6 +49,7 @@ class VerticalMethod final : public Method {
 
  private:
   void place_parties();
+  void refuse_shares_of_one();
   void open_data();
   void agree_on_data();
   void open_model();

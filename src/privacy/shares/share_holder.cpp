@@ -53,7 +53,7 @@ SharedSumTerms SharesTerms::sum_terms(bool noisy) const {
   terms.most_slope = most_slope();
   terms.row_bound = std::sqrt(squares) * (1 + 0x1p-48);
   terms.step = std::ldexp(1.0, -2 * fraction_bits);
-  terms.records = static_cast<std::int64_t>(shape.records);
+  terms.records = static_cast<std::int64_t>(contributors);
   terms.parties = static_cast<std::int64_t>(shape.parties());
   terms.noisy = noisy;
   return terms;
@@ -65,20 +65,23 @@ ShareHolder::ShareHolder(const SharesTerms& terms, std::size_t k, const NoiseKey
       stream_(key, terms.shape, k + 1 == terms.shape.parties()),
       masked_rows_(terms.shape.parties()) {}
 
-void ShareHolder::hold(const Secret<Vector>& rows, const Secret<Vector>& labels) {
+void ShareHolder::hold(const Secret<Vector>& rows, const Secret<Vector>& labels,
+                       std::span<const std::size_t> records_of_person) {
   const std::size_t columns = terms_.shape.columns[k_];
   check<FailureError>(open(rows).size() == terms_.shape.records * columns, "{} numbers for {} rows of {} columns.",
                       open(rows).size(), terms_.shape.records, columns);
   rows_ = rows.map([&](const Vector& all) {
-    return shared_rows(all, columns, k_ == terms_.labels_at, terms_.row_bounds[k_], terms_.fraction_bits);
+    return shared_rows(all, columns, k_ == terms_.labels_at, terms_.row_bounds[k_], terms_.fraction_bits,
+                       records_of_person);
   });
   clipped_ = rows_.map([](const SharedRows& all) { return all.clipped; });
   labels_ = labels;
   apply(
-      [bound = terms_.label_bound](Vector& all, std::int64_t& clipped) {
-        for (double& y : all) {
-          if (!(std::abs(y) <= bound)) ++clipped;
-          y = std::isnan(y) ? 0 : std::clamp(y, -bound, bound);
+      [&, bound = terms_.label_bound](Vector& all, std::int64_t& clipped) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          const bool empty = !records_of_person.empty() && records_of_person[i] == 0;
+          if (!empty && !(std::abs(all[i]) <= bound)) ++clipped;
+          all[i] = std::isnan(all[i]) ? 0 : std::clamp(all[i], -bound, bound);
         }
       },
       labels_, clipped_);

@@ -22,6 +22,9 @@ namespace starling {
 /// The public terms of a run on shares.
 struct SharesTerms {
   SharesShape shape;
+  /// Records, or under unit person persons: each moves the sums by as much as one record, and they are divided by this
+  /// number.
+  std::size_t contributors = 0;
   int fraction_bits = 20;          ///< f: fractional bits of columns, and of slopes
   std::vector<double> row_bounds;  ///< R_k, of each party's rows in L2
   std::vector<double> balls;       ///< B_k, of each party's part of the model in L2
@@ -47,8 +50,9 @@ class ShareHolder : private Release {
   ShareHolder(const SharesTerms& terms, std::size_t k, const NoiseKey& key);
 
   /// Takes the party's columns, n × d_k, row after row, and its labels if it has them (else an empty vector). Labels
-  /// are 0 or 1 where they are subtracted.
-  void hold(const Secret<Vector>& rows, const Secret<Vector>& labels);
+  /// are 0 or 1 where they are subtracted. `records_of_person` is as `shared_rows` has it.
+  void hold(const Secret<Vector>& rows, const Secret<Vector>& labels,
+            std::span<const std::size_t> records_of_person = {});
   /// Number of rows and labels that were out of bounds.
   [[nodiscard]] const Secret<std::int64_t>& clipped() const { return clipped_; }
 

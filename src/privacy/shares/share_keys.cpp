@@ -22,8 +22,11 @@ NoiseKey no_key() {
 }  // namespace
 
 MaskKey DataKeys::of(const NoiseKey& key, const std::string& run_id, const Secret<Vector>& rows,
-                     const Secret<Vector>& labels) {
-  const std::string digest = sha256(bytes_of(open(rows))) + sha256(bytes_of(open(labels)));
+                     const Secret<Vector>& labels, std::span<const std::size_t> records_of_person) {
+  std::string digest = sha256(bytes_of(open(rows))) + sha256(bytes_of(open(labels)));
+  if (!records_of_person.empty()) {
+    digest += sha256(bytes_of(Vector(records_of_person.begin(), records_of_person.end())));
+  }
   return MaskKey::derived(key, fmt::format("{} shares {}", run_id, digest));
 }
 

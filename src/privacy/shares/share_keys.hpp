@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,10 @@ namespace starling {
 /// Makes key pairs that depend on data.
 class DataKeys : private Release {
  public:
-  /// The key pair of a client with these columns and labels (both empty for the dealer).
+  /// The key pair of a client with these columns and labels, and with records of persons as `shared_rows` has them (all
+  /// empty for the dealer).
   [[nodiscard]] static MaskKey of(const NoiseKey& key, const std::string& run_id, const Secret<Vector>& rows,
-                                  const Secret<Vector>& labels);
+                                  const Secret<Vector>& labels, std::span<const std::size_t> records_of_person = {});
 };
 
 class ShareKeys : private Release {

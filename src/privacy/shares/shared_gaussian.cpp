@@ -43,7 +43,8 @@ SharedGaussian::SharedGaussian(const ReleaseSettings& settings, const SharedSumT
         terms.records);
   if (!terms.noisy) return;
   check(!settings.correlation, "correlated noise in shares: it is independent. Use --noise-correlation none.");
-  check(settings.unit == PrivacyUnit::record, "--unit other than record with shares: records are what is clipped.");
+  check(is_whole(settings.unit),
+        "--unit component with shares: sums are over whole records. Use --unit record or person.");
   for (const double price : {settings.price.least, settings.price.most}) {
     const double share = share_deviation(price);
     check(share >= GaussianNoise::smallest_sigma &&
@@ -80,10 +81,11 @@ double SharedGaussian::deviation(double price) const {
 }
 
 std::string SharedGaussian::description() const {
+  const bool persons = settings_.unit == PrivacyUnit::person;
   const std::string sums = fmt::format(
-      "Each record's part of a gradient sum is bounded by {:.4g} in L2 over the columns of all parties (rows are "
+      "Each {}'s part of a gradient sum{} is bounded by {:.4g} in L2 over the columns of all parties (rows are "
       "clipped party by party, and the slope of the loss is a polynomial whose largest value counts)",
-      settings_.clip);
+      summand_of(settings_.unit), persons ? ", the mean over the person's records," : "", settings_.clip);
   if (!terms_.noisy) return sums + ". Sums over all records are opened without noise.";
   return sums +
          fmt::format(

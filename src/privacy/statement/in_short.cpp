@@ -24,7 +24,9 @@ std::string loss_in_short(const PrivacyLoss& loss) {
 std::string who(const PrivacyReport& report) {
   if (const std::string nobody = verdict(report); !nobody.empty()) return "nobody. " + nobody;
   if (report.trust.vertical && report.trust.vertical->on_shares) {
-    return fmt::format("a {}: its columns at all parties, and its label", name_of(report.unit));
+    return report.unit == PrivacyUnit::person
+               ? "a person: the columns of all the person's records at all parties, and their labels"
+               : "a record: its columns at all parties, and its label";
   }
   if (report.trust.vertical) return fmt::format("what one party has of a {}: its columns", name_of(report.unit));
   return fmt::format("a {} of one client{}", name_of(report.unit),

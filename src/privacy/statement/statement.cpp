@@ -80,9 +80,10 @@ std::string released_by_parties(const PrivacyReport& report, const VerticalTrust
   }
   if (vertical.on_shares) {
     return fmt::format(
-        "In run '{}' {} parties opened the gradient sum of all {} records {} time(s), and sent what they computed to "
+        "In run '{}' {} parties opened the gradient sum of all {} {}s {} time(s), and sent what they computed to "
         "{}. ",
-        report.run_id, vertical.parties, report.batch, report.losses.releases, recipients_of(report.trust));
+        report.run_id, vertical.parties, report.batch, name_of(report.unit), report.losses.releases,
+        recipients_of(report.trust));
   }
   return fmt::format(
       "In run '{}' each of {} parties took part in at most {} release(s), {}, computed from its columns of a batch of "
@@ -123,6 +124,11 @@ std::string at_several(const PrivacyReport& report) {
 
 std::string unit_of(const PrivacyReport& report) {
   const std::string neighbours = "two data sets count as neighbours if " + report.neighbours + ". ";
+  if (report.trust.vertical && report.trust.vertical->on_shares) {
+    return fmt::format("What is protected is one {} and the columns of all parties: ",
+                       report.unit == PrivacyUnit::person ? "person, with all records" : "record, with its label") +
+           neighbours;
+  }
   if (report.unit == PrivacyUnit::person) {
     return "What is protected is one person of one client, with all records: " + neighbours + gathered(report) +
            at_several(report);

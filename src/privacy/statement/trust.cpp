@@ -130,7 +130,7 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
 }
 
 /// Statement on learning on shares.
-std::string of_shares(const VerticalTrust& vertical, bool keys_signed) {
+std::string of_shares(const VerticalTrust& vertical, PrivacyUnit unit, bool keys_signed) {
   std::string text =
       "All parties and rank 0, the dealer, must follow the protocol: it protects from those who look, not from those "
       "who send other words than they should. If the dealer and a party pool what they have, the columns of all "
@@ -139,21 +139,28 @@ std::string of_shares(const VerticalTrust& vertical, bool keys_signed) {
                       : "Rank 0 relays the public keys, and could read the words of parties if it gave out keys of its "
                         "own: compare by another way the fingerprints in private/<rank>/share-keys. ";
   if (!vertical.collusion.empty()) {
-    text +=
-        "The record that is protected is all of it: the columns of all parties, and the label. The figures hold "
-        "against each party, and against the dealer";
+    text += unit == PrivacyUnit::person
+                ? fmt::format(
+                      "The person who is protected is protected as a whole: the columns of all parties of all "
+                      "the person's records, of which {} take part, and their labels. ",
+                      vertical.person_rows)
+                : "The record that is protected is all of it: the columns of all parties, and the label. ";
+    text += "The figures hold against each party, and against the dealer";
     for (const Collusion& each : vertical.collusion) {
       if (each.clients < 2) continue;
       text += fmt::format(
-          "; against {} parties that pool what they know a record pays at most mu = {} (epsilon = {} "
+          "; against {} parties that pool what they know a {} pays at most mu = {} (epsilon = {} "
           "with delta = {})",
-          each.clients, upper(each.record.mu.value_or(infinity)), upper(each.record.epsilon), upper(each.record.delta));
+          each.clients, name_of(unit), upper(each.record.mu.value_or(infinity)), upper(each.record.epsilon),
+          upper(each.record.delta));
     }
     text += ". ";
   } else {
     text += "Without noise the sums themselves say something of single records. ";
   }
-  return text + "Not covered: which records take part (parties match the ids of their records before the run). ";
+  text += "Not covered: which records take part (parties match the ids of their records before the run)";
+  if (unit == PrivacyUnit::person) text += ", and how many of them are of one person, which all clients know";
+  return text + ". ";
 }
 
 /// Statement on vertical learning without protection.
@@ -338,7 +345,7 @@ std::string recipients_of(const Trust& trust) {
 }
 
 std::string statement_of(const Trust& trust, PrivacyUnit unit) {
-  if (trust.vertical && trust.vertical->on_shares) return of_shares(*trust.vertical, trust.keys_signed);
+  if (trust.vertical && trust.vertical->on_shares) return of_shares(*trust.vertical, unit, trust.keys_signed);
   if (trust.vertical) {
     const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
     return bare ? of_bare_parties(*trust.vertical, trust.sealed) : of_parties(*trust.vertical, unit);

@@ -10,6 +10,23 @@
 
 namespace starling {
 
+namespace {
+
+/// Of each row of the round that is loaded the number of records of its person; 0 for a row without a record. Empty
+/// without persons.
+std::vector<std::size_t> records_by_row(const VerticalStream& stream) {
+  const std::span<const std::size_t> persons = stream.records_of_persons();
+  std::vector<std::size_t> of_rows;
+  for (const std::size_t records : persons) {
+    const std::size_t places = stream.learning() / persons.size();
+    of_rows.insert(of_rows.end(), records, records);
+    of_rows.insert(of_rows.end(), places - records, 0);
+  }
+  return of_rows;
+}
+
+}  // namespace
+
 std::vector<SharedData> shared_data(VerticalStream& stream, std::size_t first, const std::vector<std::size_t>& columns,
                                     std::size_t labels_at, const TargetLoss& loss) {
   std::vector<SharedData> data(columns.size());
@@ -17,7 +34,9 @@ std::vector<SharedData> shared_data(VerticalStream& stream, std::size_t first, c
     stream.load(t);
     const std::size_t count = stream.learning();
     if (count == 0) return data;
+    const std::vector<std::size_t> of_rows = records_by_row(stream);
     for (std::size_t k = 0; k < data.size(); ++k) {
+      data[k].records_of_person.insert(data[k].records_of_person.end(), of_rows.begin(), of_rows.end());
       const bool has_labels = first + k == labels_at;
       const std::size_t width = columns[k] - (has_labels ? 1 : 0);
       data[k].rows.update(
@@ -67,7 +86,7 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
     const Released<Vector> zeros = declare_public(Vector(terms.shape.columns[k]));
     parties_.push_back({client, local, ShareHolder(terms, k, share_keys_.dealing(client)), zeros, zeros, zeros});
     const SharedData& own = data[parties_.size() - 1];
-    parties_.back().holder.hold(own.rows, own.labels);
+    parties_.back().holder.hold(own.rows, own.labels, own.records_of_person);
   }
   if (!root.aggregates()) return;
   std::vector<NoiseKey> dealing;

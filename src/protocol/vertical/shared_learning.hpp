@@ -45,6 +45,8 @@ struct SharedSteps {
 struct SharedData {
   Secret<Vector> rows;    ///< n × d_k, row after row
   Secret<Vector> labels;  ///< empty without labels
+  /// Under unit person: for each row the number of records of its person that take part, 0 where there is no record.
+  std::vector<std::size_t> records_of_person = {};
 };
 
 /// The data of a rank's parties, read from the stream in one pass. The party with the labels, numbered from 0 among

@@ -10,6 +10,7 @@ namespace starling::sensitivity_test {
 SharesTerms terms_of(bool residual) {
   SharesTerms terms;
   terms.shape = {1, {3, 2}, 7};
+  terms.contributors = 1;
   terms.row_bounds = {1.5, 2};
   terms.balls = {1, 1.25};
   terms.residual = residual;
@@ -71,6 +72,35 @@ Worst worst_of(const SharesTerms& terms) {
     }
   }
   return worst;
+}
+
+/// The rows of a person together are as long as one record, whatever the number of its records: exactly, in integers.
+TEST(SharedRowsOfPersons, AreTogetherAsLongAsOneRecord) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  for (std::size_t records = 1; records <= 7; ++records) {
+    Vector rows((records + 1) * 3);
+    for (double& x : rows) x = 500 * normal(random);
+    std::vector<std::size_t> of_rows(records, records);
+    of_rows.push_back(0);
+    const SharedRows shared = shared_rows(rows, 3, false, 1.7, 20, of_rows);
+    double together = 0;
+    for (std::size_t i = 0; i < records; ++i) {
+      double squares = 0;
+      for (std::size_t j = 0; j < 3; ++j) {
+        const auto word = static_cast<double>(static_cast<std::int64_t>(shared.words[3 * i + j]));
+        squares += word * word;
+      }
+      together += std::sqrt(squares);
+    }
+    const auto bound = static_cast<double>(integer_bound(1.7, 20));
+    EXPECT_LE(together, bound * (1 + 1e-12)) << records;
+    EXPECT_GE(together, 0.99 * bound) << records;
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_EQ(shared.words[3 * records + j], 0U);
+      EXPECT_EQ(shared.numbers[3 * records + j], 0);
+    }
+  }
 }
 
 class SharedSensitivity : public testing::TestWithParam<bool> {};

@@ -22,11 +22,24 @@ struct Case {
   bool residual = false;
   bool noisy = false;
   std::uint64_t table = 1;
+  bool by_persons = false;  ///< persons with three rows each, of which one, two or three have a record
 };
+
+constexpr std::size_t places = 3;
+
+std::vector<std::size_t> records_of_person(const Case& c) {
+  std::vector<std::size_t> of_rows;
+  for (std::size_t i = 0; c.by_persons && i < c.records; ++i) {
+    const std::size_t records = 1 + i / places % places;
+    of_rows.push_back(i % places < records ? records : 0);
+  }
+  return of_rows;
+}
 
 SharesTerms terms_of(const Case& c) {
   SharesTerms terms;
   terms.shape = {c.records, {3, 2, 4}, c.residual ? 1 : 7};
+  terms.contributors = c.by_persons ? c.records / places : c.records;
   terms.row_bounds = {1.5, 1.25, 1.75};
   terms.balls = {1, 1, 1.5};
   terms.residual = c.residual;
@@ -103,7 +116,7 @@ ShareKeys share_keys(const std::vector<NoiseKey>& keys, Client first, const std:
     const bool dealer = first + static_cast<Client>(k) == 0;
     const SharedData none;
     const SharedData& held = dealer ? none : data[party++];
-    own.push_back(DataKeys::of(keys[k], "shares test", held.rows, held.labels));
+    own.push_back(DataKeys::of(keys[k], "shares test", held.rows, held.labels, held.records_of_person));
   }
   Agreement agreement(world());
   const auto all =
@@ -142,7 +155,7 @@ Outcome play(const Case& c, const Layout& layout = one_rank_each()) {
     keys.push_back(NoiseKey::from_seed(1, u));
     if (u == 0) continue;
     const auto party = static_cast<std::size_t>(u - 1);
-    data.push_back({Secret<Vector>(rows_of(c, party)), Secret<Vector>(labels_of(c, party))});
+    data.push_back({Secret<Vector>(rows_of(c, party)), Secret<Vector>(labels_of(c, party)), records_of_person(c)});
   }
   Root root(world(), layout);
   Root evaluation(world(), layout);
@@ -189,6 +202,7 @@ Outcome play(const Case& c, const Layout& layout = one_rank_each()) {
 /// The same with all columns in one place, in doubles: the rounded rows, and the polynomial at the rounded argument.
 std::vector<Vector> plain_loop(const Case& c) {
   const SharesTerms terms = terms_of(c);
+  const std::vector<std::size_t> of_rows = records_of_person(c);
   std::vector<Vector> x;
   for (std::size_t k = 0; k < parties; ++k) {
     x.push_back(shared_rows(rows_of(c, k), terms.shape.columns[k], k == terms.labels_at, terms.row_bounds[k],
@@ -215,9 +229,11 @@ std::vector<Vector> plain_loop(const Case& c) {
       }
       double slope = std::ldexp(static_cast<double>(terms.slope->at(argument)), -terms.fraction_bits);
       if (!c.residual) slope -= y[i];
+      if (c.by_persons) slope = of_rows[i] == 0 ? 0 : slope / static_cast<double>(of_rows[i]);
       for (std::size_t k = 0; k < parties; ++k) {
         const std::size_t d = terms.shape.columns[k];
-        for (std::size_t j = 0; j < d; ++j) g[k][j] += slope * x[k][i * d + j] / static_cast<double>(c.records);
+        for (std::size_t j = 0; j < d; ++j)
+          g[k][j] += slope * x[k][i * d + j] / static_cast<double>(terms.contributors);
       }
     }
     for (std::size_t k = 0; k < parties; ++k) {
@@ -237,10 +253,11 @@ std::vector<Vector> plain_loop(const Case& c) {
   return mean;
 }
 
-class Learning : public testing::TestWithParam<bool> {};
+/// Whether labels enter the argument, and whether records are grouped by persons.
+class Learning : public testing::TestWithParam<std::tuple<bool, bool>> {};
 
 TEST_P(Learning, IsThePlainLoopToThePrecisionOfTheFixedPoint) {
-  const Case c{.residual = GetParam()};
+  const Case c{.residual = std::get<0>(GetParam()), .by_persons = std::get<1>(GetParam())};
   const Outcome outcome = play(c);
   const std::vector<Vector> expected = plain_loop(c);
   double largest = 0;
@@ -253,7 +270,7 @@ TEST_P(Learning, IsThePlainLoopToThePrecisionOfTheFixedPoint) {
   }
   EXPECT_GT(largest, 0.3);
 }
-INSTANTIATE_TEST_SUITE_P(Losses, Learning, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Losses, Learning, testing::Combine(testing::Bool(), testing::Bool()));
 
 /// The same bits wherever clients are, with noise.
 TEST(SharedLearning, HasTheSameBitsInAnyLayout) {
