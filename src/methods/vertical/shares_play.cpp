@@ -15,6 +15,17 @@ namespace starling {
 
 namespace {
 
+/// Rows of weights, one for each output and each perhaps with an intercept at its end, as a dense layer's parameters.
+Vector as_layer(const Vector& rows, std::size_t outputs, bool intercept) {
+  const std::size_t columns = rows.size() / outputs;
+  const std::size_t inputs = columns - (intercept ? 1 : 0);
+  Vector layer((inputs + 1) * outputs);
+  for (std::size_t c = 0; c < outputs; ++c) {
+    for (std::size_t j = 0; j < columns; ++j) layer[j * outputs + c] = rows[c * columns + j];
+  }
+  return layer;
+}
+
 class SharesPlay final : public Play {
  public:
   SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting);
@@ -173,14 +184,14 @@ std::vector<std::pair<Client, Released<Vector>>> SharesPlay::networks() const {
   const bool head =
       SavedParts(begun_, setting_, Clip()).are_shared() ? setting_.knows_labels(run_.first_rank()) : run_.first_rank();
   if (head) {
-    Vector sum(rule_.terms().shape.parties() + 1, 1.0);
-    sum.back() = 0;
-    networks.emplace_back(0, declare_public(std::move(sum)));
+    const SharesShape& shape = rule_.terms().shape;
+    networks.emplace_back(0, declare_public(sum_of_scores(shape.parties(), shape.outputs)));
   }
   for (auto& [client, part] : protocol_->parts()) {
     networks.emplace_back(client, part);
-    if (static_cast<std::size_t>(client - 1) == rule_.terms().labels_at) continue;
-    networks.back().second.update([](Vector& weights) { weights.push_back(0); });
+    const bool intercept = static_cast<std::size_t>(client - 1) == rule_.terms().labels_at;
+    const std::size_t outputs = rule_.terms().shape.outputs;
+    networks.back().second.update([=](Vector& weights) { weights = as_layer(weights, outputs, intercept); });
   }
   return networks;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/ranges.h>
 
@@ -27,6 +28,18 @@ double slope_of(const TargetLoss& loss, double score, double label) {
   return derivative[0];
 }
 
+/// (C − 1)/C of C outputs; 1 of one.
+double spread_of_classes(const TargetLoss& loss) {
+  const auto outputs = static_cast<double>(loss.outputs());
+  return loss.outputs() > 1 ? (outputs - 1) / outputs : 1;
+}
+
+/// The probability of a class by softmax, of its score and others that are all alike and with it add up to 0.
+double slope_of_class(const TargetLoss& loss, double score) {
+  const double others = static_cast<double>(loss.outputs() - 1);
+  return 1 / (1 + others * std::exp(-score / spread_of_classes(loss)));
+}
+
 /// Whether the slope is linear in the score.
 bool is_linear(const TargetLoss& loss, double scale) {
   return std::abs(slope_of(loss, scale, 0) - scale * slope_of(loss, 1, 0)) < 1e-9 * scale;
@@ -36,22 +49,24 @@ bool is_linear(const TargetLoss& loss, double scale) {
 
 SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns, std::size_t rows,
                        std::size_t contributors, std::size_t labels_at, Round rounds) {
-  terms_.shape = {rows, std::move(columns), slope_degree};
+  terms_.shape = {rows, std::move(columns), slope_degree, loss.outputs()};
   terms_.contributors = contributors;
   terms_.labels_at = labels_at;
   terms_.residual = !loss.classifies();
-  terms_.label_bound = terms_.residual ? largest_label : 1;
+  terms_.label_bound = terms_.residual ? largest_label : std::max(1.0, static_cast<double>(loss.outputs()) - 1);
   for (std::size_t k = 0; k < terms_.shape.columns.size(); ++k) {
     // Half of the mean square of the norm of (x, 1), for standardised columns.
     const double squares = static_cast<double>(terms_.shape.columns[k] + (k == labels_at ? 0 : 1));
     terms_.row_bounds.push_back(std::sqrt(squares / 2));
   }
-  for (const double bound : terms_.row_bounds) terms_.balls.push_back(ball_of_models * bound / row_bound());
+  const double of_output = ball_of_models * spread_of_classes(loss);
+  for (const double bound : terms_.row_bounds) terms_.balls.push_back(of_output * bound / row_bound());
   const double scale = terms_.argument_scale();
   if (terms_.residual && is_linear(loss, scale)) terms_.shape.degree = 1;
-  // Of two classes the slope is σ(z) less the label: that of label 0 (−1 of the loss) is σ(z).
-  const auto slope = [&loss, scale, own = terms_.residual ? 0.0 : -1.0](double u) {
-    return slope_of(loss, u * scale, own);
+  const auto slope = [&loss, scale, residual = terms_.residual](double u) {
+    if (residual) return slope_of(loss, u * scale, 0);
+    if (loss.outputs() > 1) return slope_of_class(loss, u * scale);
+    return slope_of(loss, u * scale, -1);  // σ(z) less the label: of label 0, which is −1 of the loss
   };
   const auto fit = [&](int bits) {
     terms_.fraction_bits = bits;
@@ -67,7 +82,7 @@ SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns,
   steps_.rounds = rounds;
   steps_.momentum = momentum_of_steps;
   steps_.step = scale / (terms_.slope->steepest() * row_bound() * row_bound());  // 1 / (the largest curvature)
-  unit_ = terms_.residual ? std::abs(slope_of(loss, 1, 0)) : 1;
+  unit_ = terms_.residual ? std::abs(slope_of(loss, 1, 0)) : terms_.shape.outputs > 1 ? std::numbers::sqrt2 : 1;
 }
 
 /// R.
@@ -103,12 +118,14 @@ std::string SharesRule::in_words() const {
 // docs/methods/shares.md, "The outlook": measured on subsets of a real table.
 std::string SharesRule::outlook(double deviation) const {
   if (deviation == 0) return "";
-  const double columns = std::sqrt(static_cast<double>(terms_.shape.all_columns()));
+  // Of several outputs the mean over them is taken off, which leaves C − 1 of C parts of the noise.
+  const std::size_t free = std::max<std::size_t>(terms_.shape.outputs - 1, 1);
+  const double columns = std::sqrt(static_cast<double>(terms_.shape.all_columns() * free));
   const double rounds = std::sqrt(static_cast<double>(std::max<Round>(steps_.rounds, 1)));
   const double noise = deviation * columns / (rounds * unit_);
   const auto text = [noise, this](const char* classes, const char* numbers) {
     return fmt::format("outlook: the noise left after all rounds is {:.2g} of a typical slope: {}", noise,
-                       terms_.residual ? numbers : classes);
+                       terms_.residual || terms_.shape.outputs > 2 ? numbers : classes);
   };
   if (noise < 0.02) return text("expect nearly the AUC of a run without noise", "expect nearly the fit without noise");
   if (noise < 0.08) return text("expect an AUC up to 4 points below that without noise", "expect a little less fit");

@@ -277,12 +277,13 @@ void check_persons(const VerticalConfig& config) {
         "--unit person with a spectrum, which has no column of persons. Use files.");
 }
 
-/// Shares are of linear models with one score.
+/// Shares are of linear models.
 void check_shares(const VerticalConfig& config) {
   if (!config.on_shares()) return;
   const std::string loss = Spec::parse(config.loss).name();
-  check(loss == "logistic" || loss == "squared" || loss == "mse" || loss == "huber",
-        "--loss {} with --protocol shares: its slope is evaluated on shares for logistic, squared, mse and huber. "
+  check(loss == "logistic" || loss == "softmax" || loss == "squared" || loss == "mse" || loss == "huber",
+        "--loss {} with --protocol shares: its slope is evaluated on shares for logistic, softmax, squared, mse and "
+        "huber. "
         "Choose one of them, or --protocol embeddings.",
         config.loss);
   check(config.source.has_value() || !config.parties.empty(),

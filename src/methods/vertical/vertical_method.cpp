@@ -346,10 +346,11 @@ void VerticalMethod::make_architecture() {
 
 /// The parties' scores, and their sum, as networks without hidden layers.
 void VerticalMethod::make_linear_architecture() {
+  const std::size_t outputs = setting_.loss->outputs();
   for (const std::size_t columns : setting_.data.shape.columns) {
-    setting_.architecture.features.push_back(perceptron({columns, 1}));
+    setting_.architecture.features.push_back(perceptron({columns, outputs}));
   }
-  setting_.architecture.head = perceptron({setting_.data.shape.columns.size(), 1});
+  setting_.architecture.head = perceptron({setting_.data.shape.columns.size() * outputs, outputs});
   setting_.architecture.precision = config_.precision = Precision::full;
 }
 
@@ -432,7 +433,7 @@ RunFacts VerticalMethod::privacy_facts() {
   if (config_.on_shares()) {
     facts.vertical->labels_known_to_all = false;
     facts.vertical->on_shares = true;
-    facts.dimension = setting_.shares->terms().shape.all_columns();
+    facts.dimension = setting_.shares->terms().shape.all_components();
   }
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   if (!config_.on_shares()) facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));

@@ -47,23 +47,32 @@ std::vector<W> less(std::vector<W> whole, const std::vector<const std::vector<W>
 
 }  // namespace
 
+void add_products_of_outputs(std::span<const Word> rows, std::span<const Word> factors, std::size_t outputs,
+                             std::span<Word> products) {
+  const std::size_t records = factors.size() / outputs;
+  const std::size_t columns = products.size() / outputs;
+  for (std::size_t c = 0; c < outputs; ++c) {
+    add_transposed_product(rows, factors.subspan(c * records, records), products.subspan(c * columns, columns));
+  }
+}
+
 std::size_t SharesShape::all_columns() const {
   return std::accumulate(columns.begin(), columns.end(), std::size_t{0});
 }
 
-std::size_t SharesShape::first_column(std::size_t k) const {
-  return std::accumulate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(k), std::size_t{0});
+std::size_t SharesShape::first_component(std::size_t k) const {
+  return outputs * std::accumulate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(k), std::size_t{0});
 }
 
 std::size_t SharesShape::correction() const {
-  return (2 * static_cast<std::size_t>(degree - 1) + 2) * records + all_columns();
+  return (2 * static_cast<std::size_t>(degree - 1) + 2) * slopes() + all_components();
 }
 
 DealtStream::DealtStream(const NoiseKey& key, SharesShape shape, bool last)
     : key_(key), shape_(std::move(shape)), last_(last) {
   const auto kind = static_cast<std::size_t>(shape_.degree);
   constexpr std::size_t most_words = std::size_t{1} << 34;  // of one keystream
-  check(shape_.records * std::max(shape_.all_columns(), 2 * kind) < most_words,
+  check(shape_.records * std::max(shape_.all_columns(), 2 * kind * shape_.outputs) < most_words,
         "{} records of {} columns: too many for one run on shares. Take fewer records.", shape_.records,
         shape_.all_columns());
 }
@@ -80,18 +89,18 @@ DealtWords DealtStream::round(Round t) const {
   };
   const auto wide = [&](DealtKind kind) {
     Keystream stream = stream_of(key_, t, kind);
-    return dealt_wide(stream, shape_.records);
+    return dealt_wide(stream, shape_.slopes());
   };
   DealtWords dealt;
   dealt.arguments = wide(DealtKind::arguments);
   dealt.truncation = wide(DealtKind::truncation);
-  dealt.factors = words(DealtKind::factors, shape_.records);
+  dealt.factors = words(DealtKind::factors, shape_.slopes());
   if (last_) return dealt;
   Keystream powers = stream_of(key_, t, DealtKind::powers);
-  for (int k = 2; k <= shape_.degree; ++k) dealt.powers.push_back(dealt_wide(powers, shape_.records));
-  dealt.high = words(DealtKind::high, shape_.records);
-  dealt.top = words(DealtKind::top, shape_.records);
-  dealt.products = words(DealtKind::products, shape_.all_columns());
+  for (int k = 2; k <= shape_.degree; ++k) dealt.powers.push_back(dealt_wide(powers, shape_.slopes()));
+  dealt.high = words(DealtKind::high, shape_.slopes());
+  dealt.top = words(DealtKind::top, shape_.slopes());
+  dealt.products = words(DealtKind::products, shape_.all_components());
   return dealt;
 }
 
@@ -104,10 +113,10 @@ void correct(std::span<const Word> correction, const SharesShape& shape, DealtWo
     return front;
   };
   const auto copied = [](std::span<const Word> words) { return std::vector<Word>(words.begin(), words.end()); };
-  for (int k = 2; k <= shape.degree; ++k) last.powers.push_back(from_halves(take(2 * shape.records)));
-  last.high = copied(take(shape.records));
-  last.top = copied(take(shape.records));
-  last.products = copied(take(shape.all_columns()));
+  for (int k = 2; k <= shape.degree; ++k) last.powers.push_back(from_halves(take(2 * shape.slopes())));
+  last.high = copied(take(shape.slopes()));
+  last.top = copied(take(shape.slopes()));
+  last.products = copied(take(shape.all_components()));
 }
 
 Dealer::Dealer(const std::vector<NoiseKey>& keys, SharesShape shape, Truncation truncation)
@@ -124,9 +133,9 @@ std::vector<Word> Dealer::correction(Round t) const {
   for (const DealtStream& stream : streams_) dealt.push_back(stream.round(t));
   const std::size_t others = dealt.size() - 1;  // all but the last party
 
-  std::vector<WideWord> a(shape_.records);
-  std::vector<WideWord> r(shape_.records);
-  std::vector<Word> b(shape_.records);
+  std::vector<WideWord> a(shape_.slopes());
+  std::vector<WideWord> r(shape_.slopes());
+  std::vector<Word> b(shape_.slopes());
   for (const DealtWords& own : dealt) {
     add_words(own.arguments, a);
     add_words(own.truncation, r);
@@ -158,10 +167,10 @@ std::vector<Word> Dealer::correction(Round t) const {
   }
   append_less(std::move(high), &DealtWords::high);
   append_less(std::move(top), &DealtWords::top);
-  std::vector<Word> products(shape_.all_columns());
+  std::vector<Word> products(shape_.all_components());
   for (std::size_t k = 0; k < streams_.size(); ++k) {
-    add_transposed_product(row_masks_[k], b,
-                           std::span<Word>(products).subspan(shape_.first_column(k), shape_.columns[k]));
+    add_products_of_outputs(row_masks_[k], b, shape_.outputs,
+                            std::span<Word>(products).subspan(shape_.first_component(k), shape_.components(k)));
   }
   append_less(std::move(products), &DealtWords::products);
   return correction;

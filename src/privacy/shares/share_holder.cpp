@@ -29,6 +29,13 @@ double SharesTerms::argument_scale() const {
   return scale;
 }
 
+// ‖w_c‖² = ‖Σ_(e ≠ c) w_e‖² <= (C − 1) Σ_(e ≠ c) ‖w_e‖², so C ‖w_c‖² <= (C − 1) Σ_e ‖w_e‖².
+double SharesTerms::ball_of_all(std::size_t k) const {
+  if (shape.outputs == 1) return balls[k];
+  const auto outputs = static_cast<double>(shape.outputs);
+  return balls[k] * std::sqrt(outputs / (outputs - 1));
+}
+
 std::int64_t SharesTerms::most_argument(std::size_t k) const {
   const double own = row_bounds[k] * balls[k] + (residual && k == labels_at ? label_bound : 0);
   return static_cast<std::int64_t>(std::floor(own / argument_scale() * static_cast<double>(SlopePolynomial::one)));
@@ -40,7 +47,12 @@ std::int64_t SharesTerms::most_slope() const {
   std::int64_t largest = std::max(std::abs(least), std::abs(most));
   if (residual) return largest;
   const std::int64_t one = std::int64_t{1} << fraction_bits;
-  return std::max({largest, std::abs(least - one), std::abs(most - one)});
+  const std::int64_t own = std::max(std::abs(least - one), std::abs(most - one));
+  if (shape.outputs == 1) return std::max(largest, own);
+  const auto others = static_cast<double>(shape.outputs - 1);
+  const double squares = others * static_cast<double>(largest) * static_cast<double>(largest) +
+                         static_cast<double>(own) * static_cast<double>(own);
+  return static_cast<std::int64_t>(std::ceil(std::sqrt(squares) * (1 + 0x1p-48)));
 }
 
 SharedSumTerms SharesTerms::sum_terms(bool noisy) const {
@@ -114,13 +126,17 @@ Masked ShareHolder::masked_arguments(View w) {
   const bool subtracts = terms_.residual && k_ == terms_.labels_at;
   const double units = static_cast<double>(SlopePolynomial::one) / terms_.argument_scale();
   const auto limit = static_cast<double>(terms_.most_argument(k_));
-  arguments_.resize(terms_.shape.records);
-  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+  const std::size_t n = terms_.shape.records;
+  const std::size_t columns = terms_.shape.columns[k_];
+  arguments_.resize(terms_.shape.slopes());
+  for (std::size_t at = 0; at < arguments_.size(); ++at) {
+    const std::size_t i = at % n;
+    const View of_output = w.subspan(at / n * columns, columns);
     double score = 0;
-    for (std::size_t j = 0; j < w.size(); ++j) score += numbers[i * w.size() + j] * w[j];
+    for (std::size_t j = 0; j < columns; ++j) score += numbers[i * columns + j] * of_output[j];
     if (subtracts) score -= labels[i];
     const double argument = std::clamp(std::nearbyint(score * units), -limit, limit);
-    arguments_[i] = static_cast<WideWord>(SignedWide{static_cast<std::int64_t>(argument)});
+    arguments_[at] = static_cast<WideWord>(SignedWide{static_cast<std::int64_t>(argument)});
   }
   subtract_words(dealt_.arguments, std::span<WideWord>(arguments_));
   return make_share(halves_of(arguments_));
@@ -147,15 +163,21 @@ Masked ShareHolder::masked_factors(std::span<const std::vector<Word>> of_others)
   for (std::size_t i = 0; i < c.size(); ++i) {
     factors_[i] = truncation.share(c[i], dealt_.high[i], dealt_.top[i], is_first());
   }
-  if (!terms_.residual && k_ == terms_.labels_at) {
-    const Vector& labels = open(labels_);
-    const double units = std::ldexp(1.0, terms_.fraction_bits);
-    for (std::size_t i = 0; i < factors_.size(); ++i) {
-      factors_[i] -= static_cast<Word>(static_cast<std::int64_t>(std::nearbyint(labels[i] * units)));
-    }
-  }
+  if (!terms_.residual && k_ == terms_.labels_at) subtract_labels();
   subtract_words(dealt_.factors, std::span<Word>(factors_));
   return make_share(factors_);
+}
+
+void ShareHolder::subtract_labels() {
+  const Vector& labels = open(labels_);
+  const Word one = Word{1} << terms_.fraction_bits;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (terms_.shape.outputs > 1) {
+      factors_[static_cast<std::size_t>(labels[i]) * labels.size() + i] -= one;
+    } else if (labels[i] > 0) {
+      factors_[i] -= one;
+    }
+  }
 }
 
 void ShareHolder::take_factors(std::span<const std::vector<Word>> of_others) {
@@ -170,12 +192,11 @@ void ShareHolder::take_factors(std::span<const std::vector<Word>> of_others) {
 // others have shares of E'b and A'b.
 Masked ShareHolder::gradient_share(std::size_t of, SharedGaussian& noise, const ReleaseAddress& address, double price,
                                    const NoiseKey& key) const {
-  const std::size_t columns = terms_.shape.columns[of];
-  const std::size_t place = terms_.shape.first_column(of);
-  const auto products = std::span<const Word>(dealt_.products).subspan(place, columns);
+  const SharesShape& shape = terms_.shape;
+  const auto products = std::span<const Word>(dealt_.products).subspan(shape.first_component(of), shape.components(of));
   std::vector<Word> share(products.begin(), products.end());
-  add_transposed_product(masked_rows_[of], dealt_.factors, share);
-  if (of == k_) add_transposed_product(open(rows_).words, factors_, share);
+  add_products_of_outputs(masked_rows_[of], dealt_.factors, shape.outputs, share);
+  if (of == k_) add_products_of_outputs(open(rows_).words, factors_, shape.outputs, share);
   noise.add_noise(address, price, key, share);
   return make_share(std::move(share));
 }
@@ -183,12 +204,12 @@ Masked ShareHolder::gradient_share(std::size_t of, SharedGaussian& noise, const 
 Masked NoisyDealer::deal(Round t, SharedGaussian& noise, const ReleaseAddress& address, double price,
                          const NoiseKey& key) const {
   std::vector<Word> words = dealer_.correction(t);
-  const std::size_t all = terms_.shape.all_columns();
-  const std::span<Word> products = std::span<Word>(words).last(all);
-  for (std::size_t k = 0; k < terms_.shape.parties(); ++k) {
+  const SharesShape& shape = terms_.shape;
+  const std::span<Word> products = std::span<Word>(words).last(shape.all_components());
+  for (std::size_t k = 0; k < shape.parties(); ++k) {
     ReleaseAddress own = address;
     own.index = static_cast<std::uint32_t>(k);
-    noise.add_noise(own, price, key, products.subspan(terms_.shape.first_column(k), terms_.shape.columns[k]));
+    noise.add_noise(own, price, key, products.subspan(shape.first_component(k), shape.components(k)));
   }
   return make_share(std::move(words));
 }

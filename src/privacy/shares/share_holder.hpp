@@ -27,8 +27,9 @@ struct SharesTerms {
   std::size_t contributors = 0;
   int fraction_bits = 20;          ///< f: fractional bits of columns, and of slopes
   std::vector<double> row_bounds;  ///< R_k, of each party's rows in L2
-  std::vector<double> balls;       ///< B_k, of each party's part of the model in L2
-  /// Whether labels enter the argument of the slope, P((Σ z_k − y)/T); else they are subtracted, P(Σ z_k/T) − y.
+  std::vector<double> balls;       ///< B_k, of each party's part of each output's model in L2
+  /// Whether labels enter the argument of the slope, P((Σ z_k − y)/T); else they are subtracted, P(Σ z_k/T) − y. With
+  /// several outputs a label is a class, and 1 is subtracted from the slope of its output.
   bool residual = false;
   double label_bound = 1;     ///< Y: labels are clipped to [−Y, Y]
   std::size_t labels_at = 0;  ///< the party with the labels, from 0
@@ -38,7 +39,10 @@ struct SharesTerms {
   [[nodiscard]] double argument_scale() const;
   /// The largest argument that party k adds, as an integer: the sum over all parties is at most SlopePolynomial::one.
   [[nodiscard]] std::int64_t most_argument(std::size_t k) const;
-  /// S: the largest slope of a record as an integer, with the last place that truncation may add.
+  /// The bound on all rows of party k's part of the model together: of rows whose sum is 0 it bounds each by B_k.
+  [[nodiscard]] double ball_of_all(std::size_t k) const;
+  /// S: the largest slope of a record as an integer, with the last place that truncation may add; of several outputs
+  /// the largest L2 norm of its slopes, one of which has a label of 1.
   [[nodiscard]] std::int64_t most_slope() const;
   /// The terms of the sums.
   [[nodiscard]] SharedSumTerms sum_terms(bool noisy) const;
@@ -50,7 +54,8 @@ class ShareHolder : private Release {
   ShareHolder(const SharesTerms& terms, std::size_t k, const NoiseKey& key);
 
   /// Takes the party's columns, n × d_k, row after row, and its labels if it has them (else an empty vector). Labels
-  /// are 0 or 1 where they are subtracted. `records_of_person` is as `shared_rows` has it.
+  /// are 0 or 1 where they are subtracted, or with several outputs classes 0, …, C − 1. `records_of_person` is as
+  /// `shared_rows` has it.
   void hold(const Secret<Vector>& rows, const Secret<Vector>& labels,
             std::span<const std::size_t> records_of_person = {});
   /// Number of rows and labels that were out of bounds.
@@ -63,7 +68,7 @@ class ShareHolder : private Release {
 
   /// Begins a round, with the dealer's correction if this is the last party.
   void begin(Round t, std::span<const Word> correction);
-  /// This party's share of u − a, for w its part of the model.
+  /// This party's share of u − a, for w its part of the model: a row of weights for each output.
   [[nodiscard]] Masked masked_arguments(View w);
   /// The share of y + r, from the shares of u − a of all other parties.
   [[nodiscard]] Masked masked_slopes(std::span<const std::vector<Word>> of_others);
@@ -77,6 +82,7 @@ class ShareHolder : private Release {
 
  private:
   [[nodiscard]] bool is_first() const { return k_ == 0; }
+  void subtract_labels();
 
   const SharesTerms& terms_;
   std::size_t k_;

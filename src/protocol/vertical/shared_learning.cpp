@@ -25,6 +25,23 @@ std::vector<std::size_t> records_by_row(const VerticalStream& stream) {
   return of_rows;
 }
 
+/// Takes the mean over outputs off each column of rows of weights, one row for each output.
+void centre(Vector& w, std::size_t outputs) {
+  const std::size_t columns = w.size() / outputs;
+  for (std::size_t j = 0; j < columns; ++j) {
+    double mean = 0;
+    for (std::size_t c = 0; c < outputs; ++c) mean += w[c * columns + j] / static_cast<double>(outputs);
+    for (std::size_t c = 0; c < outputs; ++c) w[c * columns + j] -= mean;
+  }
+}
+
+/// A label as parties share it: 0 or 1 of two classes, the number of one of several, else the number itself.
+double label_of(const TargetLoss& loss, double target) {
+  if (!loss.classifies()) return target;
+  if (loss.outputs() == 1) return target > 0 ? 1 : 0;
+  return std::isnan(target) ? 0 : target;  // of a row without a record
+}
+
 }  // namespace
 
 std::vector<SharedData> shared_data(VerticalStream& stream, std::size_t first, const std::vector<std::size_t>& columns,
@@ -52,12 +69,18 @@ std::vector<SharedData> shared_data(VerticalStream& stream, std::size_t first, c
       data[k].labels.update(
           [&](Vector& all, const Vector& targets) {
             for (std::size_t i = 0; i < count; ++i) {
-              all.push_back(loss.classifies() ? (targets[i] > 0 ? 1.0 : 0.0) : targets[i]);
+              all.push_back(label_of(loss, targets[i]));
             }
           },
           stream.targets());
     }
   }
+}
+
+Vector sum_of_scores(std::size_t parties, std::size_t outputs) {
+  Vector parameters((parties * outputs + 1) * outputs);
+  for (std::size_t input = 0; input < parties * outputs; ++input) parameters[input * outputs + input % outputs] = 1;
+  return parameters;
 }
 
 SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accounts& accounts,
@@ -75,15 +98,14 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
       terms_(terms),
       loss_(loss),
       steps_(steps),
-      sum_of_scores_(parties() + 1, 1.0),
+      sum_of_scores_(sum_of_scores(parties(), terms.shape.outputs)),
       tallies_(root.aggregates() ? 1 : 0),
       rounds_played_(root.aggregates() ? 1 : 0) {
-  sum_of_scores_.back() = 0;
   for (std::size_t local = 0; local < root.count(); ++local) {
     const Client client = root.first() + static_cast<Client>(local);
     if (client == 0) continue;
     const auto k = static_cast<std::size_t>(client - 1);
-    const Released<Vector> zeros = declare_public(Vector(terms.shape.columns[k]));
+    const Released<Vector> zeros = declare_public(Vector(terms.shape.components(k)));
     parties_.push_back({client, local, ShareHolder(terms, k, share_keys_.dealing(client)), zeros, zeros, zeros});
     const SharedData& own = data[parties_.size() - 1];
     parties_.back().holder.hold(own.rows, own.labels, own.records_of_person);
@@ -144,16 +166,16 @@ void SharedLearning::send_rows() {
 
 // docs/methods/shares.md, "A round".
 void SharedLearning::play_round() {
-  const std::size_t n = terms_.shape.records;
+  const std::size_t slopes = terms_.shape.slopes();
   const std::vector<Word> correction = deal();
   for (Party& party : parties_) party.holder.begin(done_, correction);
 
-  const auto e = open_among_all(Step::arguments, 2 * n,
+  const auto e = open_among_all(Step::arguments, 2 * slopes,
                                 [](Party& party) { return party.holder.masked_arguments(party.w.value()); });
-  const auto c = open_among_all(Step::slopes, 2 * n, [&](Party& party) {
+  const auto c = open_among_all(Step::slopes, 2 * slopes, [&](Party& party) {
     return party.holder.masked_slopes(e[static_cast<std::size_t>(&party - parties_.data())]);
   });
-  const auto f = open_among_all(Step::factors, n, [&](Party& party) {
+  const auto f = open_among_all(Step::factors, slopes, [&](Party& party) {
     return party.holder.masked_factors(c[static_cast<std::size_t>(&party - parties_.data())]);
   });
   for (std::size_t i = 0; i < parties_.size(); ++i) parties_[i].holder.take_factors(f[i]);
@@ -218,7 +240,7 @@ void SharedLearning::open_gradients() {
         continue;
       }
       sent.push_back({party.client, owner, share_keys_.hide(share, party.client, owner, done_, number)});
-      expected.push_back({owner, party.client, terms_.shape.columns[party.k()]});
+      expected.push_back({owner, party.client, terms_.shape.components(party.k())});
     }
   }
   std::vector<std::vector<Word>> received = peers_.exchange(sent, expected);
@@ -232,7 +254,7 @@ void SharedLearning::open_gradients() {
 }
 
 Released<Vector> SharedLearning::opened_gradient(const Party& party, OfOthers shares) const {
-  std::vector<Word> total(terms_.shape.columns[party.k()]);
+  std::vector<Word> total(terms_.shape.components(party.k()));
   for (const std::vector<Word>& share : shares) add_words(share, std::span<Word>(total));
   return mechanism_.open(total);
 }
@@ -244,12 +266,12 @@ void SharedLearning::step(Party& party, const Released<Vector>& gradient) {
       },
       gradient);
   party.w.update(
-      [eta = steps_.step, ball = terms_.balls[party.k()]](Vector& w, const Vector& v) {
+      [eta = steps_.step, outputs = terms_.shape.outputs, ball = terms_.ball_of_all(party.k())](Vector& w,
+                                                                                                const Vector& v) {
+        axpy(-eta, v, w);
+        if (outputs > 1) centre(w, outputs);
         double squares = 0;
-        for (std::size_t j = 0; j < w.size(); ++j) {
-          w[j] -= eta * v[j];
-          squares += w[j] * w[j];
-        }
+        for (const double each : w) squares += each * each;
         const double norm = std::sqrt(squares);
         if (norm <= ball) return;
         for (double& each : w) each *= ball / norm;
@@ -307,19 +329,23 @@ Score SharedLearning::predict(VerticalStream& held_out, const std::function<void
   Score total;
   Released<Vector> targets = declare_public(Vector());
   Secret<Vector> scores;
+  const std::size_t outputs = terms_.shape.outputs;
   const auto scores_of = [&](std::size_t hosted) -> const Secret<Vector>& {
     const Party& party = parties_[hosted];
     const Vector w = final_model(party);
+    const std::size_t columns = terms_.shape.columns[party.k()];
     const bool intercept = party.k() == terms_.labels_at;
-    const std::size_t width = w.size() - (intercept ? 1 : 0);
+    const std::size_t width = columns - (intercept ? 1 : 0);
     const double bound = terms_.row_bounds[party.k()];
     scores.update(
         [&](Vector& z, const Vector& inputs) {
-          z.assign(held_out.learning(), intercept ? w.back() : 0.0);
-          for (std::size_t i = 0; i < z.size(); ++i) {
-            const View row = View(inputs).subspan(i * width, width);
+          z.resize(held_out.learning() * outputs);
+          for (std::size_t at = 0; at < z.size(); ++at) {
+            const View row = View(inputs).subspan(at / outputs * width, width);
+            const View of_output = View(w).subspan(at % outputs * columns, columns);
             const double length = std::sqrt(dot(row, row) + 1);
-            z[i] = (z[i] + dot(row, View(w).first(width))) * std::min(1.0, bound / length);
+            const double whole = (intercept ? of_output.back() : 0.0) + dot(row, of_output.first(width));
+            z[at] = whole * std::min(1.0, bound / length);
           }
         },
         held_out.inputs(hosted));
@@ -330,14 +356,14 @@ Score SharedLearning::predict(VerticalStream& held_out, const std::function<void
     for (std::size_t i = 0; i < held_out.learning(); ++i) {
       const View truth = View(targets.value()).subspan(i, 1);
       if (is_left_out(truth)) continue;
-      Vector z(1);
-      for (const Vector& of_party : received) z[0] += of_party[i];
+      Vector z(outputs);
+      for (const Vector& of_party : received) axpy(1, View(of_party).subspan(i * outputs, outputs), z);
       total += score_of_record(loss_.value(z, truth), loss_.classifies() && loss_.correct(z, truth));
       look(z, truth);
     }
   };
   const std::unique_ptr<Quantiser> exact = quantiser_table().make("float64");
-  send_held_out(evaluation_, held_out, {std::vector<std::size_t>(parties(), 1), *exact, scores_of, take});
+  send_held_out(evaluation_, held_out, {std::vector<std::size_t>(parties(), outputs), *exact, scores_of, take});
   return total;
 }
 

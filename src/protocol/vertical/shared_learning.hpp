@@ -10,6 +10,9 @@
 ///   each sends party k its share of X_k'f + (E_k + A_k)'b with noise, for every k ≠ its own;
 ///   party k opens ĝ_k = (X_k's + noise)/n, and steps: v_k ← m v_k + ĝ_k, w_k ← proj(w_k − η v_k), ‖w_k‖ <= B_k.
 ///
+/// With C outputs, one for each class, u, s and w_k have a row for each. The columns of w_k have a mean of 0 over
+/// outputs after each step, and its norm is at most B_k √(C/(C − 1)), so that each row's is at most B_k.
+///
 /// The dealer adds its noise to the correction. What is learned is the mean of w_k over the second half of the rounds.
 /// Where a party's budget has ended, nobody learns any more.
 #pragma once
@@ -55,6 +58,9 @@ struct SharedData {
                                                   const std::vector<std::size_t>& columns, std::size_t labels_at,
                                                   const TargetLoss& loss);
 
+/// The parameters of a dense layer that adds the parties' scores, output by output: weights, then biases of 0.
+[[nodiscard]] Vector sum_of_scores(std::size_t parties, std::size_t outputs);
+
 /// Learning on shares on one rank. As a RoundView it shows one client on rank 0, the constant sum of the parties'
 /// scores, and none elsewhere. Construct, then call run() once.
 class SharedLearning final : public CentralRounds {
@@ -74,8 +80,8 @@ class SharedLearning final : public CentralRounds {
   /// **Collective.**
   [[nodiscard]] Score predict(VerticalStream& held_out, const std::function<void(View outputs, View targets)>& look);
 
-  /// The model of each party on this rank, by client: weights of its columns, then, at the party with the labels, the
-  /// intercept.
+  /// The model of each party on this rank, by client: for each output weights of its columns, then, at the party with
+  /// the labels, the intercept.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> parts() const;
   /// Number of rows and labels out of bounds, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> clipped() const;

@@ -16,10 +16,12 @@ std::vector<NoiseKey> keys_of(std::uint64_t seed) {
   return keys;
 }
 
-class Dealing : public testing::TestWithParam<int> {};
+/// The degree of the polynomial, and the number of outputs.
+class Dealing : public testing::TestWithParam<std::tuple<int, std::size_t>> {};
 
 TEST_P(Dealing, AddsUp) {
-  const SharesShape shape = shape_of(GetParam());
+  SharesShape shape = shape_of(std::get<0>(GetParam()));
+  shape.outputs = std::get<1>(GetParam());
   const std::vector<NoiseKey> keys = keys_of(1);
   const Truncation truncation(100);
   const Dealer dealer(keys, shape, truncation);
@@ -34,7 +36,7 @@ TEST_P(Dealing, AddsUp) {
     EXPECT_EQ(correction.size(), shape.correction());
     EXPECT_TRUE(dealt[2].powers.empty());
     correct(correction, shape, dealt[2]);
-    for (std::size_t i = 0; i < shape.records; ++i) {
+    for (std::size_t i = 0; i < shape.slopes(); ++i) {
       const auto sum_of = [&](auto member) {
         auto sum = (dealt[0].*member)[i];
         sum += (dealt[1].*member)[i];
@@ -52,19 +54,24 @@ TEST_P(Dealing, AddsUp) {
       EXPECT_EQ(sum_of(&DealtWords::high), truncation.high(r));
       EXPECT_EQ(sum_of(&DealtWords::top), Truncation::top(r));
     }
-    std::vector<Word> b(shape.records);
+    std::vector<Word> b(shape.slopes());
     for (const DealtWords& own : dealt) add_words(own.factors, std::span<Word>(b));
     for (std::size_t k = 0; k < 3; ++k) {
-      std::vector<Word> product(shape.columns[k]);
-      add_transposed_product(streams[k].row_masks(shape.columns[k]), b, product);
-      for (std::size_t j = 0; j < product.size(); ++j) {
-        const std::size_t place = shape.first_column(k) + j;
-        EXPECT_EQ(dealt[0].products[place] + dealt[1].products[place] + dealt[2].products[place], product[j]);
+      const std::vector<Word> masks = streams[k].row_masks(shape.columns[k]);
+      for (std::size_t at = 0; at < shape.components(k); ++at) {
+        const std::size_t c = at / shape.columns[k];
+        const std::size_t j = at % shape.columns[k];
+        Word product = 0;
+        for (std::size_t i = 0; i < shape.records; ++i) {
+          product += masks[i * shape.columns[k] + j] * b[c * shape.records + i];
+        }
+        const std::size_t place = shape.first_component(k) + at;
+        EXPECT_EQ(dealt[0].products[place] + dealt[1].products[place] + dealt[2].products[place], product);
       }
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Degrees, Dealing, testing::Values(1, 2, 7));
+INSTANTIATE_TEST_SUITE_P(Degrees, Dealing, testing::Combine(testing::Values(1, 2, 7), testing::Values(1U, 3U)));
 
 TEST(Dealing, WordsDifferByRoundAndKind) {
   const DealtStream stream(NoiseKey::from_seed(1, 0), shape_of(7), false);

@@ -116,6 +116,29 @@ TEST_P(SharedSensitivity, IsThatOfTheWorstRecord) {
   EXPECT_GT(worst.unbounded, claimed);
 }
 
+/// Slopes of several classes, each at any argument: no vector is longer than is claimed, and the worst one nearly is.
+TEST(SharedSensitivityOfClasses, IsThatOfTheWorstScores) {
+  for (const std::size_t classes : {2, 3, 7}) {
+    SharesTerms terms = terms_of(false);
+    terms.shape.outputs = classes;
+    const double one = std::ldexp(1.0, terms.fraction_bits);
+    double others = 0;  // largest of a class that is not the record's
+    double own = 0;     // largest of the record's class
+    for (std::int64_t u = -SlopePolynomial::one; u <= SlopePolynomial::one; ++u) {
+      for (const double rounded : {0.0, 1.0}) {
+        const double slope = static_cast<double>(terms.slope->at(u)) + rounded;
+        others = std::max(others, std::abs(slope));
+        own = std::max(own, std::abs(slope - one));
+      }
+    }
+    const double worst = std::sqrt(static_cast<double>(classes - 1) * others * others + own * own);
+    const auto claimed = static_cast<double>(terms.most_slope());
+    EXPECT_LE(worst, claimed);
+    EXPECT_GE(worst, claimed - 2);
+    EXPECT_GT(claimed, std::max(others, own) * std::sqrt(static_cast<double>(classes) - 0.1));
+  }
+}
+
 /// The largest value of the polynomial is beyond that of the loss: a sensitivity by the loss alone would be too small.
 TEST(SharedArguments, CountTheErrorOfThePolynomial) {
   const SharesTerms terms = terms_of(true);

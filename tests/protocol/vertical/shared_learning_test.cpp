@@ -22,6 +22,7 @@ struct Case {
   bool residual = false;
   bool noisy = false;
   std::uint64_t table = 1;
+  std::size_t outputs = 1;
   bool by_persons = false;  ///< persons with three rows each, of which one, two or three have a record
 };
 
@@ -38,12 +39,12 @@ std::vector<std::size_t> records_of_person(const Case& c) {
 
 SharesTerms terms_of(const Case& c) {
   SharesTerms terms;
-  terms.shape = {c.records, {3, 2, 4}, c.residual ? 1 : 7};
+  terms.shape = {c.records, {3, 2, 4}, c.residual ? 1 : 7, c.outputs};
   terms.contributors = c.by_persons ? c.records / places : c.records;
   terms.row_bounds = {1.5, 1.25, 1.75};
   terms.balls = {1, 1, 1.5};
   terms.residual = c.residual;
-  terms.label_bound = c.residual ? 2 : 1;
+  terms.label_bound = c.residual || c.outputs > 1 ? 2 : 1;
   terms.labels_at = 1;
   const double scale = terms.argument_scale();
   const auto slope = [scale, residual = c.residual](double u) {
@@ -69,7 +70,9 @@ Vector labels_of(const Case& c, std::size_t k) {
   const Vector x = rows_of(c, 0);
   Vector labels;
   for (std::size_t i = 0; i < c.records; ++i) {
-    labels.push_back(c.residual ? x[3 * i] : (x[3 * i] + 0.5 * x[3 * i + 1] > 0 ? 1 : 0));
+    const double score = x[3 * i] + 0.5 * x[3 * i + 1];
+    const double own = c.outputs > 1 ? (score > 0.5 ? 2 : score > -0.5 ? 1 : 0) : score > 0 ? 1 : 0;
+    labels.push_back(c.residual ? x[3 * i] : own);
   }
   return labels;
 }
@@ -142,7 +145,7 @@ Outcome play(const Case& c, const Layout& layout = one_rank_each()) {
   const ReleaseSettings settings{.price = PriceRange::of(price),
                                  .clip = 3,
                                  .batch = c.records,
-                                 .dimension = terms.shape.all_columns(),
+                                 .dimension = terms.shape.all_components(),
                                  .rounds = c.rounds,
                                  .run_id = "shares test"};
   SharedGaussian mechanism(settings, terms.sum_terms(c.noisy));
@@ -161,7 +164,7 @@ Outcome play(const Case& c, const Layout& layout = one_rank_each()) {
   Root evaluation(world(), layout);
   WatchedPeers peers(world(), layout);
   const ShareKeys pairs = share_keys(keys, first, data);
-  const auto loss = make_target_loss(c.residual ? "squared" : "logistic", 1, 1);
+  const auto loss = make_target_loss(c.residual ? "squared" : c.outputs > 1 ? "softmax" : "logistic", c.outputs, 1);
   SharedLearning protocol(
       root, evaluation, peers, accounts, mechanism, [](Round) { return price; }, keys, pairs, terms, data, *loss,
       steps_of(c));
@@ -179,8 +182,8 @@ Outcome play(const Case& c, const Layout& layout = one_rank_each()) {
     for (std::size_t from = 0; from < of_rank.size();) {
       const auto k = static_cast<std::size_t>(of_rank[from] - 1);
       const auto begin = of_rank.begin() + static_cast<std::ptrdiff_t>(from + 1);
-      outcome.models[k].assign(begin, begin + static_cast<std::ptrdiff_t>(terms.shape.columns[k]));
-      from += 1 + terms.shape.columns[k];
+      outcome.models[k].assign(begin, begin + static_cast<std::ptrdiff_t>(terms.shape.components(k)));
+      from += 1 + terms.shape.components(k);
     }
   }
   if (world().size() > 1) return outcome;
@@ -212,38 +215,48 @@ std::vector<Vector> plain_loop(const Case& c) {
   const Vector y = labels_of(c, terms.labels_at);
   const SharedSteps steps = steps_of(c);
   std::vector<Vector> w;
-  for (const std::size_t d : terms.shape.columns) w.emplace_back(d);
+  for (std::size_t k = 0; k < parties; ++k) w.emplace_back(terms.shape.components(k));
   std::vector<Vector> v = w;
   std::vector<Vector> mean = w;
   for (Round t = 0; t < c.rounds; ++t) {
     std::vector<Vector> g;
-    for (const std::size_t d : terms.shape.columns) g.emplace_back(d);
-    for (std::size_t i = 0; i < c.records; ++i) {
+    for (std::size_t k = 0; k < parties; ++k) g.emplace_back(terms.shape.components(k));
+    for (std::size_t at = 0; at < c.outputs * c.records; ++at) {
+      const std::size_t i = at / c.outputs;
+      const std::size_t output = at % c.outputs;
       std::int64_t argument = 0;
       for (std::size_t k = 0; k < parties; ++k) {
         const std::size_t d = terms.shape.columns[k];
         double score = 0;
-        for (std::size_t j = 0; j < d; ++j) score += x[k][i * d + j] * w[k][j];
+        for (std::size_t j = 0; j < d; ++j) score += x[k][i * d + j] * w[k][output * d + j];
         if (c.residual && k == terms.labels_at) score -= std::clamp(y[i], -terms.label_bound, terms.label_bound);
         argument += static_cast<std::int64_t>(std::nearbyint(score / terms.argument_scale() * 32768));
       }
       double slope = std::ldexp(static_cast<double>(terms.slope->at(argument)), -terms.fraction_bits);
-      if (!c.residual) slope -= y[i];
+      if (!c.residual) slope -= c.outputs == 1 ? y[i] : y[i] == static_cast<double>(output) ? 1 : 0;
       if (c.by_persons) slope = of_rows[i] == 0 ? 0 : slope / static_cast<double>(of_rows[i]);
       for (std::size_t k = 0; k < parties; ++k) {
         const std::size_t d = terms.shape.columns[k];
-        for (std::size_t j = 0; j < d; ++j)
-          g[k][j] += slope * x[k][i * d + j] / static_cast<double>(terms.contributors);
+        for (std::size_t j = 0; j < d; ++j) {
+          g[k][output * d + j] += slope * x[k][i * d + j] / static_cast<double>(terms.contributors);
+        }
       }
     }
     for (std::size_t k = 0; k < parties; ++k) {
+      const std::size_t d = terms.shape.columns[k];
       double squares = 0;
       for (std::size_t j = 0; j < w[k].size(); ++j) {
         v[k][j] = steps.momentum * v[k][j] + g[k][j];
         w[k][j] -= steps.step * v[k][j];
-        squares += w[k][j] * w[k][j];
       }
-      const double scale = std::min(1.0, terms.balls[k] / std::sqrt(squares));
+      for (std::size_t j = 0; c.outputs > 1 && j < d; ++j) {
+        double centre = 0;
+        for (std::size_t e = 0; e < c.outputs; ++e) centre += w[k][e * d + j] / static_cast<double>(c.outputs);
+        for (std::size_t e = 0; e < c.outputs; ++e) w[k][e * d + j] -= centre;
+      }
+      for (const double each : w[k]) squares += each * each;
+      const double ball = terms.balls[k] * (c.outputs > 1 ? std::sqrt(1.5) : 1);
+      const double scale = std::min(1.0, ball / std::sqrt(squares));
       for (std::size_t j = 0; j < w[k].size(); ++j) {
         w[k][j] *= scale;
         if (t >= steps.first_of_mean()) mean[k][j] += w[k][j] / static_cast<double>(c.rounds - steps.first_of_mean());
@@ -253,11 +266,16 @@ std::vector<Vector> plain_loop(const Case& c) {
   return mean;
 }
 
-/// Whether labels enter the argument, and whether records are grouped by persons.
-class Learning : public testing::TestWithParam<std::tuple<bool, bool>> {};
+enum class Labels { subtracted, in_the_argument, classes };
+
+/// What labels are, and whether records are grouped by persons.
+class Learning : public testing::TestWithParam<std::tuple<Labels, bool>> {};
 
 TEST_P(Learning, IsThePlainLoopToThePrecisionOfTheFixedPoint) {
-  const Case c{.residual = std::get<0>(GetParam()), .by_persons = std::get<1>(GetParam())};
+  const auto [labels, by_persons] = GetParam();
+  const Case c{.residual = labels == Labels::in_the_argument,
+               .outputs = labels == Labels::classes ? 3U : 1U,
+               .by_persons = by_persons};
   const Outcome outcome = play(c);
   const std::vector<Vector> expected = plain_loop(c);
   double largest = 0;
@@ -270,7 +288,27 @@ TEST_P(Learning, IsThePlainLoopToThePrecisionOfTheFixedPoint) {
   }
   EXPECT_GT(largest, 0.3);
 }
-INSTANTIATE_TEST_SUITE_P(Losses, Learning, testing::Combine(testing::Bool(), testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(Losses, Learning,
+                         testing::Combine(testing::Values(Labels::subtracted, Labels::in_the_argument, Labels::classes),
+                                          testing::Bool()));
+
+/// Rows of the model of several outputs are each within the ball, and add up to 0.
+TEST(SharedLearning, CentresClasses) {
+  const Case c{.rounds = 24, .outputs = 3};
+  const SharesTerms terms = terms_of(c);
+  const Outcome outcome = play(c);
+  for (std::size_t k = 0; k < parties; ++k) {
+    const std::size_t d = terms.shape.columns[k];
+    for (std::size_t j = 0; j < d; ++j) {
+      EXPECT_NEAR(outcome.models[k][j] + outcome.models[k][d + j] + outcome.models[k][2 * d + j], 0, 1e-12);
+    }
+    for (std::size_t e = 0; e < 3; ++e) {
+      double squares = 0;
+      for (std::size_t j = 0; j < d; ++j) squares += outcome.models[k][e * d + j] * outcome.models[k][e * d + j];
+      EXPECT_LE(std::sqrt(squares), terms.balls[k] * (1 + 1e-12));
+    }
+  }
+}
 
 /// The same bits wherever clients are, with noise.
 TEST(SharedLearning, HasTheSameBitsInAnyLayout) {
