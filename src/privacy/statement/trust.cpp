@@ -151,7 +151,7 @@ std::string of_shares(const VerticalTrust& vertical, PrivacyUnit unit, bool keys
       text += fmt::format(
           "; against {} parties that pool what they know a {} pays at most mu = {} (epsilon = {} "
           "with delta = {})",
-          each.clients, name_of(unit), upper(each.record.mu.value_or(infinity)), upper(each.record.epsilon),
+          each.clients, summand_of(unit), upper(each.record.mu.value_or(infinity)), upper(each.record.epsilon),
           upper(each.record.delta));
     }
     text += ". ";
