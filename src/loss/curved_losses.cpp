@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/numerics/exponential.hpp"
 #include "core/numerics/logarithm.hpp"
@@ -14,8 +13,12 @@ namespace {
 /// ln(1 + e^{−y s}), y ∈ {−1, 1}.
 class Logistic final : public Binary<CurvedLoss> {
  public:
-  Logistic() : Binary("logistic") {}
-  [[nodiscard]] Link link() const override { return Link::logit; }
+  Logistic()
+      : Binary("logistic", {.link = Link::logit,
+                            .most_curvature = 0.25,
+                            .most_slope = 1,
+                            .has_estimand = true,
+                            .likelihood = Likelihood::exact}) {}
   [[nodiscard]] double value_at(double score, double label) const override {
     return value_of(score, label, smaller_power(score, label));
   }
@@ -26,10 +29,6 @@ class Logistic final : public Binary<CurvedLoss> {
     const double small = exponential(-std::abs(score));
     return small / ((1 + small) * (1 + small));
   }
-  [[nodiscard]] double most_curvature() const override { return 0.25; }
-  [[nodiscard]] double most_slope() const override { return 1; }
-  [[nodiscard]] bool has_estimand() const override { return true; }
-  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::exact; }
   /// Works on 32 records at a time in separate loops, which the compiler vectorises. Each record is a long chain of
   /// operations, so the processor needs several in flight.
   void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const override {
@@ -73,22 +72,21 @@ class Logistic final : public Binary<CurvedLoss> {
 /// ½ (s − y)².
 class Squared final : public Member<Squared, Regression<CurvedLoss>> {
  public:
+  Squared()
+      : Member(
+            {.most_curvature = 1, .has_estimand = true, .is_symmetric = true, .likelihood = Likelihood::up_to_scale}) {}
   [[nodiscard]] double value_at(double score, double label) const override {
     return 0.5 * (score - label) * (score - label);
   }
   [[nodiscard]] double slope(double score, double label) const override { return score - label; }
   [[nodiscard]] double curvature(double, double) const override { return 1; }
-  [[nodiscard]] double most_curvature() const override { return 1; }
-  [[nodiscard]] double most_slope() const override { return std::numeric_limits<double>::infinity(); }
-  [[nodiscard]] bool has_estimand() const override { return true; }
-  [[nodiscard]] bool is_symmetric() const override { return true; }
-  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::up_to_scale; }
 };
 
 /// ½ r² for |r| ≤ c, else c |r| − ½ c², with r = s − y (Huber 1964).
 class Huber final : public Member<Huber, Regression<CurvedLoss>> {
  public:
-  explicit Huber(double bend) : bend_(bend) {}
+  explicit Huber(double bend)
+      : Member({.most_curvature = 1, .most_slope = bend, .has_estimand = true, .is_symmetric = true}), bend_(bend) {}
   [[nodiscard]] double value_at(double score, double label) const override {
     const double distance = std::abs(score - label);
     return distance <= bend_ ? 0.5 * distance * distance : bend_ * (distance - 0.5 * bend_);
@@ -99,10 +97,6 @@ class Huber final : public Member<Huber, Regression<CurvedLoss>> {
   [[nodiscard]] double curvature(double score, double label) const override {
     return std::abs(score - label) <= bend_ ? 1 : 0;
   }
-  [[nodiscard]] double most_curvature() const override { return 1; }
-  [[nodiscard]] double most_slope() const override { return bend_; }
-  [[nodiscard]] bool has_estimand() const override { return true; }
-  [[nodiscard]] bool is_symmetric() const override { return true; }
 
  private:
   double bend_;
@@ -112,7 +106,13 @@ class Huber final : public Member<Huber, Regression<CurvedLoss>> {
 /// version of the labels' τ-expectile (Newey and Powell 1987).
 class Expectile final : public Member<Expectile, Regression<CurvedLoss>> {
  public:
-  Expectile(double tau, double bend) : tau_(tau), huber_(bend) {}
+  Expectile(double tau, double bend)
+      : Member({.most_curvature = std::max(tau, 1 - tau),
+                .most_slope = std::max(tau, 1 - tau) * bend,
+                .has_estimand = true,
+                .is_symmetric = tau == 0.5}),
+        tau_(tau),
+        huber_(bend) {}
   [[nodiscard]] double value_at(double score, double label) const override {
     return weight(score, label) * huber_.value_at(score, label);
   }
@@ -122,10 +122,6 @@ class Expectile final : public Member<Expectile, Regression<CurvedLoss>> {
   [[nodiscard]] double curvature(double score, double label) const override {
     return weight(score, label) * huber_.curvature(score, label);
   }
-  [[nodiscard]] double most_curvature() const override { return std::max(tau_, 1 - tau_); }
-  [[nodiscard]] double most_slope() const override { return most_curvature() * huber_.most_slope(); }
-  [[nodiscard]] bool has_estimand() const override { return true; }
-  [[nodiscard]] bool is_symmetric() const override { return tau_ == 0.5; }
 
  private:
   [[nodiscard]] double weight(double score, double label) const { return label < score ? 1 - tau_ : tau_; }

@@ -23,7 +23,7 @@ class Dwd final : public Member<Dwd, Binary<CurvedLoss>> {
  public:
   /// ε = half_width > 0, except for Smoothing::none.
   Dwd(double q, Smoothing smoothing, double half_width)
-      : Member("dwd"),
+      : Member("dwd", {.most_slope = 1}),
         q_(q),
         turn_(turn_of(q)),
         smoothing_(smoothing),
@@ -32,7 +32,11 @@ class Dwd final : public Member<Dwd, Binary<CurvedLoss>> {
         width_(2 * half_width),
         end_value_(tail_value(end_)),
         end_curvature_(tail_curvature(end_)),
-        rise_(-std::expm1(-(q + 1) * std::log1p(half_width / turn_))) {}
+        rise_(-std::expm1(-(q + 1) * std::log1p(half_width / turn_))) {
+    // At the end of the bend, or within it where the cubic is steepest before: t (A + B t) peaks at −A/2B.
+    const bool peaks_within = smoothing_ == Smoothing::cubic && linear() < -2 * quadratic();
+    traits_.most_curvature = peaks_within ? linear() * linear() / (-4 * quadratic()) / width_ : end_curvature_;
+  }
 
   /// u₀.
   [[nodiscard]] static double turn_of(double q) { return q / (q + 1); }
@@ -55,13 +59,6 @@ class Dwd final : public Member<Dwd, Binary<CurvedLoss>> {
     // (8): 2a (u − u₀) + b is a line from 0 to the curvature at the end.
     return smoothing_ == Smoothing::paper ? end_curvature_ * t : t * (linear() + quadratic() * t) / width_;
   }
-
-  /// At the end of the bend, or within it where the cubic is steepest before: t (A + B t) peaks at −A/2B.
-  [[nodiscard]] double most_curvature() const override {
-    const bool peaks_within = smoothing_ == Smoothing::cubic && linear() < -2 * quadratic();
-    return peaks_within ? linear() * linear() / (-4 * quadratic()) / width_ : end_curvature_;
-  }
-  [[nodiscard]] double most_slope() const override { return 1; }
 
  private:
   [[nodiscard]] double tail_value(double u) const { return std::pow(turn_ / u, q_) / (q_ + 1); }

@@ -18,8 +18,14 @@ constexpr double usual_hazard = 2;  ///< the largest cumulative hazard of an int
 /// s = 0 both labels are as likely. For y = −1 the loss is u up to the bound M, and a line in s from there on.
 class Hazard final : public Member<Hazard, Binary<CurvedLoss>> {
  public:
-  explicit Hazard(double most) : Member("hazard"), most_(most), bend_(std::log(most / std::numbers::ln2)) {}
-  [[nodiscard]] Link link() const override { return Link::hazard; }
+  explicit Hazard(double most)
+      : Member("hazard", {.link = Link::hazard,
+                          .most_curvature = most,
+                          .most_slope = most,
+                          .has_estimand = true,
+                          .likelihood = Likelihood::exact}),
+        most_(most),
+        bend_(std::log(most / std::numbers::ln2)) {}
   [[nodiscard]] double value_at(double score, double label) const override {
     if (label > 0) {
       // ln u and the first two terms of ln((1 − e^{−u})/u), where u may be 0.
@@ -42,10 +48,6 @@ class Hazard final : public Member<Hazard, Binary<CurvedLoss>> {
     const double small = exponential(-u);
     return u * small * (u - 1 + small) / ((1 - small) * (1 - small));
   }
-  [[nodiscard]] double most_curvature() const override { return most_; }
-  [[nodiscard]] double most_slope() const override { return most_; }
-  [[nodiscard]] bool has_estimand() const override { return true; }
-  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::exact; }
 
  private:
   static constexpr double small_score = -30;

@@ -12,8 +12,9 @@ namespace starling {
 template <class Base>
 class Binary : public Base {
  public:
-  explicit Binary(const char* name) : name_(name) {}
-  [[nodiscard]] bool classifies() const final { return true; }
+  explicit Binary(const char* name, const LossTraits& traits = {}) : Base(traits), name_(name) {
+    this->traits_.classifies = true;
+  }
   [[nodiscard]] double label(double raw) const final {
     if (raw != 1 && raw != -1 && raw != 0) {
       throw_label_fault(raw,
@@ -37,9 +38,8 @@ class Binary : public Base {
 template <class Base>
 class Regression : public Base {
  public:
-  [[nodiscard]] bool classifies() const final { return false; }
+  explicit Regression(const LossTraits& traits = {}) : Base(traits) {}
   [[nodiscard]] double label(double raw) const final { return raw; }
-  [[nodiscard]] bool correct(View, double) const final { return false; }
 };
 
 /// Loss::evaluate of any loss. If `Final` is the loss's own class, the compiler makes no virtual calls.

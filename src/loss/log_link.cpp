@@ -9,19 +9,9 @@ namespace starling {
 
 namespace {
 
-constexpr double usual_most = 100;  ///< the largest mean of a Poisson loss where nobody says one
-constexpr double usual_slope = 10;  ///< the steepest slope of a gamma loss likewise
-
-/// A loss of one score s, the logarithm of the mean e^s of labels that are not negative.
-class LogLink : public CurvedLoss {
- public:
-  [[nodiscard]] bool classifies() const final { return false; }
-  [[nodiscard]] bool correct(View, double) const final { return false; }
-  [[nodiscard]] Link link() const final { return Link::log; }
-  /// A quarter of a factor e, whatever the labels.
-  [[nodiscard]] double unit_of_scores(double) const final { return 0.25; }
-  [[nodiscard]] bool has_estimand() const final { return true; }
-};
+constexpr double usual_most = 100;     ///< the largest mean of a Poisson loss where nobody says one
+constexpr double usual_slope = 10;     ///< the steepest slope of a gamma loss likewise
+constexpr double unit_of_logs = 0.25;  ///< a quarter of a factor e, whatever the labels
 
 /// y ln y, 0 at 0.
 double entropy_term(double y) {
@@ -37,10 +27,20 @@ double gamma_deviance(double mean, double label) {
 }
 
 /// Half of the Poisson deviance, e^s − y s + y ln y − y, up to s = ln M; a line from there on. M is `most`.
-class Poisson final : public Member<Poisson, LogLink> {
+class Poisson final : public Member<Poisson, CurvedLoss> {
  public:
   /// `caps`: whether labels above M count as M; otherwise they are refused.
-  Poisson(double most, bool caps) : most_(most), bend_(std::log(most)), caps_(caps) {}
+  Poisson(double most, bool caps)
+      : Member({.link = Link::log,
+                .unit = unit_of_logs,
+                .deviance = poisson_deviance,
+                .most_curvature = most,
+                .most_slope = most,
+                .has_estimand = true,
+                .likelihood = Likelihood::exact}),
+        most_(most),
+        bend_(std::log(most)),
+        caps_(caps) {}
   [[nodiscard]] double label(double raw) const override {
     if (!(raw >= 0) || !std::isfinite(raw)) {
       throw_label_fault(raw,
@@ -65,13 +65,9 @@ class Poisson final : public Member<Poisson, LogLink> {
   [[nodiscard]] double curvature(double score, double) const override {
     return score < bend_ ? std::min(exponential(score), most_) : 0;
   }
-  [[nodiscard]] double most_curvature() const override { return most_; }
-  [[nodiscard]] double most_slope() const override { return most_; }
   [[nodiscard]] double usual_curvature(double label) const override { return std::clamp(label, 1.0, most_); }
   /// The deviation of counts of this size, or the distance of the label from a mean of 1, whichever is larger.
   [[nodiscard]] std::optional<double> usual_slope(double label) const override { return std::max(1.0, label); }
-  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::exact; }
-  [[nodiscard]] Deviance* deviance() const override { return poisson_deviance; }
 
  private:
   [[nodiscard]] double bounded_mean(double score) const {
@@ -85,9 +81,18 @@ class Poisson final : public Member<Poisson, LogLink> {
 
 /// Half of the gamma deviance, y e^{−s} − 1 − ln(y e^{−s}), while the slope 1 − y e^{−s} is no less than −B; a line
 /// beneath. B is `most`, 1 or more.
-class Gamma final : public Member<Gamma, LogLink> {
+class Gamma final : public Member<Gamma, CurvedLoss> {
  public:
-  explicit Gamma(double most) : most_(most) {}
+  explicit Gamma(double most)
+      : Member({.link = Link::log,
+                .unit = unit_of_logs,
+                .depends_on_label_size = false,
+                .deviance = gamma_deviance,
+                .most_curvature = 1 + most,
+                .most_slope = most,
+                .has_estimand = true,
+                .likelihood = Likelihood::up_to_scale}),
+        most_(most) {}
   [[nodiscard]] double label(double raw) const override {
     if (!(raw > 0) || !std::isfinite(raw)) {
       throw_label_fault(raw,
@@ -109,13 +114,8 @@ class Gamma final : public Member<Gamma, LogLink> {
     const double ratio = label * exponential(-score);
     return ratio <= 1 + most_ ? ratio : 0;
   }
-  [[nodiscard]] double most_curvature() const override { return 1 + most_; }
-  [[nodiscard]] double most_slope() const override { return most_; }
   [[nodiscard]] double usual_curvature(double) const override { return 1; }
   [[nodiscard]] std::optional<double> usual_slope(double) const override { return 1; }
-  [[nodiscard]] bool depends_on_label_size() const override { return false; }
-  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::up_to_scale; }
-  [[nodiscard]] Deviance* deviance() const override { return gamma_deviance; }
 
  private:
   double most_;

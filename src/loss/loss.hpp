@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,27 +42,55 @@ class CurvedLoss;
 /// the label's own mean would gain.
 using Deviance = double(double mean, double label);
 
+/// Whether a loss is the negative log-likelihood of a model of the labels.
+enum class Likelihood {
+  none,        ///< of no model
+  exact,       ///< of a model without further parameters
+  up_to_scale  ///< of a model whose error variance is estimated
+};
+
+/// What a loss says of itself.
+struct LossTraits {
+  std::size_t scores = 1;         ///< number K of scores of a record
+  bool classifies = false;        ///< whether labels are classes, so that a prediction is right or wrong
+  std::optional<Link> link = {};  ///< without a value: none for a loss that classifies, else identity
+  /// Whether ℓ ≥ 0 everywhere. A network that learns by an unbounded loss would lower it for ever.
+  bool bounded_below = true;
+  /// The size of differences between scores that matter. Without a value: 1 for a loss that classifies (a logit), else
+  /// a quarter of the typical size of labels. Steps and noise are measured by it (docs/methods/learning-rule.md).
+  std::optional<double> unit = {};
+  /// Whether the unit or usual_slope depends on the size of labels; never for a loss that classifies.
+  bool depends_on_label_size = true;
+  Deviance* deviance = nullptr;  ///< that half of the loss stands for; null for a loss of no such family
+
+  // Of a loss with a second derivative:
+  double most_curvature = 0;  ///< sup ∂²ℓ/∂s² over all scores: the curvature of a quadratic majoriser
+  double most_slope = std::numeric_limits<double>::infinity();  ///< sup |∂ℓ/∂s| over all scores
+  /// Whether the score of least mean loss is a parameter of the labels' distribution (mean, log-odds, expectile), so
+  /// that `starling infer` can give intervals for the parameter.
+  bool has_estimand = false;
+  bool is_symmetric = false;  ///< whether ℓ depends on |s − y| alone; else noise biases the average of noisy steps
+  Likelihood likelihood = Likelihood::none;
+};
+
 /// A loss ℓ(s, y) of K scores s and a label y, convex in s.
 class Loss {
  public:
+  explicit Loss(const LossTraits& traits) : traits_(traits) {}
   virtual ~Loss() = default;
-  /// Number K of scores of a record.
-  [[nodiscard]] virtual std::size_t scores() const { return 1; }
-  /// Whether labels are classes, so that a prediction is right or wrong.
-  [[nodiscard]] virtual bool classifies() const = 0;
-  [[nodiscard]] virtual Link link() const { return classifies() ? Link::none : Link::identity; }
-  /// Whether ℓ ≥ 0 everywhere. A network that learns by an unbounded loss would lower it for ever.
-  [[nodiscard]] virtual bool bounded_below() const { return true; }
-  /// The size of differences between scores that matter, for labels whose typical size is `label`: 1 of losses that
-  /// classify (a logit), else label/4. Steps and noise are measured by it (docs/methods/learning-rule.md).
-  [[nodiscard]] virtual double unit_of_scores(double label) const { return classifies() ? 1 : label / 4; }
+  [[nodiscard]] std::size_t scores() const { return traits_.scores; }
+  [[nodiscard]] bool classifies() const { return traits_.classifies; }
+  [[nodiscard]] Link link() const { return traits_.link.value_or(classifies() ? Link::none : Link::identity); }
+  [[nodiscard]] bool bounded_below() const { return traits_.bounded_below; }
+  /// The unit for labels whose typical size is `label`.
+  [[nodiscard]] double unit_of_scores(double label) const {
+    return traits_.unit.value_or(classifies() ? 1 : label / 4);
+  }
+  [[nodiscard]] bool depends_on_label_size() const { return traits_.depends_on_label_size && !classifies(); }
+  [[nodiscard]] Deviance* deviance() const { return traits_.deviance; }
   /// |∂ℓ/∂s| of a typical record, for labels whose typical size is `label`; none: that at a score of 0. The clip of
   /// `--tuning` is measured by it.
   [[nodiscard]] virtual std::optional<double> usual_slope(double /*label*/) const { return std::nullopt; }
-  /// Whether unit_of_scores and usual_slope depend on the size of labels.
-  [[nodiscard]] virtual bool depends_on_label_size() const { return !classifies(); }
-  /// The deviance that half of the loss stands for; null for a loss of no such family.
-  [[nodiscard]] virtual Deviance* deviance() const { return nullptr; }
   /// This loss with its second derivative; null for a loss that has none.
   [[nodiscard]] virtual const CurvedLoss* curved() const { return nullptr; }
   /// The loss's own label for a label of the data (a binary loss takes 0 for −1). Throws RecordError, naming the set of
@@ -70,30 +99,21 @@ class Loss {
   [[nodiscard]] virtual double value(View scores, double label) const = 0;
   /// Writes ∂ℓ/∂s into `derivative` (K entries).
   virtual void derivative(View scores, double label, MutableView derivative) const = 0;
-  /// Whether the scores predict the class `label`; only for losses that classify. A tie between `label` and another
-  /// class (a score of 0 for a binary loss) is wrong, so a model of zeros is never right.
-  [[nodiscard]] virtual bool correct(View scores, double label) const = 0;
+  /// Whether the scores predict the class `label`; false for losses that do not classify. A tie between `label` and
+  /// another class (a score of 0 for a binary loss) is wrong, so a model of zeros is never right.
+  [[nodiscard]] virtual bool correct(View /*scores*/, double /*label*/) const { return false; }
   /// Sets the derivatives of a batch and adds losses and correct predictions to `tally`. `scores` and `derivatives`
   /// have K entries for each of `labels`. The result equals calls for each record bit for bit.
   virtual void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const;
-};
 
-/// Whether scores with this link give probabilities of classes.
-[[nodiscard]] bool gives_probabilities(Link link);
-
-/// Whether the score of class k is greater than the score of every other class.
-[[nodiscard]] bool is_highest(View scores, std::size_t k);
-
-/// Whether a loss is the negative log-likelihood of a model of the labels.
-enum class Likelihood {
-  none,        ///< of no model
-  exact,       ///< of a model without further parameters
-  up_to_scale  ///< of a model whose error variance is estimated
+ protected:
+  LossTraits traits_;
 };
 
 /// A loss of one score with a second derivative (almost everywhere), for second-order methods.
 class CurvedLoss : public Loss {
  public:
+  using Loss::Loss;
   [[nodiscard]] const CurvedLoss* curved() const final { return this; }
   /// ℓ(s, y), as `value`.
   [[nodiscard]] virtual double value_at(double score, double label) const = 0;
@@ -105,20 +125,20 @@ class CurvedLoss : public Loss {
   }
   /// ∂²ℓ/∂s² ≥ 0.
   [[nodiscard]] virtual double curvature(double score, double label) const = 0;
-  /// sup ∂²ℓ/∂s² over all scores: the curvature of a quadratic majoriser.
-  [[nodiscard]] virtual double most_curvature() const = 0;
   /// ∂²ℓ/∂s² of a typical record near the minimum, for labels whose typical size is `label`.
   [[nodiscard]] virtual double usual_curvature(double /*label*/) const { return 0.8 * most_curvature(); }
-  /// sup |∂ℓ/∂s| over all scores; infinite if the slope has no bound.
-  [[nodiscard]] virtual double most_slope() const = 0;
-
-  /// Whether the score of least mean loss is a parameter of the labels' distribution (mean, log-odds, expectile), so
-  /// that `starling infer` can give intervals for the parameter.
-  [[nodiscard]] virtual bool has_estimand() const { return false; }
-  /// Whether ℓ depends on |s − y| alone. Otherwise noise biases the average of noisy steps.
-  [[nodiscard]] virtual bool is_symmetric() const { return false; }
-  [[nodiscard]] virtual Likelihood likelihood() const { return Likelihood::none; }
+  [[nodiscard]] double most_curvature() const { return traits_.most_curvature; }
+  [[nodiscard]] double most_slope() const { return traits_.most_slope; }
+  [[nodiscard]] bool has_estimand() const { return traits_.has_estimand; }
+  [[nodiscard]] bool is_symmetric() const { return traits_.is_symmetric; }
+  [[nodiscard]] Likelihood likelihood() const { return traits_.likelihood; }
 };
+
+/// Whether scores with this link give probabilities of classes.
+[[nodiscard]] bool gives_probabilities(Link link);
+
+/// Whether the score of class k is greater than the score of every other class.
+[[nodiscard]] bool is_highest(View scores, std::size_t k);
 
 /// The table of losses.
 [[nodiscard]] const Table<Loss>& loss_table();

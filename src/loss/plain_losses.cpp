@@ -29,8 +29,7 @@ class Absolute final : public Member<Absolute, Regression<Loss>> {
 /// The score s itself, for expert advice: a record's features are the losses of d experts. Labels are not used.
 class Linear final : public Member<Linear, Regression<Loss>> {
  public:
-  [[nodiscard]] Link link() const override { return Link::none; }
-  [[nodiscard]] bool bounded_below() const override { return false; }
+  Linear() : Member({.link = Link::none, .bounded_below = false}) {}
   [[nodiscard]] double value(View scores, double) const override { return scores[0]; }
   void derivative(View, double, MutableView derivative) const override { derivative[0] = 1; }
 };
@@ -38,10 +37,8 @@ class Linear final : public Member<Linear, Regression<Loss>> {
 /// ln Σ_k e^{s_k} − s_y, y ∈ {0, …, K − 1}.
 class Softmax final : public Member<Softmax, Loss> {
  public:
-  explicit Softmax(std::size_t classes) : classes_(classes) {}
-  [[nodiscard]] std::size_t scores() const override { return classes_; }
-  [[nodiscard]] bool classifies() const override { return true; }
-  [[nodiscard]] Link link() const override { return Link::softmax; }
+  explicit Softmax(std::size_t classes)
+      : Member({.scores = classes, .classifies = true, .link = Link::softmax}), classes_(classes) {}
   [[nodiscard]] double label(double raw) const override {
     if (!is_class(raw, classes_)) {
       throw_label_fault(raw,

@@ -17,7 +17,8 @@ double own_label(double label, std::size_t k) {
 
 class OneVsRest final : public Loss {
  public:
-  OneVsRest(const CurvedLoss& loss, std::size_t classes) : loss_(loss), classes_(classes) {
+  OneVsRest(const CurvedLoss& loss, std::size_t classes)
+      : Loss({.scores = classes, .classifies = true}), loss_(loss), classes_(classes) {
     check(loss.classifies(),
           "a loss for any label with {} classes, each against the rest: it tells no classes apart. Choose a --loss of "
           "classes: logistic, dwd.",
@@ -25,8 +26,6 @@ class OneVsRest final : public Loss {
     check(classes >= 2, "{} classes, each against the rest: it takes 2 or more.", classes);
   }
 
-  [[nodiscard]] std::size_t scores() const override { return classes_; }
-  [[nodiscard]] bool classifies() const override { return true; }
   [[nodiscard]] double label(double raw) const override {
     if (!is_class(raw, classes_)) {
       throw_label_fault(raw, fmt::format("is outside the set of {} classes: 0 to {}.", classes_, classes_ - 1));

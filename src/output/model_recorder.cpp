@@ -332,7 +332,7 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round) {
 }
 
 void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size_t k) {
-  const Secret<Score>& now = view.tallies()[k];
+  const Secret<Score>& now = view.played().tallies[k];
   Secret<Score> interval;
   apply([](Score& result, const Score& later, const Score& earlier) { result = since(later, earlier); }, interval, now,
         std::as_const(before_[k]));

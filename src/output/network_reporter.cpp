@@ -158,9 +158,9 @@ Vector NetworkReporter::figures_of(const RoundView& view, std::size_t k) {
   figures[f_mass] = view.masses()[k];
   figures[f_in_flight] = view.mass_in_flight(k);
   figures[f_present] = view.was_present(k) ? 1 : 0;
-  if (view.tallies().empty()) return figures;
-  if (const auto score = policy_.share(view.tallies()[k], SharedFigure::scores_of_reports)) {
-    before_.resize(view.tallies().size());
+  if (view.played().tallies.empty()) return figures;
+  if (const auto score = policy_.share(view.played().tallies[k], SharedFigure::scores_of_reports)) {
+    before_.resize(view.played().tallies.size());
     const Score& now = score->value();
     figures[f_records] = static_cast<double>(now.records - before_[k].records);
     figures[f_loss] = now.loss - before_[k].loss;

@@ -15,15 +15,11 @@ namespace starling {
 class CentralRounds : public RoundView {
  public:
   /// Rounds whose view has so many models on this rank. Keeps a reference.
-  CentralRounds(Root& root, std::size_t models) : root_(root), played_(models), ones_(models, 1.0) {}
+  CentralRounds(Root& root, std::size_t models) : root_(root), ones_(models, 1.0) {}
 
   [[nodiscard]] Round done() const override { return done_; }
   [[nodiscard]] bool stepped(std::size_t) const override { return stepped_; }
   [[nodiscard]] View masses() const override { return ones_; }
-  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight(std::size_t /*k*/) const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
 
  protected:
@@ -44,7 +40,6 @@ class CentralRounds : public RoundView {
   bool stepped_ = false;  ///< on rank 0: whether the last round was a step
   TimeShares shares_;
   Stopwatch watch_{false};
-  std::vector<Secret<double>> played_;
 
  private:
   Vector ones_;

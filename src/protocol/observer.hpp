@@ -19,6 +19,26 @@ struct Arrival {
   Round heard = 0;  ///< clock of the sender when it sent
 };
 
+/// What the clients of a rank have played since the start.
+struct Played {
+  explicit Played(std::size_t clients = 0) : tallies(clients), objectives(clients), rounds(clients) {}
+  std::vector<Secret<Score>> tallies;  ///< progressive scores. Private.
+  /// Σ_t f_u,t(x_u,t) of each client u over the rounds that it has played. f_u,t(x) = (1/m) Σ_i ℓ_i(x) + (λ/2)‖x‖² is
+  /// the objective of the step; the sum of a short batch is divided by m too. (A tally has a penalty per record.)
+  /// Private.
+  std::vector<Secret<double>> objectives;
+  /// The rounds in which each client has taken a step. Public: streams, budgets and attendance decide them.
+  std::vector<RoundSet> rounds;
+};
+
+/// The place of a client in a run.
+enum class Standing {
+  present,   ///< participated in the last round
+  absent,    ///< did not, and may come back
+  departed,  ///< has left for good
+  lost       ///< has neither mass nor model (NaN), and counts in no figure
+};
+
 /// The state of one rank's clients after some rounds.
 class RoundView {
  public:
@@ -26,42 +46,25 @@ class RoundView {
   /// Rounds completed; 0 before the first. Where rounds are not in step: rounds of the fastest client known here. A
   /// rank may skip some.
   [[nodiscard]] virtual Round done() const = 0;
-  /// A copy of the models: d × clients of this rank.
-  [[nodiscard]] virtual Released<Columns> models() const = 0;
-  /// A copy of the models of local clients first, …, first + count − 1, for runs in which a copy of all is too large.
-  [[nodiscard]] virtual Released<Columns> some_models(std::size_t first, std::size_t count) const {
-    return post_process(
-        [&](const Columns& all) {
-          Columns some(all.rows(), count);
-          for (std::size_t k = 0; k < count; ++k) some.set(k, all[first + k]);
-          return some;
-        },
-        models());
-  }
+  /// A copy of the models of local clients first, …, first + count − 1: d × count.
+  [[nodiscard]] virtual Released<Columns> some_models(std::size_t first, std::size_t count) const = 0;
+  /// A copy of the models of all clients of this rank.
+  [[nodiscard]] Released<Columns> models() const { return some_models(0, masses().size()); }
   /// The model of local client k, d numbers. Valid until the next call.
   [[nodiscard]] virtual View model(std::size_t k) const = 0;
   /// Whether the last round changed the path of local client k by a step: its own step, or any if all share one model.
   [[nodiscard]] virtual bool stepped(std::size_t k) const = 0;
   /// Push-sum mass of each client; 1 under plain mixing. Depends on the graph only.
   [[nodiscard]] virtual View masses() const = 0;
-  /// Whether local client k participated in the last round.
-  [[nodiscard]] virtual bool was_present(std::size_t k) const = 0;
-  /// Whether local client k is lost for good: it has neither mass nor model (NaN), and counts in no figure.
-  [[nodiscard]] virtual bool is_lost(std::size_t /*k*/) const { return false; }
-  /// Whether local client k is still in the run: neither lost, nor departed for good. The mean model is over those.
-  [[nodiscard]] virtual bool is_there(std::size_t k) const { return !is_lost(k); }
+  [[nodiscard]] virtual Standing standing(std::size_t /*k*/) const { return Standing::present; }
+  [[nodiscard]] bool was_present(std::size_t k) const { return standing(k) == Standing::present; }
+  /// Whether local client k is still in the run. The mean model is over those.
+  [[nodiscard]] bool is_there(std::size_t k) const { return standing(k) < Standing::departed; }
   /// Mass of local client k in messages that have not been received, as far as it is known here.
-  [[nodiscard]] virtual double mass_in_flight(std::size_t k) const = 0;
+  [[nodiscard]] virtual double mass_in_flight(std::size_t /*k*/) const { return 0; }
   /// Messages mixed in the last round; empty where rounds are in step.
-  [[nodiscard]] virtual std::span<const Arrival> arrivals() const = 0;
-  /// Progressive score of each client since the start. Private.
-  [[nodiscard]] virtual const std::vector<Secret<Score>>& tallies() const = 0;
-  /// Σ_t f_u,t(x_u,t) of each client u over the rounds that it has played. f_u,t(x) = (1/m) Σ_i ℓ_i(x) + (λ/2)‖x‖² is
-  /// the objective of the step; the sum of a short batch is divided by m too. (A tally has a penalty per record.)
-  /// Private.
-  [[nodiscard]] virtual const std::vector<Secret<double>>& played() const = 0;
-  /// The rounds in which each client has taken a step. Public: streams, budgets and attendance decide them.
-  [[nodiscard]] virtual const std::vector<RoundSet>& rounds_played() const = 0;
+  [[nodiscard]] virtual std::span<const Arrival> arrivals() const { return {}; }
+  [[nodiscard]] virtual const Played& played() const = 0;
 };
 
 /// A listener to a run. The protocol calls after() before the first round and after each round, unless due() allows it

@@ -89,7 +89,7 @@ std::optional<GrowthFit> fit_growth(const std::vector<Round>& rounds, View sums)
 void PlayedRecorder::after(const RoundView& view) {
   for (; reached_ < marks_.size() && marks_[reached_] <= view.done(); ++reached_) {
     for (std::size_t k = 0; k < played_.size(); ++k) {
-      played_[k].update([](Vector& all, const double& sum) { all.push_back(sum); }, view.played()[k]);
+      played_[k].update([](Vector& all, const double& sum) { all.push_back(sum); }, view.played().objectives[k]);
     }
   }
 }

@@ -53,10 +53,8 @@ class Pool final : public testing_support::EndlessStream {
 /// Lets the protocol play so many rounds, and then so many more.
 class InBlocks final : public Mixer {
  public:
-  explicit InBlocks(Mixer& mixer) : mixer_(mixer) {}
+  explicit InBlocks(Mixer& mixer) : Mixer(mixer.first(), mixer.count()), mixer_(mixer) {}
   void allow(int rounds) { left_ = rounds; }
-  [[nodiscard]] Client first() const override { return mixer_.first(); }
-  [[nodiscard]] std::size_t count() const override { return mixer_.count(); }
   [[nodiscard]] bool begin_round(Round t) override { return left_-- > 0 && mixer_.begin_round(t); }
   [[nodiscard]] Round clock() const override { return mixer_.clock(); }
   [[nodiscard]] bool has_all_in_step() const override { return mixer_.has_all_in_step(); }

@@ -10,7 +10,8 @@ namespace starling::testing_support {
 /// c² (√(1 + (r/c)²) − 1) with r = s − y: squared near the label, linear far from it (Charbonnier et al. 1997).
 class PseudoHuber final : public Member<PseudoHuber, Regression<CurvedLoss>> {
  public:
-  explicit PseudoHuber(double bend) : bend_(bend) {}
+  explicit PseudoHuber(double bend)
+      : Member({.most_curvature = 1, .most_slope = bend, .has_estimand = true, .is_symmetric = true}), bend_(bend) {}
   [[nodiscard]] double value_at(double score, double label) const override {
     return bend_ * bend_ * (stretch(score - label) - 1);
   }
@@ -20,10 +21,6 @@ class PseudoHuber final : public Member<PseudoHuber, Regression<CurvedLoss>> {
   [[nodiscard]] double curvature(double score, double label) const override {
     return std::pow(stretch(score - label), -3);
   }
-  [[nodiscard]] double most_curvature() const override { return 1; }
-  [[nodiscard]] double most_slope() const override { return bend_; }
-  [[nodiscard]] bool has_estimand() const override { return true; }
-  [[nodiscard]] bool is_symmetric() const override { return true; }
 
  private:
   [[nodiscard]] double stretch(double distance) const { return std::hypot(1, distance / bend_); }

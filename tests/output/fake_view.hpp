@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "protocol/observer.hpp"
@@ -13,11 +12,10 @@ namespace starling::testing_support {
 class FakeView : public RoundView {
  public:
   FakeView(std::size_t dimension, std::size_t clients)
-      : masses_(clients, 1.0), tallies_(clients), dimension_(dimension), played_(clients), rounds_(clients) {}
+      : masses_(clients, 1.0), played_(clients), dimension_(dimension) {}
   void go(Round done) { done_ = done; }
 
   [[nodiscard]] Round done() const override { return done_; }
-  [[nodiscard]] Released<Columns> models() const override { return some_models(0, masses_.size()); }
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override {
     Columns some(dimension_, count);
     for (std::size_t k = 0; k < count; ++k) {
@@ -29,26 +27,19 @@ class FakeView : public RoundView {
   [[nodiscard]] View model(std::size_t k) const override { return shown_ = place(k); }
   [[nodiscard]] bool stepped(std::size_t) const override { return true; }
   [[nodiscard]] View masses() const override { return masses_; }
-  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight(std::size_t /*k*/) const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_; }
+  [[nodiscard]] const Played& played() const override { return played_; }
 
  protected:
   /// Model of local client k, now.
   [[nodiscard]] virtual Vector place(std::size_t k) const = 0;
 
   Vector masses_;
-  std::vector<Secret<Score>> tallies_;
+  Played played_;
 
  private:
   std::size_t dimension_;
   Round done_ = 0;
   mutable Vector shown_;
-  std::vector<Secret<double>> played_;
-  std::vector<RoundSet> rounds_;
 };
 
 }  // namespace starling::testing_support

@@ -34,8 +34,8 @@ class SomeClients final : public testing_support::FakeView {
   /// Plays rounds until so many are done.
   void play(Round done) {
     for (Round t = this->done(); t < done; go(++t)) {
-      for (std::size_t k = 0; k < tallies_.size(); ++k) {
-        tallies_[k].update([&](Score& score) {
+      for (std::size_t k = 0; k < played_.tallies.size(); ++k) {
+        played_.tallies[k].update([&](Score& score) {
           const auto records = static_cast<std::int64_t>(k % 3);
           score += {static_cast<double>(records) * loss(k, t + 1), records / 2, records};
         });
@@ -45,7 +45,9 @@ class SomeClients final : public testing_support::FakeView {
   [[nodiscard]] static double loss(std::size_t k, Round t) {
     return 2 * static_cast<double>(k) * static_cast<double>(t);
   }
-  [[nodiscard]] bool was_present(std::size_t k) const override { return done() % static_cast<Round>(k + 2) != 0; }
+  [[nodiscard]] Standing standing(std::size_t k) const override {
+    return done() % static_cast<Round>(k + 2) != 0 ? Standing::present : Standing::absent;
+  }
 
  private:
   [[nodiscard]] Vector place(std::size_t k) const override {

@@ -122,9 +122,7 @@ class PoolStream final : public Stream {
 /// Mixing that calls another mixing, and measures its time and the time between calls.
 class TimedMixer final : public Mixer {
  public:
-  explicit TimedMixer(Mixer& inner) : inner_(inner) {}
-  [[nodiscard]] Client first() const override { return inner_.first(); }
-  [[nodiscard]] std::size_t count() const override { return inner_.count(); }
+  explicit TimedMixer(Mixer& inner) : Mixer(inner.first(), inner.count()), inner_(inner) {}
   [[nodiscard]] bool begin_round(Round t) override {
     const bool begins = inner_.begin_round(t);
     begun_ = Clock::now();

@@ -86,17 +86,23 @@ class KeySlab {
   hsize_t first_ = 0;
 };
 
-class Hdf5Reader final : public ArrayReader {
+class Hdf5Arrays final : public NumberArrays {
  public:
-  Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part) : input_(path) {
-    arrays_.columns.path = input_.path();
-    arrays_.missing = missing_rule(settings);
-    arrays_.x = "/x";
-    arrays_.y = "/y";
-    arrays_.has_x = part != Part::labels;
-    if (arrays_.has_x) open_features(settings, part);
-    if (part == Part::labels || arrays_.roles.labels_beside) open_labels();
-    if (!x_) arrays_.records = static_cast<std::int64_t>(y_->rows().rows());
+  Hdf5Arrays(const std::string& path, const ReadSettings& settings, Part part) : input_(path) {
+    columns.path = input_.path();
+    missing = missing_rule(settings);
+    x_name = "/x";
+    y_name = "/y";
+    has_x = part != Part::labels;
+    if (has_x) open_features(settings, part);
+    if (part == Part::labels || roles.labels_beside) open_labels();
+    if (!x_) records = static_cast<std::int64_t>(y_->rows().rows());
+  }
+
+  [[nodiscard]] View row_of_x(std::uint64_t i) override { return x_->row(i); }
+  [[nodiscard]] double value_of_y(std::uint64_t i) override { return y_->row(i)[0]; }
+  [[nodiscard]] std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) override {
+    return keys_.key(*x_, i, column);
   }
 
  private:
@@ -108,14 +114,14 @@ class Hdf5Reader final : public ArrayReader {
                      input_.path(), rows.sizes().size(), "Reshape it");
     check<DataError>(rows.width() > 0, "{}: /x has no column: a record needs a feature. Check the file.",
                      input_.path());
-    arrays_.columns = {input_.path(), static_cast<std::size_t>(rows.width()), rows.texts("names")};
+    columns = {input_.path(), static_cast<std::size_t>(rows.width()), rows.texts("names")};
     const bool beside = part == Part::records && input_.has("/y");
-    arrays_.roles = choose_columns(arrays_.columns, settings, beside ? DefaultLabel::beside : DefaultLabel::none);
-    check_dense_dimension(input_.path(), settings, features());
-    arrays_.records = static_cast<std::int64_t>(rows.rows());
+    roles = choose_columns(columns, settings, beside ? DefaultLabel::beside : DefaultLabel::none);
+    check_dense_dimension(input_.path(), settings, roles.features.size());
+    records = static_cast<std::int64_t>(rows.rows());
     x_.emplace(std::move(rows));
     const bool needed = part != Part::features && needs_labels(settings);
-    check<DataError>(!needed || arrays_.roles.label || arrays_.roles.labels_beside,
+    check<DataError>(!needed || roles.label || roles.labels_beside,
                      "{}: no dataset /y: the file holds {}. Store the labels as /y, or name a column of /x by --label.",
                      input_.path(), input_.contents());
   }
@@ -128,15 +134,9 @@ class Hdf5Reader final : public ArrayReader {
                      "{}: /y has {} dimensions and {} values per record: a record has one label. Reshape it.",
                      input_.path(), rows.sizes().size(), rows.width());
     check<DataError>(!x_ || rows.rows() == x_->rows().rows(), "{}: {} rows of /x and {} of /y: {}. Check the file.",
-                     input_.path(), arrays_.records, rows.rows(), "each record has one label");
+                     input_.path(), records, rows.rows(), "each record has one label");
     y_.emplace(std::move(rows));
-    arrays_.has_y = true;
-  }
-
-  [[nodiscard]] View row_of_x(std::uint64_t i) override { return x_->row(i); }
-  [[nodiscard]] double value_of_y(std::uint64_t i) override { return y_->row(i)[0]; }
-  [[nodiscard]] std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) override {
-    return keys_.key(*x_, i, column);
+    has_y = true;
   }
 
   hdf5::Input input_;
@@ -149,7 +149,7 @@ class Hdf5Reader final : public ArrayReader {
 
 std::unique_ptr<RecordReader> open_hdf5(const std::string& path, const ReadSettings& settings, Part part) {
   if (part == Part::records) refuse_text_options(path, settings);
-  return std::make_unique<Hdf5Reader>(path, settings, part);
+  return std::make_unique<ArrayReader>(std::make_unique<Hdf5Arrays>(path, settings, part));
 }
 
 }  // namespace starling

@@ -19,22 +19,21 @@ std::map<std::string, MemoryRecords>& offered_records() {
   return sources;
 }
 
-class MemoryReader final : public ArrayReader {
+class ArraysInMemory final : public NumberArrays {
  public:
-  MemoryReader(const std::string& source, const ReadSettings& settings) : all_(records_in_memory(source)) {
-    arrays_.columns = {source, all_.columns, all_.names};
+  ArraysInMemory(const std::string& source, const ReadSettings& settings) : all_(records_in_memory(source)) {
+    columns = {source, all_.columns, all_.names};
     const DefaultLabel of_column = all_.names.empty() ? DefaultLabel::none : DefaultLabel::named_or_last;
-    arrays_.roles = choose_columns(arrays_.columns, settings, all_.y != nullptr ? DefaultLabel::beside : of_column);
-    arrays_.missing = missing_rule(settings);
-    arrays_.records = static_cast<std::int64_t>(all_.records);
-    check_dense_dimension(source, settings, features());
-    if (arrays_.roles.label) return;
+    roles = choose_columns(columns, settings, all_.y != nullptr ? DefaultLabel::beside : of_column);
+    missing = missing_rule(settings);
+    records = static_cast<std::int64_t>(all_.records);
+    check_dense_dimension(source, settings, roles.features.size());
+    if (roles.label) return;
     check<DataError>(!needs_labels(settings) || all_.y != nullptr,
                      "{}: there are no labels: each record has one. Give them, or name a column by --label.", source);
-    arrays_.has_y = all_.y != nullptr;
+    has_y = all_.y != nullptr;
   }
 
- private:
   [[nodiscard]] View row_of_x(std::uint64_t i) override {
     all_.copy(i, row_);
     return row_;
@@ -48,6 +47,7 @@ class MemoryReader final : public ArrayReader {
   }
   [[nodiscard]] double value_of_y(std::uint64_t i) override { return all_.label(i); }
 
+ private:
   const MemoryRecords& all_;
   Vector row_;
 };
@@ -104,7 +104,7 @@ std::string digest_of_memory(const std::string& source) {
 
 std::unique_ptr<RecordReader> open_memory(const std::string& source, const ReadSettings& settings) {
   refuse_text_options(source, settings);
-  return std::make_unique<MemoryReader>(source, settings);
+  return std::make_unique<ArrayReader>(std::make_unique<ArraysInMemory>(source, settings));
 }
 
 }  // namespace starling

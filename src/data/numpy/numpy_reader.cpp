@@ -22,25 +22,25 @@ struct NumpySource {
   std::vector<std::string> names;  // of the columns, or none
 };
 
-class NumpyReader final : public ArrayReader {
+class NumpyArrays final : public NumberArrays {
  public:
-  NumpyReader(NumpySource source, ColumnRoles roles, ReadSettings::Missing missing)
+  NumpyArrays(NumpySource source, ColumnRoles column_roles, ReadSettings::Missing missing_rule)
       : x_(std::move(source.x)), y_(std::move(source.y)) {
-    arrays_.columns = {std::move(source.path), source.names.size(), std::move(source.names)};
-    arrays_.roles = std::move(roles);
-    arrays_.missing = missing;
-    arrays_.has_x = x_.has_value();
-    arrays_.has_y = y_.has_value();
-    arrays_.records = static_cast<std::int64_t>((x_ ? x_ : y_)->rows());
+    columns = {std::move(source.path), source.names.size(), std::move(source.names)};
+    roles = std::move(column_roles);
+    missing = missing_rule;
+    has_x = x_.has_value();
+    has_y = y_.has_value();
+    records = static_cast<std::int64_t>((x_ ? x_ : y_)->rows());
   }
 
- private:
   [[nodiscard]] View row_of_x(std::uint64_t i) override { return x_->row(i); }
   [[nodiscard]] double value_of_y(std::uint64_t i) override { return y_->row(i)[0]; }
   [[nodiscard]] std::optional<std::string> key_of_x(std::uint64_t i, std::size_t column) override {
     return x_->key(i, column);
   }
 
+ private:
   std::optional<NpyArray> x_;
   std::optional<NpyArray> y_;
 };
@@ -53,7 +53,8 @@ std::unique_ptr<RecordReader> open_labels(NumpySource source) {
   check<DataError>(source.y->width() == 1,
                    "{}: {} values per record: the second file of a pair has one, the label. Give the array of labels.",
                    source.path, source.y->width());
-  return std::make_unique<NumpyReader>(std::move(source), ColumnRoles{}, ReadSettings::Missing::refuse);
+  return std::make_unique<ArrayReader>(
+      std::make_unique<NumpyArrays>(std::move(source), ColumnRoles{}, ReadSettings::Missing::refuse));
 }
 
 ColumnRoles roles_of(const NumpySource& source, const ReadSettings& settings, DefaultLabel label) {
@@ -62,7 +63,8 @@ ColumnRoles roles_of(const NumpySource& source, const ReadSettings& settings, De
 
 std::unique_ptr<RecordReader> open_columns(NumpySource source, const ReadSettings& settings, ColumnRoles roles) {
   check_dense_dimension(source.path, settings, roles.features.size());
-  return std::make_unique<NumpyReader>(std::move(source), std::move(roles), missing_rule(settings));
+  return std::make_unique<ArrayReader>(
+      std::make_unique<NumpyArrays>(std::move(source), std::move(roles), missing_rule(settings)));
 }
 
 /// The names in the archive's array `features`.

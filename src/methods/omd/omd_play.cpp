@@ -250,7 +250,7 @@ void OmdPlay::add_weights(Summary& summary) {
 /// **Collective.**
 bool OmdPlay::any_has_played() {
   bool any = false;
-  for (const RoundSet& rounds : omd_->rounds_played()) any = any || !rounds.empty();
+  for (const RoundSet& rounds : omd_->played().rounds) any = any || !rounds.empty();
   return run_.agreement.any(declare_public(any));
 }
 
@@ -297,7 +297,7 @@ Regret OmdPlay::find_regret_of_run() {
                      config_.data.source);
     data.streams = std::move(again.streams);
   });
-  data.rounds = omd_->rounds_played();
+  data.rounds = omd_->played().rounds;
   data.marks = played_->marks();
   data.played = played_->played();
   data.batch = config_.data.batch;

@@ -166,7 +166,7 @@ void VerticalPlay::add_figures(Summary& summary) const {
                           protocol_.largest_jump()});
   RunScores& scores = summary.part<RunScores>();
   const MetricsPolicy policy = run_.metrics_policy();
-  if (const auto score = policy.share(protocol_.tallies()[0], SharedFigure::scores_of_vertical);
+  if (const auto score = policy.share(protocol_.played().tallies[0], SharedFigure::scores_of_vertical);
       score && setting_.loss->is_mean_squared_error()) {
     scores.mse = score->value().loss / static_cast<double>(score->value().records);
   }
@@ -194,7 +194,7 @@ void VerticalPlay::add_regret(Summary& summary) {
                      {summary.rounds, config_.plan.batch, config_.regret_passes.value_or(default_passes),
                       [this] { return run_.world.go_on_waiting(); }});
   if (!run_.first_rank()) return;
-  const auto played = run_.metrics_policy().share(protocol_.played()[0], SharedFigure::scores_of_vertical);
+  const auto played = run_.metrics_policy().share(protocol_.played().objectives[0], SharedFigure::scores_of_vertical);
   summary.add(HindsightRegret{found.loss, played->value(), found.method});
 }
 

@@ -53,7 +53,7 @@ LocalSteps local_steps(const DecentralizedOmd& omd, Client first, std::optional<
   LocalSteps steps{first, Vector(), Vector(omd.credits().begin(), omd.credits().end()), Vector()};
   for (std::size_t k = 0; k < steps.credits.size(); ++k) {
     steps.taken.push_back(omd.effective_weight(k));
-    const RoundSet& played = omd.rounds_played()[k];
+    const RoundSet& played = omd.played().rounds[k];
     steps.influences.push_back(contraction ? influence(omd.schedule(), omd.done(), played, *contraction) : 1);
   }
   return steps;

@@ -10,8 +10,7 @@ AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vect
       keys_(std::move(keys)),
       batch_(batch),
       batches_(streams_.size(), nullptr),
-      tallies_(streams_.size()),
-      rounds_played_(streams_.size()) {}
+      played_(streams_.size()) {}
 
 double AggregatedClients::public_records(std::size_t k, Round t) const {
   const Stream& stream = *streams_[k];
@@ -28,13 +27,14 @@ const Secret<Vector>& AggregatedClients::gradient(std::size_t k, View theta, con
   }
   apply([&](Vector& gradient, Score& tally,
             const Batch& batch) { tally += model_.evaluate(theta, batch, clip, gradient); },
-        gradient_, tallies_[k], *batches_[k]);
+        gradient_, played_.tallies[k], *batches_[k]);
   return gradient_;
 }
 
 void AggregatedClients::tally(std::size_t k, View theta) {
   if (batches_[k] == nullptr) return;
-  apply([&](Score& tally, const Batch& batch) { tally += model_.score(theta, batch); }, tallies_[k], *batches_[k]);
+  apply([&](Score& tally, const Batch& batch) { tally += model_.score(theta, batch); }, played_.tallies[k],
+        *batches_[k]);
 }
 
 }  // namespace starling

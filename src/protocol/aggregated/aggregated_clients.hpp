@@ -5,11 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/round_set.hpp"
-#include "core/snapshot.hpp"
 #include "data/stream.hpp"
 #include "model/model.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "protocol/observer.hpp"
 
 namespace starling {
 
@@ -33,7 +32,7 @@ class AggregatedClients {
     const std::optional<double> price = accounts_.pay(k, t);
     if (!price) return std::nullopt;
     batches_[k] = &streams_[k]->next(t);
-    rounds_played_[k].add(t);
+    played_.rounds[k].add(t);
     return price;
   }
   /// Public number of client k's records in round t: it follows from the length of the stream.
@@ -47,9 +46,8 @@ class AggregatedClients {
   /// Adds the model's score on client k's batch to the tally; call it before the step (progressive validation).
   void tally(std::size_t k, View theta);
 
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const { return tallies_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const { return rounds_played_; }
-  void persist(Snapshot& snapshot) { snapshot.of_clients(tallies_, rounds_played_); }
+  /// Without objectives.
+  [[nodiscard]] Played& played() { return played_; }
 
  protected:
   std::vector<std::unique_ptr<Stream>> streams_;
@@ -60,8 +58,7 @@ class AggregatedClients {
   std::vector<NoiseKey> keys_;
   std::size_t batch_;
   std::vector<const Secret<Batch>*> batches_;
-  std::vector<Secret<Score>> tallies_;
-  std::vector<RoundSet> rounds_played_;
+  Played played_;
   Secret<Vector> gradient_;
 };
 

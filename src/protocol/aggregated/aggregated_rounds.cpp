@@ -15,8 +15,11 @@ Released<Columns> AggregatedRounds::some_models(std::size_t, std::size_t count) 
 }
 
 void AggregatedRounds::persist(Snapshot& snapshot) {
-  snapshot(theta_, done_, shares_, members_, root_);
-  snapshot.of_clients(played_);
+  Played& played = members_.played();
+  snapshot(theta_, done_, shares_);
+  snapshot.of_clients(played.tallies, played.rounds);
+  snapshot(root_);
+  snapshot.of_clients(played.objectives);
   snapshot.of_first_rank(root_.aggregates(), stepped_);
   if (mechanism_ != nullptr) snapshot(*mechanism_);
 }

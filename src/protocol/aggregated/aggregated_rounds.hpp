@@ -23,11 +23,9 @@ class AggregatedRounds : public CentralRounds {
   /// **Collective.** Plays all rounds, or fewer if a signal stops the run.
   virtual void run(const std::vector<Observer*>& observers) = 0;
 
-  [[nodiscard]] Released<Columns> models() const override { return some_models(0, members_.count()); }
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
   [[nodiscard]] View model(std::size_t) const override { return theta_.value(); }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return members_.tallies(); }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return members_.rounds_played(); }
+  [[nodiscard]] const Played& played() const override { return members_.played(); }
   /// The model θ, the same on all ranks.
   [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
   /// The whole state between rounds, traffic and the noise that later releases take back included; without streams,

@@ -13,7 +13,7 @@
 /// step.
 ///
 /// Local step e of round t, both counted from 0, uses batch tE + e of the client's stream. That number is the round of
-/// its release: prices, budgets, ledgers and rounds_played() count local steps, done() and observers count rounds.
+/// its release: prices, budgets, ledgers and played() count local steps, done() and observers count rounds.
 /// Tallies hold the score of each local model on the batch that it learns from next.
 #pragma once
 

@@ -25,7 +25,8 @@ constexpr double patience_of_settling = 0.01;
 
 AsynchronousMixer::AsynchronousMixer(Mailboxes& mailboxes, std::size_t state_size, const Schedule& schedule,
                                      const MixingSettings& settings)
-    : mailboxes_(mailboxes),
+    : Mixer(mailboxes.first(), mailboxes.count()),
+      mailboxes_(mailboxes),
       schedule_(schedule),
       settings_(settings),
       links_(mailboxes.count()),

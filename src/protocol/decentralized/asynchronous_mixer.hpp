@@ -24,8 +24,6 @@ class AsynchronousMixer final : public Mixer {
   AsynchronousMixer(Mailboxes& mailboxes, std::size_t state_size, const Schedule& schedule,
                     const MixingSettings& settings);
 
-  [[nodiscard]] Client first() const override { return mailboxes_.first(); }
-  [[nodiscard]] std::size_t count() const override { return mailboxes_.count(); }
   [[nodiscard]] bool begin_round(Round t) override;
   [[nodiscard]] Round clock() const override { return clock_; }
   [[nodiscard]] Attendance attendance(std::size_t k) const override;

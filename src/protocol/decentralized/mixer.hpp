@@ -58,11 +58,11 @@ struct Holdings {
 /// clock() as needed, then mix(); after the last round call finish().
 class Mixer {
  public:
+  /// Of `count` clients of this rank, from `first` on.
+  Mixer(Client first, std::size_t count) : first_(first), count_(count) {}
   virtual ~Mixer() = default;
-  /// First client of this rank.
-  [[nodiscard]] virtual Client first() const = 0;
-  /// Number of clients of this rank.
-  [[nodiscard]] virtual std::size_t count() const = 0;
+  [[nodiscard]] Client first() const { return first_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
   /// Before the first round, on a graph that never changes: reads the links now, once. False if the links are read
   /// round by round. No communication.
   [[nodiscard]] virtual bool plan_ahead() { return false; }
@@ -88,6 +88,10 @@ class Mixer {
   virtual void begin_anew() {}
   /// The state between rounds, traffic included.
   virtual void persist(Snapshot& snapshot) = 0;
+
+ private:
+  Client first_;
+  std::size_t count_;
 };
 
 }  // namespace starling

@@ -42,9 +42,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       positive_(learning_ ? mirror.least_coordinate() : 0),
       learns_(mixer.count(), 0),
       stepped_(mixer.count(), 0),
-      tallies_(mixer.count()),
       played_(mixer.count()),
-      rounds_played_(mixer.count()),
       noisy_gradient_(declare_public(Vector(dimension_))),
       scratch_(dimension_),
       shown_(dimension_) {
@@ -140,7 +138,7 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
     tally += score;
   };
   require_bounded_model(x, learning_->model.largest_parameter(), client(k), t);
-  naming_client(client(k), t, [&] { apply(evaluate, gradient_, tallies_[k], played_[k], batch); });
+  naming_client(client(k), t, [&] { apply(evaluate, gradient_, played_.tallies[k], played_.objectives[k], batch); });
 }
 
 /// ĝ = mean of clipped gradients + noise (docs/methods/privacy.md, "One release"), times the client's public factor,
@@ -149,7 +147,7 @@ void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batc
   const ReleaseAddress address{ReleasePath::omd_gradient, client(k), t, 0};
   const NoiseKey& key = learning_->keys[k];
   learning_->mechanism.release(address, price, key, gradient_, noisy_gradient_);
-  rounds_played_[k].add(t);
+  played_.rounds[k].add(t);
   if (factor(k) != 1) noisy_gradient_.update([&](Vector& gradient) { scale(factor(k), gradient); });
   if (settings_.l2 != 0) {
     noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2 * settings_.l2_share, x, gradient); });
@@ -201,9 +199,15 @@ Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t c
       holdings_.state);
 }
 
+Standing DecentralizedOmd::standing(std::size_t k) const {
+  if (is_lost(k)) return Standing::lost;
+  if (mixer_.has_left(k)) return Standing::departed;
+  return mixer_.attendance(k) == Attendance::present ? Standing::present : Standing::absent;
+}
+
 void DecentralizedOmd::persist(Snapshot& snapshot) {
   snapshot(played_rounds_, due_, holdings_, debt_);
-  snapshot.of_clients(stepped_, tallies_, played_, rounds_played_);
+  snapshot.of_clients(stepped_, played_.tallies, played_.objectives, played_.rounds);
   snapshot(shares_, mixer_);
   if (learning_) snapshot(learning_->mechanism);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);

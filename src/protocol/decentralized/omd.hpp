@@ -61,17 +61,14 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] Round done() const override { return due_.credited(); }
   /// Rounds that this rank has played; fewer than done() if it was slower than others.
   [[nodiscard]] Round played_rounds() const { return played_rounds_; }
-  [[nodiscard]] Released<Columns> models() const override { return some_models(0, holdings_.mass.size()); }
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
   [[nodiscard]] View model(std::size_t k) const override { return mirror_.model(holdings_.state.value()[k], shown_); }
   [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
   [[nodiscard]] View masses() const override { return holdings_.mass; }
-  [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
+  [[nodiscard]] Standing standing(std::size_t k) const override;
   [[nodiscard]] double mass_in_flight(std::size_t k) const override { return mixer_.in_flight(k); }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return mixer_.arrivals(); }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
+  [[nodiscard]] const Played& played() const override { return played_; }
   [[nodiscard]] const StepSchedule& schedule() const { return settings_; }
   /// Step debt of each client.
   [[nodiscard]] View debts() const { return debt_.debts(); }
@@ -88,8 +85,6 @@ class DecentralizedOmd final : public RoundView {
   void persist(Snapshot& snapshot);
   /// Says which local clients are lost, for a run that goes on without them. Their attendance is `gone`.
   void set_lost(std::vector<char> lost) { lost_ = std::move(lost); }
-  [[nodiscard]] bool is_lost(std::size_t k) const override { return !lost_.empty() && lost_[k] != 0; }
-  [[nodiscard]] bool is_there(std::size_t k) const override { return !is_lost(k) && !mixer_.has_left(k); }
   /// After persist(), when clients have changed: those that are not lost begin anew at mass 1 with the models that they
   /// have. The others have no mass, and NaN for a model (docs/methods/decentralized.md, "Lost clients").
   void begin_anew();
@@ -109,6 +104,7 @@ class DecentralizedOmd final : public RoundView {
   void keeping_positive(Mix&& mix);
   void close(Stopwatch& watch);
   void write_off();
+  [[nodiscard]] bool is_lost(std::size_t k) const { return !lost_.empty() && lost_[k] != 0; }
   [[nodiscard]] Client client(std::size_t k) const { return mixer_.first() + static_cast<Client>(k); }
   [[nodiscard]] double factor(std::size_t k) const { return learning_->factors.empty() ? 1 : learning_->factors[k]; }
 
@@ -126,9 +122,7 @@ class DecentralizedOmd final : public RoundView {
   std::vector<char> lost_;        ///< whether client k is lost; empty if none is
   std::vector<char> learns_;      ///< whether client k was to take a step when it was last asked
   std::vector<char> stepped_;     ///< whether client k took a step in the last round
-  std::vector<Secret<Score>> tallies_;
-  std::vector<Secret<double>> played_;
-  std::vector<RoundSet> rounds_played_;
+  Played played_;
   Secret<Vector> gradient_;          ///< Σ of clipped gradients of the current client
   Released<Vector> noisy_gradient_;  ///< ĝ of the current client
   Vector scratch_;

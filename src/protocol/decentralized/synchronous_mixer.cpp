@@ -55,7 +55,8 @@ double mass_left(double mass, View shares, double sent) {
 }  // namespace
 
 SynchronousMixer::SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings)
-    : neighbours_(neighbours),
+    : Mixer(neighbours.first(), neighbours.count()),
+      neighbours_(neighbours),
       schedule_(schedule),
       settings_(settings),
       length_(neighbours.length() / (settings.running_sums ? 2 : 1)),

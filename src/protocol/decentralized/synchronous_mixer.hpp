@@ -19,8 +19,6 @@ class SynchronousMixer final : public Mixer {
   /// Vectors of `neighbours` have message_length(state size, settings) entries. Keeps references.
   SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings);
 
-  [[nodiscard]] Client first() const override { return neighbours_.first(); }
-  [[nodiscard]] std::size_t count() const override { return neighbours_.count(); }
   [[nodiscard]] bool begin_round(Round t) override;
   [[nodiscard]] Round clock() const override { return round_ + 1; }
   /// True on schedules that repeat: a schedule on which clients leave or sit out has no period.

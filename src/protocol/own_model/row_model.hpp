@@ -13,17 +13,12 @@ namespace starling {
 /// The place of a loss beside an own model, which has its losses itself: labels stay as they are.
 class OwnLoss final : public Loss {
  public:
-  explicit OwnLoss(bool classifies) : classifies_(classifies) {}
-  [[nodiscard]] bool classifies() const override { return classifies_; }
-  [[nodiscard]] double unit_of_scores(double) const override { return 1; }
+  explicit OwnLoss(bool classifies) : Loss({.classifies = classifies, .unit = 1}) {}
   [[nodiscard]] double label(double raw) const override { return raw; }
   /// Never called: an own model computes its losses itself.
   [[nodiscard]] double value(View scores, double label) const override;
   void derivative(View scores, double label, MutableView derivative) const override;
   [[nodiscard]] bool correct(View scores, double label) const override;
-
- private:
-  bool classifies_;
 };
 
 /// An own model. Each record's gradient is a row, which `clip_rows` clips to the bound; the sum adds the rows in the

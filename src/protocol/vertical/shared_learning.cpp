@@ -99,8 +99,7 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
       loss_(loss),
       steps_(steps),
       sum_of_scores_(sum_of_scores(parties(), terms.shape.outputs)),
-      tallies_(root.aggregates() ? 1 : 0),
-      rounds_played_(root.aggregates() ? 1 : 0) {
+      played_(root.aggregates() ? 1 : 0) {
   for (std::size_t local = 0; local < root.count(); ++local) {
     const Client client = root.first() + static_cast<Client>(local);
     if (client == 0) continue;
@@ -291,7 +290,7 @@ void SharedLearning::completed(const std::vector<Observer*>& observers) {
   if (!stepped_ && done_ >= steps_.first_of_mean()) {
     for (Party& party : parties_) party.sum.update([](Vector& sum, const Vector& w) { axpy(1, w, sum); }, party.w);
   }
-  if (root_.aggregates() && stepped_) rounds_played_[0].add(done_);
+  if (root_.aggregates() && stepped_) played_.rounds[0].add(done_);
   ++done_;
   watch_.lap(shares_.exchange);
   show(observers);
@@ -303,7 +302,7 @@ void SharedLearning::show(const std::vector<Observer*>& observers) {
 }
 
 void SharedLearning::persist(Snapshot& snapshot) {
-  snapshot(done_, stepped_, shares_, tallies_, played_, rounds_played_, root_, evaluation_, peers_);
+  snapshot(done_, stepped_, shares_, played_.tallies, played_.objectives, played_.rounds, root_, evaluation_, peers_);
   for (Party& party : parties_) snapshot(party.w, party.velocity, party.sum);
 }
 
@@ -319,10 +318,6 @@ std::vector<std::pair<Client, Secret<std::int64_t>>> SharedLearning::clipped() c
   std::vector<std::pair<Client, Secret<std::int64_t>>> counts;
   for (const Party& party : parties_) counts.emplace_back(party.client, party.holder.clipped());
   return counts;
-}
-
-Released<Columns> SharedLearning::models() const {
-  return declare_public(Columns(sum_of_scores_, root_.aggregates() ? 1 : 0));
 }
 
 Score SharedLearning::predict(VerticalStream& held_out, const std::function<void(View outputs, View targets)>& look) {

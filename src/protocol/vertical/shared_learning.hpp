@@ -88,10 +88,11 @@ class SharedLearning final : public CentralRounds {
   /// The whole state between rounds, traffic included; without records, keys and accounts.
   void persist(Snapshot& snapshot);
 
-  [[nodiscard]] Released<Columns> models() const override;
+  [[nodiscard]] Released<Columns> some_models(std::size_t, std::size_t count) const override {
+    return declare_public(Columns(sum_of_scores_, count));
+  }
   [[nodiscard]] View model(std::size_t) const override { return sum_of_scores_; }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
+  [[nodiscard]] const Played& played() const override { return played_; }
 
  private:
   /// A party that this rank hosts.
@@ -141,8 +142,7 @@ class SharedLearning final : public CentralRounds {
   std::vector<Party> parties_;
   std::optional<NoisyDealer> dealer_;  ///< on rank 0
   Vector sum_of_scores_;
-  std::vector<Secret<Score>> tallies_;
-  std::vector<RoundSet> rounds_played_;
+  Played played_;
 };
 
 }  // namespace starling

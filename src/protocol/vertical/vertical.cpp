@@ -110,8 +110,7 @@ Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Account
   host_parties(architecture);
   if (!root.aggregates()) return;
   if (plan.central) joint_.emplace(architecture, loss);
-  tallies_.resize(1);
-  rounds_played_.resize(1);
+  played_ = Played(1);
 }
 
 void Vertical::host_parties(const VerticalArchitecture& architecture) {
@@ -144,7 +143,8 @@ void Vertical::run(const std::vector<Observer*>& observers) {
 
 void Vertical::persist(Snapshot& snapshot) {
   snapshot(done_, stepped_, head_, bits_, total_, messages_looked_at_, of_one_level_, largest_sent_, largest_jump_,
-           learned_, tested_, predictions_, shares_, tallies_, played_, rounds_played_, root_, evaluation_);
+           learned_, tested_, predictions_, shares_, played_.tallies, played_.objectives, played_.rounds, root_,
+           evaluation_);
   for (Party& party : parties_) {
     snapshot(party.out_of_range);
     if (party.block) snapshot(*party.block);
@@ -183,7 +183,7 @@ void Vertical::predict() {
             predictions.push_back({margin, targets[i] > 0});
           }
         },
-        learned_, tallies_[0], played_[0], predictions_, stream_.targets());
+        learned_, played_.tallies[0], played_.objectives[0], predictions_, stream_.targets());
   };
   timed(&TimeShares::mixing, score_all);
 }
@@ -302,7 +302,7 @@ void Vertical::test() {
 }
 
 void Vertical::completed(const std::vector<Observer*>& observers) {
-  if (root_.aggregates() && stepped_) rounds_played_[0].add(done_);
+  if (root_.aggregates() && stepped_) played_.rounds[0].add(done_);
   total_.up += bits_.up;
   total_.down += bits_.down;
   ++done_;
@@ -315,8 +315,7 @@ void Vertical::show(const std::vector<Observer*>& observers) {
   for (Observer* observer : observers) observer->after(*this);
 }
 
-Released<Columns> Vertical::models() const {
-  const std::size_t count = root_.aggregates() ? 1 : 0;
+Released<Columns> Vertical::some_models(std::size_t, std::size_t count) const {
   return post_process([count](const Vector& theta) { return Columns(theta, count); }, head());
 }
 

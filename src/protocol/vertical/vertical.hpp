@@ -144,10 +144,9 @@ class Vertical final : public CentralRounds {
   [[nodiscard]] double largest_jump() const { return largest_jump_; }
   [[nodiscard]] const Secret<std::vector<Prediction>>& predictions() const { return predictions_; }
 
-  [[nodiscard]] Released<Columns> models() const override;
+  [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
   [[nodiscard]] View model(std::size_t) const override { return head().value(); }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
+  [[nodiscard]] const Played& played() const override { return played_; }
 
  private:
   /// A party hosted by this rank.
@@ -262,8 +261,7 @@ class Vertical final : public CentralRounds {
   Secret<Score> learned_;
   Secret<Score> tested_;
   Secret<std::vector<Prediction>> predictions_;
-  std::vector<Secret<Score>> tallies_;
-  std::vector<RoundSet> rounds_played_;
+  Played played_;
 };
 
 }  // namespace starling

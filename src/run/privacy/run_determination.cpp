@@ -33,13 +33,13 @@ bool RunPrivacy::depends_on_rounds() const {
 /// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
 /// owners' keys, which tell nobody anything. **Collective.**
 std::string RunPrivacy::determination() const {
-  std::string matter =
-      configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
-  if (limits_) matter += limits_->text() + "\n";
-  if (facts_.correlation) matter += facts_.correlation->text() + "\n";
-  if (facts_.pairs) matter += facts_.pairs->text() + "\n";
-  if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
-  agreement_.together([&] { matter += build_that_matters(); });
+  std::string more;
+  if (limits_) more += limits_->text() + "\n";
+  if (facts_.correlation) more += facts_.correlation->text() + "\n";
+  if (facts_.pairs) more += facts_.pairs->text() + "\n";
+  if (depends_on_rounds()) more += fmt::format("rounds {}\n", facts_.rounds);
+  std::string all;
+  agreement_.together([&] { all = matter(more); });
   std::vector<NoiseKey> keys;
   std::vector<std::string> data = facts_.data.size() == 1 ? facts_.data : std::vector<std::string>();
   for (Client u = first(); clients_changed() && u < first() + count(); ++u) {
@@ -47,19 +47,7 @@ std::string RunPrivacy::determination() const {
     keys.push_back(keys_[static_cast<std::size_t>(u - first())]);
     if (facts_.data.size() > 1) data.push_back(facts_.data[static_cast<std::size_t>(u - first())]);
   }
-  if (clients_changed()) return determination_of(agreement_, matter, keys, data, facts_.replayable);
-  return determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
-}
-
-/// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
-void RunPrivacy::settle_run_id() {
-  if (earlier_) {
-    taken_up_ = true;
-    return;
-  }
-  const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
-  taken_up_ = options_.ledger && !found.empty();
-  run_id_ = taken_up_ ? found : make_run_id(agreement_, key_policy(), facts_.seed);
+  return clients_changed() ? digest_of(all, keys, data) : digest_of(all, keys_, facts_.data);
 }
 
 /// Other integers have other noise: the determination is part of the pairs' keys. Runs that cannot be repeated have

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "console/version.hpp"
-#include "core/digest.hpp"
 #include "core/text/limits.hpp"
 #include "output/directory/owners_file.hpp"
 
 namespace starling {
 
-RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts)
-    : agreement_(agreement), layout_(layout), options_(options), facts_(std::move(facts)) {}
-
 void RunPrivacy::take_up(const std::string& run_id, const std::string& private_folder) {
   run_id_ = run_id;
+  taken_up_ = true;
   earlier_ = private_folder;
 }
 
@@ -24,13 +20,13 @@ void RunPrivacy::open() {
     choose_prices();
     choose_budgets();
     keys_ = make_keys();
-    if (options_.ledger) ledgers_ = open_owners_ledgers(*options_.ledger, layout_, agreement_.rank());
+    if (options_.ledger) open_owners_ledgers();
   });
   agreement_.same("prices", declare_public(prices_->text()));
   if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
   determined_by_ = determination();
   facts_.data = std::vector<std::string>();
-  settle_run_id();
+  if (!earlier_) settle_run_id();
   if (facts_.pairs) agree_on_pairs();
   agreement_.together([&] { make_protection(); });
   refuse_equal_keys(agreement_, keys_, run_id_);
@@ -53,7 +49,7 @@ void RunPrivacy::move_in(const std::string& private_folder) {
       OwnersFile::replace(private_folder + "/pair-keys",
                           Secret<std::string>(list_of_keys(public_keys_of_pairs_, "pairs")));
     }
-    if (!options_.ledger && !no_client_left_) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
+    if (!options_.ledger && !no_client_left_) open_own_ledger(private_folder);
   });
   start_accounts();
 }
@@ -123,10 +119,7 @@ void RunPrivacy::take_up(Ledger& ledger) {
 }
 
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
-  LedgerRun run;
-  run.id = run_id_;
-  run.version = version();
-  run.mechanism = *options_.mechanism;
+  LedgerRun run = new_run(clients);
   run.parameters = fmt::format("{} clip={} dimension={} rounds={} noise-key={}", price_text(),
                                protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
   if (facts_.second) {
@@ -157,8 +150,6 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_);
   run.accumulation = protection_->accumulation();
-  run.determined_by = determined_by_;
-  run.clients = {clients};
   ledger.begin(run);
 }
 
@@ -167,13 +158,11 @@ void RunPrivacy::start_accounts() {
   std::vector<Ledger*> ledgers;
   agreement_.together([&] {
     ledgers.reserve(ledgers_.size());
-    const bool shared = ledgers_.size() < static_cast<std::size_t>(count());
     for (std::size_t k = 0; k < ledgers_.size(); ++k) {
-      const Client u = first() + static_cast<Client>(k);
       if (taken_up_) {
         take_up(ledgers_[k]);
       } else {
-        begin(ledgers_[k], shared ? ClientRange(first(), first() + count() - 1) : u);
+        begin(ledgers_[k], clients_of(k));
       }
       ledgers.push_back(&ledgers_[k]);
     }

@@ -1,8 +1,6 @@
 /// The privacy of a run of a learning command, from its options to its report.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,63 +8,18 @@
 #include <vector>
 
 #include "budget_left.hpp"
-#include "core/links.hpp"
-#include "histogram_charges.hpp"
-#include "net/agreement.hpp"
-#include "noise_keys.hpp"
-#include "owners_ledgers.hpp"
+#include "owners_release.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/statement/statement.hpp"
-#include "run/settings/privacy_options.hpp"
-#include "run_pairs.hpp"
-#include "run_prices.hpp"
 
 namespace starling {
 
-/// Public facts of a run that its privacy depends on.
-struct RunFacts {
-  std::size_t batch = 1;
-  std::size_t dimension = 1;
-  Round rounds = 1;
-  std::uint64_t seed = 1;
-  bool public_data = false;
-  std::optional<SecondPart> second;             ///< of each round's release, where it has two parts
-  std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds, where it is not independent
-  std::shared_ptr<const RunPairs> pairs;        ///< under --trust pairs
-  /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
-  /// of all clients on every rank.
-  std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
-  HistogramShares histograms;  ///< of what was released before the first round
-  /// Of runs whose members have proved who they are; else null.
-  std::shared_ptr<const Introductions> introductions;
-  SealedMessages sealed = SealedMessages::none;  ///< of such runs
-  bool released_early = false;                   ///< this start has released histograms, or has taken up their release
-  /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
-  double price_factor = 1;
-  /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
-  std::optional<TrustModel> trust;
-  /// And whether that are models, made of several releases each.
-  bool sends_models = false;
-  /// For vertical learning, with client 0 as fusion centre. `trust` then has no further meaning.
-  std::optional<VerticalTrust> vertical;
-  /// Whether the same command on the same data makes the same integers again. Pipes do not.
-  bool replayable = true;
-  std::string configuration;      ///< the effective one, as a file for --config
-  bool rounds_matter = true;      ///< whether a round would be another if the run had more rounds after it
-  std::string public_inputs;      ///< whatever else it reads that all may know: topology, start models
-  std::vector<std::string> data;  ///< digests of each client's records, or one of those that all clients share
-  bool clients_changed = false;   ///< some client of the run is gone for good, or has joined (ServedRounds)
-  bool persons_in_slots = false;  ///< of unit person: some rank's records come through pipes
-  /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
-  std::vector<ServedRounds> served;
-};
-
 /// The privacy of one run on one rank.
-class RunPrivacy {
+class RunPrivacy : public OwnersRelease {
  public:
-  RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts);
+  using OwnersRelease::OwnersRelease;
 
   /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
   /// folder.
@@ -80,10 +33,6 @@ class RunPrivacy {
   /// ledger.
   void move_in(const std::string& private_folder);
 
-  [[nodiscard]] const std::string& run_id() const { return run_id_; }
-  /// Digest of all that determines the releases of the clients that are left; empty if they cannot be repeated.
-  [[nodiscard]] const std::string& determined_by() const { return determined_by_; }
-  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
   [[nodiscard]] Protection& protection() { return *protection_; }
   /// The protection of a run whose clients' releases all may see: there must be a mechanism.
   [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
@@ -124,8 +73,6 @@ class RunPrivacy {
  private:
   /// Whether a rank's clients can afford a first release; none: they have nothing to release.
   enum class FirstRelease { affordable, too_dear, none };
-  [[nodiscard]] Client first() const { return layout_.first(agreement_.rank()); }
-  [[nodiscard]] Client count() const { return layout_.count(agreement_.rank()); }
   [[nodiscard]] bool is_lost(Client u) const;
   /// Whether all of this rank's clients are lost, so that it has no ledger.
   [[nodiscard]] bool has_no_client_left() const;
@@ -135,7 +82,6 @@ class RunPrivacy {
   void make_protection();
   [[nodiscard]] std::string determination() const;
   [[nodiscard]] std::vector<NoiseKey> make_keys() const;
-  void settle_run_id();
   void agree_on_pairs();
   [[nodiscard]] bool depends_on_rounds() const;
   /// The first words of the run's parameters in ledgers.
@@ -160,26 +106,16 @@ class RunPrivacy {
   [[nodiscard]] std::vector<std::pair<const Ledger*, Client>> different_clients() const;
   [[nodiscard]] LedgerReport ledger_report();
 
-  Agreement& agreement_;
-  const Layout& layout_;
-  PrivacyOptions options_;
-  RunFacts facts_;
-  std::string run_id_;
-  std::string determined_by_;
-  bool taken_up_ = false;
-  bool no_client_left_ = false;         ///< no client of this rank releases anything more
-  std::optional<std::string> earlier_;  ///< private folder of the run that goes on
-  std::optional<Prices> prices_;
+  bool no_client_left_ = false;                 ///< no client of this rank releases anything more
+  std::optional<std::string> earlier_;          ///< private folder of the run that goes on
   std::optional<HistogramCharges> histograms_;  // where there are any
   std::optional<Prices> limits_;                // of all clients, where there is a budget
   std::vector<Budget> budgets_;                 // of this rank's
   std::optional<BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
-  std::vector<NoiseKey> keys_;
   std::shared_ptr<PairNoise> pair_noise_;             // under --trust pairs
   std::vector<MaskKey::Bytes> public_keys_of_pairs_;  // of all clients
-  std::vector<Ledger> ledgers_;                       // one for each client, or one for all
   std::optional<Accounts> accounts_;
 };
 

@@ -90,9 +90,8 @@ BudgetReport RunPrivacy::budget_report() {
 /// With its ledger one of this rank's clients for all that have spent the same by its account.
 std::vector<std::pair<const Ledger*, Client>> RunPrivacy::different_clients() const {
   std::vector<std::pair<const Ledger*, Client>> clients;
-  const bool shared = ledgers_.size() == 1;
   for (std::size_t k = 0; k < ledgers_.size(); ++k) {
-    const ClientRange own = shared ? ClientRange(first(), first() + count() - 1) : first() + static_cast<Client>(k);
+    const ClientRange own = clients_of(k);
     for (const ClientRange& cohort : ledgers_[k].book().cohorts()) {
       const Client u = std::max(own.first, cohort.first);
       if (own.has(u) && cohort.has(u)) clients.emplace_back(&ledgers_[k], u);

@@ -41,7 +41,7 @@ std::vector<NoisePart> gather_parts(const BegunRun& begun, const RoundView& view
   const RunInputs& inputs = begun.context.inputs;
   Vector numbers;
   for (std::size_t k = 0; k < steps.weights.size(); ++k) {
-    const RoundSet& played = view.rounds_played()[k];
+    const RoundSet& played = view.played().rounds[k];
     const double own =
         deviation_of_client(*begun.privacy, inputs.first_client() + static_cast<Client>(k), played, steps);
     numbers.insert(numbers.end(),

@@ -250,7 +250,7 @@ LocalResults local_results(const RunContext& run, const Method& method, const Pl
   LocalResults local{std::move(models)};
   local.masses.assign(masses.begin(), masses.end());
   local.debts.assign(masses.size(), 0.0);
-  local.tallies = view.tallies();
+  local.tallies = view.played().tallies;
   for (std::size_t k = 0; k < masses.size(); ++k) local.in_flight.push_back(view.mass_in_flight(k));
   if (run.inputs.members.any_lost()) local.lost = run.inputs.lost_here();
   for (std::size_t k = 0; k < masses.size(); ++k) local.there.push_back(view.is_there(k) ? 1 : 0);

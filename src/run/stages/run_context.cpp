@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/digest.hpp"
+#include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
@@ -11,7 +12,7 @@
 #include "protocol/own_model/lone_rows.hpp"
 #include "protocol/own_model/row_check.hpp"
 #include "run/inputs/start_models.hpp"
-#include "run/privacy/owners_ledgers.hpp"
+#include "run/privacy/owners_release.hpp"
 #include "run/resumption/resumption.hpp"
 
 namespace starling {

@@ -54,11 +54,7 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
   const RuleFacts of_rule = method.facts(most_records, 1);
   method.check_before_release(learning_rule(of_rule).rounds_of_pass * data.epochs);
   facts.uses = data.epochs;
-  facts.seed = of_run.seed;
-  facts.configuration = std::move(of_run.configuration);
-  facts.public_inputs = std::move(of_run.public_inputs);
-  facts.data = std::move(of_run.data);
-  facts.replayable = of_run.replayable;
+  facts.run = std::move(of_run);
   facts.rounds_of_pass = most_rounds_of_pass(of_rule);
   plan_counting(data, dataset, most_records);
   for (const auto& stream : dataset.streams) facts.records.push_back(stream->records().value_or(0));

@@ -166,7 +166,7 @@ TEST_F(FedAvgOfHuber, MakesLocalStepsUntilStreamsEnd) {
   EXPECT_NE(path.models[12], path.models[11]);
   for (std::size_t k = 0; k < rank.count; ++k) {
     const auto steps = static_cast<Round>(unequal_lengths[static_cast<std::size_t>(rank.first) + k]);
-    EXPECT_EQ(fedavg.rounds_played()[k], RoundSet::first(steps));
+    EXPECT_EQ(fedavg.played().rounds[k], RoundSet::first(steps));
     EXPECT_EQ(rank.accounts.spending(k).releases(), steps);
   }
 }

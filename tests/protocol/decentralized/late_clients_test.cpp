@@ -29,9 +29,7 @@ double steps_between(Round begin, Round end) {
 /// average their models in each round in which they meet.
 class Meetings final : public Mixer {
  public:
-  explicit Meetings(std::function<Round(Round)> clock) : clock_of_(std::move(clock)) {}
-  [[nodiscard]] Client first() const override { return 1; }
-  [[nodiscard]] std::size_t count() const override { return 1; }
+  explicit Meetings(std::function<Round(Round)> clock) : Mixer(1, 1), clock_of_(std::move(clock)) {}
   [[nodiscard]] bool begin_round(Round t) override {
     for (const Round now = std::min(clock_of_(t), rounds); clock_ < now; ++clock_) other_ -= eta(clock_) * other_;
     ++own_rounds_;

@@ -14,7 +14,9 @@ class Masses final : public testing_support::FakeView {
  public:
   explicit Masses(std::size_t clients) : FakeView(1, clients) {}
   void set(std::size_t k, double mass) { masses_[k] = mass; }
-  [[nodiscard]] bool was_present(std::size_t k) const override { return masses_[k] > 0; }
+  [[nodiscard]] Standing standing(std::size_t k) const override {
+    return masses_[k] > 0 ? Standing::present : Standing::absent;
+  }
   [[nodiscard]] bool stepped(std::size_t k) const override { return masses_[k] > 0; }
 
  private:

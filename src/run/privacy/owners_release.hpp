@@ -1,0 +1,116 @@
+/// Releases of clients as their owners know them: facts, keys, and the run in their ledgers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/links.hpp"
+#include "histogram_charges.hpp"
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
+#include "privacy/keys/keys.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "run/settings/privacy_options.hpp"
+#include "run_pairs.hpp"
+#include "run_prices.hpp"
+
+namespace starling {
+
+/// Public facts of a run that its privacy depends on.
+struct RunFacts {
+  std::size_t batch = 1;
+  std::size_t dimension = 1;
+  Round rounds = 1;
+  std::uint64_t seed = 1;
+  bool public_data = false;
+  std::optional<SecondPart> second;             ///< of each round's release, where it has two parts
+  std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds, where it is not independent
+  std::shared_ptr<const RunPairs> pairs;        ///< under --trust pairs
+  /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
+  /// of all clients on every rank.
+  std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
+  HistogramShares histograms;  ///< of what was released before the first round
+  /// Of runs whose members have proved who they are; else null.
+  std::shared_ptr<const Introductions> introductions;
+  SealedMessages sealed = SealedMessages::none;  ///< of such runs
+  bool released_early = false;                   ///< this start has released histograms, or has taken up their release
+  /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
+  double price_factor = 1;
+  /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
+  std::optional<TrustModel> trust;
+  /// And whether that are models, made of several releases each.
+  bool sends_models = false;
+  /// For vertical learning, with client 0 as fusion centre. `trust` then has no further meaning.
+  std::optional<VerticalTrust> vertical;
+  /// Whether the same command on the same data makes the same integers again. Pipes do not.
+  bool replayable = true;
+  std::string configuration;      ///< the effective one, as a file for --config
+  bool rounds_matter = true;      ///< whether a round would be another if the run had more rounds after it
+  std::string public_inputs;      ///< whatever else it reads that all may know: topology, start models
+  std::vector<std::string> data;  ///< digests of each client's records, or one of those that all clients share
+  bool clients_changed = false;   ///< some client of the run is gone for good, or has joined (ServedRounds)
+  bool persons_in_slots = false;  ///< of unit person: some rank's records come through pipes
+  /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
+  std::vector<ServedRounds> served;
+};
+
+/// A configuration, as `--print-config` writes it, without the options that change no result.
+[[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
+/// The ends of the ids of a ledger's runs that are histograms. They stand before the run that has their result.
+inline constexpr const char* end_of_norms = ":norms";
+inline constexpr const char* end_of_features = ":features";
+[[nodiscard]] bool is_of_histograms(const std::string& run_id);
+
+/// Releases of one rank's clients: their facts, prices, keys and ledgers, and the run that they are in these.
+class OwnersRelease {
+ public:
+  OwnersRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts)
+      : agreement_(agreement), layout_(layout), options_(options), facts_(std::move(facts)) {}
+
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  /// Digest of all that determines the releases of the clients that are left; empty if they cannot be repeated.
+  [[nodiscard]] const std::string& determined_by() const { return determined_by_; }
+  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
+
+ protected:
+  [[nodiscard]] Client first() const { return layout_.first(agreement_.rank()); }
+  [[nodiscard]] Client count() const { return layout_.count(agreement_.rank()); }
+  [[nodiscard]] Client client(std::size_t k) const { return first() + static_cast<Client>(k); }
+  /// This rank's clients that have their accounts in ledger i.
+  [[nodiscard]] ClientRange clients_of(std::size_t i) const;
+  /// Opens --ledger: a file for each of this rank's clients, or one for all. Throws UsageError.
+  void open_owners_ledgers();
+  /// Opens the rank's own ledger in its private folder.
+  void open_own_ledger(const std::string& folder) { ledgers_.push_back(Ledger::open(folder + "/ledger")); }
+  /// What determines the integers and all ranks know: configuration, public inputs, prices, `more`, and the build, the
+  /// mathematical library and the kind of CPU, for which bits are promised. Throws FailureError.
+  [[nodiscard]] std::string matter(const std::string& more = "") const;
+  /// **Collective.** Digest of `matter` and of the records of the clients with these keys, by keyed digests, which tell
+  /// nobody anything. `data` has digests of each client's records, or one of those that all clients share; so the
+  /// result is the same for any layout. Empty unless this rank's records can be read again.
+  [[nodiscard]] std::string digest_of(const std::string& matter, const std::vector<NoiseKey>& keys,
+                                      const std::vector<std::string>& data) const;
+  /// **Collective.** Takes up the run that all ledgers with clients know by determined_by_ as unfinished; else makes a
+  /// new id, with this end.
+  void settle_run_id(const std::string& end = "");
+  /// The run as new in a ledger of these clients: without parameters and sizes.
+  [[nodiscard]] LedgerRun new_run(const ClientRange& clients) const;
+
+  Agreement& agreement_;
+  const Layout& layout_;
+  PrivacyOptions options_;
+  RunFacts facts_;
+  std::optional<Prices> prices_;
+  std::vector<NoiseKey> keys_;
+  std::vector<Ledger> ledgers_;  ///< one for each client, or one for all
+  std::string determined_by_;
+  std::string run_id_;
+  bool taken_up_ = false;  ///< a run that was not finished goes on
+};
+
+}  // namespace starling
