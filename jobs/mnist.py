@@ -10,9 +10,10 @@ Beside each accuracy on the 10,000 test images, averaged over the ten clients an
 and on the noise, stands a prototype's, and that of federated averaging (`starling fedavg`, one local step a round) with the same
 settings, shards and prices: an aggregator that sees every client's released model, where omd's clients have four neighbours.
 
-claimed: what that section prints, in the only reading under which its figures are possible, and NOT the privacy that it claims.
-Its convolutional network, batches of m = 128 and 150 rounds of one step; its noise is on the model, with 2 step clip / n for the
-sensitivity, n being the client's 6,000 records. One record moves the mean of a batch by 2 clip / m: n stands where m should.
+claimed: what that section prints, in our reading of it, and NOT the privacy that it claims. Its convolutional network, batches of
+m = 128 and 150 rounds of one step. The section does not say where its noise is added, nor for what sensitivity. We read noise on
+the model with the sensitivity 2 step clip / n, n being the client's 6,000 records: with the m of a batch in place of n the noise
+leaves nothing to learn from at these epsilons. One record moves the mean of a batch by 2 clip / m.
 Laplace noise needs a bound in L1, in which a gradient of 582,026 numbers is some 300 times as long as in L2. So gradients are
 clipped in L2, and the noise is Gaussian of the same deviation, sqrt(2) 2 clip / (n epsilon) on the mean of a batch, which is that
 of a release at mu = n epsilon / (sqrt(2) m). What a record truly pays stands beside epsilon. Step and clip are in

@@ -3,6 +3,7 @@
 Nothing in the repository cites what is outside of it.
 """
 
+import csv
 import fnmatch
 import os
 import re
@@ -13,7 +14,7 @@ import unittest
 from harness import SOURCE
 
 PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md")),
-         SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "packaging" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
+         SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "jobs" / "papers" / "README.md", SOURCE / "packaging" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
 OF_THE_TREE = ("cmake", "docs", "examples", "include", "jobs", "packaging", "src", "tests", "tools", "topologies")
 MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
 # Options of other programs that pages name: those of rsync, SLURM, Open MPI, CMake, mkdocs, pip, conda, Docker,
@@ -118,7 +119,7 @@ class Documents(unittest.TestCase):
     def test_options_that_are_named_exist(self):
         known = set().union(*options_by_command().values()) | options_of_scripts() | OF_OTHERS
         self.assertGreater(len(known), 150)
-        absent = self.missing(r"(?<![\w\-/<])(--[a-z][a-z0-9-]*[a-z0-9])(?![\w-])", lambda page, name: name in known)
+        absent = self.missing(r"(?<![\w\-/<!])(--[a-z][a-z0-9-]*[a-z0-9])(?![\w-])", lambda page, name: name in known)
         self.assertEqual(absent, [])
 
     def test_commands_have_the_options_that_pages_give_them(self):
@@ -238,6 +239,25 @@ class Documents(unittest.TestCase):
         names = sorted(set(re.findall(rf"`((?:{'|'.join(MODULES)})/[a-z0-9_]+)`", page.read_text())))
         self.assertGreater(len(names), 50)
         self.assertEqual([name for name in names if not self.is_test(name)], [])
+
+    def test_figures_that_pages_quote_are_those_of_the_jobs(self):
+        """`.62 ± .08<!--vertical: b = 32, MSE 40 to 60-->` is of that line of jobs/papers/vertical.csv, with the digits that are given."""
+        quoted, wrong = {}, []
+        for page in PAGES:
+            for mean, error, table, figure in re.findall(r"(-?[\d,]*\.?\d+)(?: ± ([\d.]+))?<!--([\w-]+): (.*?)-->", page.read_text()):
+                with open(SOURCE / "jobs" / "papers" / f"{table}.csv", newline="") as file:
+                    rows = {row["figure"]: row for row in csv.DictReader(file)}
+                self.assertIn(figure, rows, page)
+                for text, known in ((mean, rows[figure]["mean"]), (error, rows[figure]["error"])):
+                    digits = len(text.partition(".")[2])
+                    # Half a unit of the last digit, and as much again where the table itself is rounded.
+                    if text and abs(float(text.replace(",", "")) - float(known)) > 0.5001 * 10 ** -digits:
+                        wrong.append(f"{page.relative_to(SOURCE)}: {text} for {figure}: {known}")
+                quoted.setdefault((table, figure), set()).add(page)
+        self.assertEqual(wrong, [])
+        self.assertGreater(sum(len(pages) > 1 for pages in quoted.values()), 5, "figures that stand in several pages")
+        tables = {path.stem for path in (SOURCE / "jobs" / "papers").glob("*.csv")}
+        self.assertEqual({table for table, _ in quoted}, tables)
 
     def test_the_citation_has_the_version_of_the_program(self):
         version = re.search(r"project\(starling VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]

@@ -37,6 +37,11 @@ double two_sided_normal_quantile(double level) {
   return std::numbers::sqrt2 * boost::math::erf_inv(level, NoException());
 }
 
+double two_sided_t_quantile(double degrees, double level) {
+  const double share = beta_quantile(0.5, degrees / 2, level);  // of t²/(t² + degrees)
+  return std::sqrt(degrees * share / (1 - share));
+}
+
 double beta_quantile(double a, double b, double probability) {
   return boost::math::ibeta_inv(a, b, probability, NoException());
 }

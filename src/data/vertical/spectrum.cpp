@@ -115,6 +115,7 @@ void SpectrumWorld::draw_records(std::size_t receiver, const Place& place, Round
       if (i < plan_.train) sum += rss;
     }
   }
+  if (plan_.level == SpectrumPlan::Level::kept) return;
   const double mean = sum / static_cast<double>(plan_.train * plan_.samples);
   for (std::size_t i = 0; i < slots(); ++i) {
     for (double& rss : records.subspan(i * columns() + 2, plan_.samples)) rss -= mean;
@@ -229,6 +230,7 @@ SpectrumPlan read_plan(const Spec& spec, std::size_t parties) {
   plan.v = number_within(spec, "v", 1, 0, SpectrumWorld::side);
   if (choice(spec, "walk", "random", "heading") == "heading") plan.walk = SpectrumPlan::Walk::heading;
   if (choice(spec, "sum", "power", "decibel") == "decibel") plan.sum = SpectrumPlan::Sum::decibel;
+  if (choice(spec, "level", "centred", "kept") == "kept") plan.level = SpectrumPlan::Level::kept;
   return plan;
 }
 
@@ -247,7 +249,8 @@ const Table<SpectrumWorld, const SpectrumAudience&>& spectrum_table() {
          {"samples", "a receiver's measurements in a slot (100)"},
          {"v", "metres that a receiver walks between two rounds (1)"},
          {"walk", "random: each time in another direction; heading: straight on between the sides (random)"},
-         {"sum", "power: of what arrives; decibel: of its decibels, as the paper's eq. 15 (power)"}},
+         {"sum", "power: of what arrives; decibel: of its decibels, as the paper's eq. 15 (power)"},
+         {"level", "centred: less the receiver's mean of the round's training slots; kept: in dB as received (centred)"}},
         [](const Spec& spec, const SpectrumAudience& audience) {
           return std::make_unique<SpectrumWorld>(read_plan(spec, audience.parties), audience.seed);
         }}});

@@ -30,6 +30,10 @@ struct SpectrumPlan {
     power,    ///< of the transmitters' powers, as they add up in the air
     decibel,  ///< of their decibels: the paper's eq. 15 as it stands
   };
+  enum class Level {
+    centred,  ///< less the receiver's mean of the round's training slots
+    kept,     ///< in dB as received
+  };
   std::size_t receivers = 4;
   std::size_t transmitters = 2;
   std::size_t train = 20;
@@ -38,6 +42,7 @@ struct SpectrumPlan {
   double v = 1;  ///< metres a round
   Walk walk = Walk::random;
   Sum sum = Sum::power;
+  Level level = Level::centred;
 };
 
 /// Transmitters at fixed places, evenly on a circle of 150 m about the centre of a square, whose powers are drawn anew

@@ -69,8 +69,10 @@ void add_method_options(Options& options, RenewableConfig& config) {
   options.add(
       option("standard-errors", "KIND",
              "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
-             "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
-             {.relations = {needs("variant=online", "the others have none")}}),
+             "losses too; twice the traffic), none; auto: model for logistic and squared, else none. With private and "
+             "released curvature, and private-paper: sandwich, by how batches differ, noise included",
+             {.example = "sandwich",
+              .relations = {needs("variant=online|private|private-paper", "the others have none")}}),
       config.standard_errors,
       {{"auto", StandardErrors::automatic},
        {"none", StandardErrors::none},
@@ -80,7 +82,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
                      {.range = {0.01, 0.999999},
                       .unit = "probability",
                       .example = "0.9 --standard-errors sandwich",
-                      .relations = {needs("variant=online", "the others have no intervals")}}),
+                      .relations = {needs("variant=online|private|private-paper", "the others have no intervals")}}),
               config.level);
 }
 
@@ -292,6 +294,13 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
             ? StandardErrors::model
             : StandardErrors::none;
   }
+  check(config.standard_errors != StandardErrors::model || config.variant == Variant::online,
+        "--standard-errors model under noise: the curvature tells nothing of the noise. Use sandwich.");
+  check(config.standard_errors == StandardErrors::none || config.variant != Variant::private_sums ||
+            config.curvature_share.has_value(),
+        "--standard-errors with --curvature-model {}: a public curvature tells nothing of the records', by which "
+        "gradients become errors of coefficients. Add --curvature-model released:0.3.",
+        config.curvature_model);
   check(config.standard_errors == StandardErrors::none || config.settings.forget == 1,
         "--standard-errors with --forget {}: they are those of all records alike. Leave one of them out.",
         config.settings.forget);

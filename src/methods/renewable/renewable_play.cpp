@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numerics/distributions.hpp"
 #include "files/tell_user.hpp"
 #include "methods/methods.hpp"
 #include "output/intervals/interval.hpp"
@@ -42,6 +43,12 @@ class RenewablePlay final : public PlayAtRoot {
   [[nodiscard]] std::vector<Masker> agree_on_masks();
   void show_mask_keys();
   [[nodiscard]] const OfflineRenewable* search() const;
+  struct UnderNoise {
+    Vector variances;
+    double degrees;
+  };
+  [[nodiscard]] std::optional<UnderNoise> variances_under_noise() const;
+  [[nodiscard]] std::vector<Interval> intervals_under_noise() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] OnlineRenewable::Dispersion dispersion() const;
   [[nodiscard]] std::optional<BatchScores> batch_scores() const;
@@ -107,8 +114,44 @@ std::vector<std::string> RenewablePlay::coefficient_names() const {
   return names;
 }
 
-/// Rank 0's, of the online estimate if standard errors are asked for; none of an estimate that is lost.
+/// Rank 0's, under noise: variances of the model, with their degrees of freedom. None while batches are to come.
+std::optional<RenewablePlay::UnderNoise> RenewablePlay::variances_under_noise() const {
+  if (protocol_->done() < config_.settings.rounds) return std::nullopt;
+  if (auto* const sums = dynamic_cast<const PrivateRenewable*>(protocol_.get())) {
+    return UnderNoise{sums->sandwich().estimate("standard errors").variances,
+                      static_cast<double>(sums->sandwich().batches() - 1)};
+  }
+  if (auto* const paper = dynamic_cast<PaperRenewable*>(protocol_.get())) {
+    return UnderNoise{paper->variances(), static_cast<double>(paper->batches_of_variances() - 1)};
+  }
+  return std::nullopt;
+}
+
+/// t intervals of the model under noise, by how the sums of batches differ.
+std::vector<Interval> RenewablePlay::intervals_under_noise() const {
+  const auto found = variances_under_noise();
+  if (!found) return {};
+  const std::vector<std::string> names = coefficient_names();
+  const double critical = two_sided_t_quantile(found->degrees, config_.level);
+  std::vector<Interval> intervals;
+  for (std::size_t i = 0; i < found->variances.size(); ++i) {
+    Interval interval{.name = names[i],
+                      .estimate = protocol_->theta().value()[i],
+                      .standard_error = std::sqrt(found->variances[i]),
+                      .level = config_.level,
+                      .method = "batch-sandwich"};
+    interval.low = interval.estimate - critical * interval.standard_error;
+    interval.high = interval.estimate + critical * interval.standard_error;
+    intervals.push_back(interval);
+  }
+  return intervals;
+}
+
+/// Rank 0's, of the estimate if standard errors are asked for; none of an estimate that is lost.
 std::vector<Interval> RenewablePlay::intervals() const {
+  if (config_.standard_errors != StandardErrors::none && !config_.open() && run_.first_rank()) {
+    return intervals_under_noise();
+  }
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
   if (config_.standard_errors == StandardErrors::none || online == nullptr || !run_.first_rank() || online->is_lost()) {
     return {};
@@ -156,6 +199,9 @@ void RenewablePlay::add_notes() {
         "classes could nearly be separated. The model was searched over the batch instead. Larger batches need no "
         "search.",
         online->searches(), online->searches() == 1 ? "batch" : "batches"));
+  }
+  if (config_.standard_errors != StandardErrors::none && config_.variant == RenewableVariant::private_paper) {
+    run_.notes.emplace_back("standard errors with private-paper are published without noise of their own");
   }
   const OfflineRenewable* const offline = search();
   if (offline != nullptr && offline->converged()) {

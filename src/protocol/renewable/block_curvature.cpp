@@ -176,6 +176,17 @@ Vector BlockCurvature::inverse_triangle(const std::string& where) const {
   return triangle;
 }
 
+Vector BlockCurvature::product_diagonal(View matrices, const std::string& where) const {
+  Vector diagonal;
+  const auto size = static_cast<Index>(order_);
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const MatrixXd inverse = factor_of(full(block(k), order_, identity_), where).solve(MatrixXd::Identity(size, size));
+    const Eigen::Map<const MatrixXd> turned(matrices.data() + k * order_ * order_, size, size);  // by columns: Mᵀ
+    for (Index i = 0; i < size; ++i) diagonal.push_back(inverse.row(i).dot(turned.row(i)));
+  }
+  return diagonal;
+}
+
 Vector BlockCurvature::sandwich_diagonal(View meat, const std::string& where) const {
   Vector diagonal;
   const std::size_t size = triangle_size(order_);

@@ -67,6 +67,9 @@ class BlockCurvature {
   /// Diagonal of J⁻¹ V J⁻¹ for packed triangles V = `meat`. Throws as solve() does.
   [[nodiscard]] Vector sandwich_diagonal(View meat, const std::string& where) const;
 
+  /// Diagonal of J⁻¹ M for a square matrix of each block, row after row. Throws as solve() does.
+  [[nodiscard]] Vector product_diagonal(View matrices, const std::string& where) const;
+
   void persist(Snapshot& snapshot) { snapshot(identity_, triangles_); }
 
  private:

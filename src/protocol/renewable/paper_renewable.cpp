@@ -12,7 +12,8 @@ PaperRenewable::PaperRenewable(Root& root, RenewableClients& clients, CurvedMode
       perturbation_(perturbation),
       rho_(rho),
       codec_(codec),
-      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order())}) {}
+      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order())}),
+      sandwich_(BatchSandwich(model.classes(), model.order())) {}
 
 // Guo et al., Algorithm 2.
 void PaperRenewable::run(const std::vector<Observer*>& observers) {
@@ -23,6 +24,7 @@ void PaperRenewable::run(const std::vector<Observer*>& observers) {
     const double records = count_records(prices);
     const Secret<Vector> sums = collect();                        // 5. gradients and curvatures, without noise
     if (root_.aggregates() && records > 0) renew(sums, records);  // 6. to 8.
+    if (root_.aggregates() && settings_.with_slopes && is_last()) take_estimate();
     root_.broadcast(theta_);
     completed();
   }
@@ -46,6 +48,20 @@ void PaperRenewable::renew(const Secret<Vector>& sums, double records) {
   const std::string batch = fmt::format("batch {}", done_ + 1);
   const Secret<Vector> xi =
       perturbation_.noise({ReleasePath::renewable_paper, 0, done_, 0}, clients_.key(0), records_, records_ + records);
+  if (settings_.with_slopes && is_late()) {
+    ++late_batches_;
+    sandwich_.update(
+        [&](BatchSandwich& sandwich, const RenewableState& state, const Vector& total, const Vector& noise) {
+          BlockCurvature of_batch(model_.classes(), model_.order());
+          of_batch.add(View(total).subspan(at.curvature(), at.triangles));
+          add_penalty(of_batch, records);
+          Vector psi = penalty_gradient(state.theta, records);
+          axpy(1, View(total).first(at.dimension), psi);
+          axpy(1, noise, psi);
+          sandwich.add(psi, state.theta, of_batch);
+        },
+        state_, sums, xi);
+  }
   state_.update(
       [&](RenewableState& state, const Vector& total, const Vector& noise) {
         state.j.scale(settings_.forget);
@@ -62,6 +78,21 @@ void PaperRenewable::renew(const Secret<Vector>& sums, double records) {
       sums, xi);
   theta_ = perturbation_.publish(state_.map([](const RenewableState& state) { return state.theta; }));
   records_ += records;
+}
+
+/// As PrivateRenewable::take_estimate().
+void PaperRenewable::take_estimate() {
+  try {
+    theta_ = perturbation_.publish(
+        sandwich_.map([](const BatchSandwich& sums) { return sums.estimate("standard errors").theta; }));
+  } catch (const DataError&) {
+  }
+}
+
+Vector PaperRenewable::variances() {
+  return perturbation_
+      .publish(sandwich_.map([](const BatchSandwich& sums) { return sums.estimate("standard errors").variances; }))
+      .value();
 }
 
 }  // namespace starling

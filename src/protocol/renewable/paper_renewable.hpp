@@ -2,6 +2,7 @@
 #pragma once
 
 #include "privacy/mechanism/paper_perturbation.hpp"
+#include "protocol/renewable/batch_sandwich.hpp"
 #include "protocol/renewable/noisy_sum.hpp"
 #include "protocol/renewable/renewable.hpp"
 
@@ -17,18 +18,26 @@ class PaperRenewable final : public Renewable {
   void run(const std::vector<Observer*>& observers) override;
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
-    snapshot.of_first_rank(root_.aggregates(), state_, records_);
+    snapshot.of_first_rank(root_.aggregates(), state_, records_, sandwich_, late_batches_);
   }
+  /// On rank 0, with settings.with_slopes: variances of θ̂, which is the model after the last batch. They are published
+  /// without noise of their own. Throws as BatchSandwich::estimate().
+  [[nodiscard]] Vector variances();
+  /// The batches behind them, a public number.
+  [[nodiscard]] std::int64_t batches_of_variances() const { return late_batches_; }
 
  private:
   [[nodiscard]] Secret<Vector> collect();
   void renew(const Secret<Vector>& sums, double records);
+  void take_estimate();
 
   PaperPerturbation& perturbation_;
   double rho_;
   const Codec& codec_;
   Secret<RenewableState> state_;
+  Secret<BatchSandwich> sandwich_;
   double records_ = 0;
+  std::int64_t late_batches_ = 0;
 };
 
 }  // namespace starling

@@ -13,7 +13,8 @@ PrivateRenewable::PrivateRenewable(Root& root, RenewableClients& clients, Curved
     : Renewable(root, clients, model, settings, start),
       sum_(sum),
       public_curvature_(std::move(public_curvature)),
-      j_(model.classes(), model.order()) {}
+      j_(model.classes(), model.order()),
+      sandwich_(model.classes(), model.order()) {}
 
 // docs/methods/renewable.md, "Privacy".
 void PrivateRenewable::run(const std::vector<Observer*>& observers) {
@@ -24,6 +25,7 @@ void PrivateRenewable::run(const std::vector<Observer*>& observers) {
     const Released<Vector> sums =  // Σ ∇ℓ + noise; the time includes waiting for other ranks
         timed(&TimeShares::learning, [&] { return sum_.collect(done_, theta_.value(), prices); });
     if (root_.aggregates() && records > 0) renew(sums.value(), records);  // J, θ_b
+    if (root_.aggregates() && settings_.with_slopes && is_last()) take_estimate();
     root_.broadcast(theta_);
     completed();
   }
@@ -41,6 +43,12 @@ void PrivateRenewable::renew(View total, double records) {
   }
   Vector gradient = penalty_gradient(theta_.value(), records);
   axpy(1, total.first(d), gradient);
+  if (settings_.with_slopes && is_late()) {
+    BlockCurvature of_batch(model_.classes(), model_.order());
+    of_batch.add(total.subspan(d));
+    add_penalty(of_batch, records);
+    sandwich_.add(gradient, theta_.value(), of_batch);
+  }
   const Vector step = timed(&TimeShares::mixing, [&] {
     return public_curvature_ ? j_.solve(gradient, fmt::format("batch {}", done_ + 1)) : j_.solve_clipped(gradient);
   });
@@ -48,6 +56,15 @@ void PrivateRenewable::renew(View total, double records) {
   check<DataError>(
       std::isfinite(norm2(theta_.value())),
       "batch {}: the model is not finite: the noise is larger than the curvature. Raise --l2 or the price.", done_ + 1);
+}
+
+/// The model becomes θ̂; it stays as it is where there is none, which who asks for standard errors is told.
+void PrivateRenewable::take_estimate() {
+  try {
+    const BatchSandwich::Estimate estimate = sandwich_.estimate("standard errors");
+    theta_.update([&](Vector& theta) { theta = estimate.theta; });
+  } catch (const DataError&) {
+  }
 }
 
 }  // namespace starling

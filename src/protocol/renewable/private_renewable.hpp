@@ -1,6 +1,7 @@
 /// Private renewable estimation, variant `private` (docs/methods/renewable.md, "Privacy").
 #pragma once
 
+#include "protocol/renewable/batch_sandwich.hpp"
 #include "protocol/renewable/noisy_sum.hpp"
 #include "protocol/renewable/renewable.hpp"
 
@@ -23,9 +24,12 @@ class PrivateRenewable final : public Renewable {
   void run(const std::vector<Observer*>& observers) override;
   void persist(Snapshot& snapshot) override {
     Renewable::persist(snapshot);
-    snapshot.of_first_rank(root_.aggregates(), j_);
+    snapshot.of_first_rank(root_.aggregates(), j_, sandwich_);
     snapshot(sum_);
   }
+  /// On rank 0, with settings.with_slopes and released curvature: sums for θ̂ and its variances. θ̂ is the model after the
+  /// last batch.
+  [[nodiscard]] const BatchSandwich& sandwich() const { return sandwich_; }
   /// Other records follow: old noise must not be taken back from them.
   void leave_out(Round end) override {
     Renewable::leave_out(end);
@@ -34,10 +38,12 @@ class PrivateRenewable final : public Renewable {
 
  private:
   void renew(View total, double records);
+  void take_estimate();
 
   NoisySum& sum_;
   std::optional<PublicCurvature> public_curvature_;
   BlockCurvature j_;
+  BatchSandwich sandwich_;
 };
 
 }  // namespace starling

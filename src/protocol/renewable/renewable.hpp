@@ -20,7 +20,7 @@ struct RenewableSettings {
   Penalty penalty = Penalty::full;
   bool safe_start = true;    ///< whether to minimise over the first batch before the first step
   double forget = 1;         ///< ρ, the factor of J before each batch
-  bool with_slopes = false;  ///< whether to keep Σ ℓ'² x̄x̄ᵀ, for sandwich standard errors
+  bool with_slopes = false;  ///< whether to keep Σ ℓ'² x̄x̄ᵀ, or under noise Σ ψψᵀ, for sandwich standard errors
 };
 
 /// State of rank 0 between batches; each batch renews it by sums.
@@ -56,6 +56,10 @@ class Renewable : public AggregatedRounds {
   [[nodiscard]] Vector penalty_gradient(View theta, double records) const;
   /// (nλ/2) θᵀPθ.
   [[nodiscard]] double penalty_value(View theta, double records) const;
+  /// Whether the running batch counts in standard errors under noise: the first quarter does not.
+  [[nodiscard]] bool is_late() const { return 4 * done_ >= settings_.rounds; }
+  /// Whether the running batch is the last one.
+  [[nodiscard]] bool is_last() const { return done_ + 1 == settings_.rounds; }
   /// Adds nλP.
   void add_penalty(BlockCurvature& curvature, double records) const;
 

@@ -26,6 +26,12 @@ TEST(ChiSquared, HasTheValuesOfTables) {
   EXPECT_NEAR(chi_squared_quantile(10, 0.99), 23.209251158954356, 1e-12);
 }
 
+TEST(Student, HasTheValuesOfTables) {
+  EXPECT_NEAR(two_sided_t_quantile(1, 0.5), 1, 1e-13);  // Cauchy's quartile
+  EXPECT_NEAR(two_sided_t_quantile(10, 0.95), 2.2281388519649385, 1e-9);
+  EXPECT_NEAR(two_sided_t_quantile(1e7, 0.95), two_sided_normal_quantile(0.95), 1e-6);
+}
+
 TEST(Beta, QuantilesOfKnownDistributions) {
   EXPECT_NEAR(beta_quantile(2, 1, 0.25), 0.5, 1e-15);         // x² up to x
   EXPECT_NEAR(upper_beta_quantile(1, 3, 0.001), 0.9, 1e-14);  // (1 − x)³ beyond x

@@ -124,6 +124,23 @@ TEST(Spectrum, ARecordHoldsItsReceiversPlaceAndWhatItHearsOfTheTargets) {
   }
 }
 
+// Level alone tells them apart: samples differ by one number in a round.
+TEST(Spectrum, LevelsAreKeptIfAskedFor) {
+  const auto centred = open_all("", 1, 7);
+  const auto kept = open_all("level=kept", 1, 7);
+  for (const Round t : {0, 1}) {
+    centred.stream->load(t);
+    kept.stream->load(t);
+    const Vector without = opened(centred.stream->inputs(0));
+    const Vector with = opened(kept.stream->inputs(0));
+    const double level = with[2] - without[2];
+    EXPECT_LT(level, -30);  // some 40 log10(150) dB of path
+    for (std::size_t i = 0; i < with.size(); ++i) {
+      EXPECT_NEAR(with[i] - without[i], i % 102 < 2 ? 0 : level, 1e-9);
+    }
+  }
+}
+
 // The deviation of 4000 samples is within 6 % of the truth but for one in 10^7.
 TEST(Spectrum, SamplesDeviateByOneDecibelOrByOneForEachTransmitter) {
   for (const auto& [parameters, deviation] : {std::pair{"", 1.0}, std::pair{"sum=decibel,transmitters=3", 3.0}}) {
@@ -375,7 +392,7 @@ TEST(Spectrum, ParametersOutOfRangeAreRefused) {
        {Refusal{"receivers=3", "3 receivers and 2 parties: each party is a receiver."},
         Refusal{"transmitters=0", "transmitters=0: it must lie between 1 and 1000."}, Refusal{"v=501", "v=501"},
         Refusal{"v=-1", "v=-1"}, Refusal{"v=nan", "v=nan"}, Refusal{"walk=drunken", "known are random, heading"},
-        Refusal{"sum=watt", "known are power, decibel"}, Refusal{"train=0", "train=0"},
+        Refusal{"sum=watt", "known are power, decibel"}, Refusal{"level=low", "known are centred, kept"}, Refusal{"train=0", "train=0"},
         Refusal{"samples=0", "samples=0"}, Refusal{"slots=4,train=3,test=2", "it is train + test"},
         Refusal{"slots=4,train=5", "it is train + test"}, Refusal{"slots=4,test=4", "train is at least 1"},
         Refusal{"slots=2000,samples=100000", "2000 slots of 100000 samples"}, Refusal{"mood=good", "mood"}}) {
