@@ -11,7 +11,8 @@ namespace starling {
 [[nodiscard]] double chi_squared_quantile(double degrees, double probability);
 /// The point z such that a standard normal number lies between −z and z with probability `level`, 0 < level < 1.
 [[nodiscard]] double two_sided_normal_quantile(double level);
-/// The point t such that a number of Student's distribution lies between −t and t with probability `level`, 0 < level < 1.
+/// The point t such that a number of Student's distribution lies between −t and t with probability `level`, 0 < level
+/// < 1.
 [[nodiscard]] double two_sided_t_quantile(double degrees, double level);
 /// The point below which a number of the beta distribution (a, b) lies with `probability`; a, b > 0.
 [[nodiscard]] double beta_quantile(double a, double b, double probability);

@@ -250,7 +250,8 @@ const Table<SpectrumWorld, const SpectrumAudience&>& spectrum_table() {
          {"v", "metres that a receiver walks between two rounds (1)"},
          {"walk", "random: each time in another direction; heading: straight on between the sides (random)"},
          {"sum", "power: of what arrives; decibel: of its decibels, as the paper's eq. 15 (power)"},
-         {"level", "centred: less the receiver's mean of the round's training slots; kept: in dB as received (centred)"}},
+         {"level",
+          "centred: less the receiver's mean of the round's training slots; kept: in dB as received (centred)"}},
         [](const Spec& spec, const SpectrumAudience& audience) {
           return std::make_unique<SpectrumWorld>(read_plan(spec, audience.parties), audience.seed);
         }}});

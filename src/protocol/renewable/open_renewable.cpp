@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/numerics/kernels.hpp"
-#include "safeguarded_newton.hpp"
+#include "protocol/curvature/safeguarded_newton.hpp"
 
 namespace starling {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "privacy/mechanism/paper_perturbation.hpp"
-#include "protocol/renewable/batch_sandwich.hpp"
+#include "protocol/curvature/batch_sandwich.hpp"
 #include "protocol/renewable/noisy_sum.hpp"
 #include "protocol/renewable/renewable.hpp"
 

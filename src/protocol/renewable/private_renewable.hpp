@@ -1,7 +1,7 @@
 /// Private renewable estimation, variant `private` (docs/methods/renewable.md, "Privacy").
 #pragma once
 
-#include "protocol/renewable/batch_sandwich.hpp"
+#include "protocol/curvature/batch_sandwich.hpp"
 #include "protocol/renewable/noisy_sum.hpp"
 #include "protocol/renewable/renewable.hpp"
 
@@ -27,8 +27,8 @@ class PrivateRenewable final : public Renewable {
     snapshot.of_first_rank(root_.aggregates(), j_, sandwich_);
     snapshot(sum_);
   }
-  /// On rank 0, with settings.with_slopes and released curvature: sums for θ̂ and its variances. θ̂ is the model after the
-  /// last batch.
+  /// On rank 0, with settings.with_slopes and released curvature: sums for θ̂ and its variances. θ̂ is the model after
+  /// the last batch.
   [[nodiscard]] const BatchSandwich& sandwich() const { return sandwich_; }
   /// Other records follow: old noise must not be taken back from them.
   void leave_out(Round end) override {

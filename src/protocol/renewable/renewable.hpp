@@ -7,7 +7,7 @@
 
 #include "core/snapshot.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
-#include "protocol/renewable/block_curvature.hpp"
+#include "protocol/curvature/block_curvature.hpp"
 #include "protocol/renewable/renewable_clients.hpp"
 
 namespace starling {
@@ -18,8 +18,8 @@ struct RenewableSettings {
   Round rounds = 1;  ///< batches; for `offline` the most passes over the data
   double l2 = 0;     ///< λ
   Penalty penalty = Penalty::full;
-  bool safe_start = true;    ///< whether to minimise over the first batch before the first step
-  double forget = 1;         ///< ρ, the factor of J before each batch
+  bool safe_start = true;  ///< whether to minimise over the first batch before the first step
+  double forget = 1;       ///< ρ, the factor of J before each batch
   bool with_slopes = false;  ///< whether to keep Σ ℓ'² x̄x̄ᵀ, or under noise Σ ψψᵀ, for sandwich standard errors
 };
 

@@ -392,9 +392,10 @@ TEST(Spectrum, ParametersOutOfRangeAreRefused) {
        {Refusal{"receivers=3", "3 receivers and 2 parties: each party is a receiver."},
         Refusal{"transmitters=0", "transmitters=0: it must lie between 1 and 1000."}, Refusal{"v=501", "v=501"},
         Refusal{"v=-1", "v=-1"}, Refusal{"v=nan", "v=nan"}, Refusal{"walk=drunken", "known are random, heading"},
-        Refusal{"sum=watt", "known are power, decibel"}, Refusal{"level=low", "known are centred, kept"}, Refusal{"train=0", "train=0"},
-        Refusal{"samples=0", "samples=0"}, Refusal{"slots=4,train=3,test=2", "it is train + test"},
-        Refusal{"slots=4,train=5", "it is train + test"}, Refusal{"slots=4,test=4", "train is at least 1"},
+        Refusal{"sum=watt", "known are power, decibel"}, Refusal{"level=low", "known are centred, kept"},
+        Refusal{"train=0", "train=0"}, Refusal{"samples=0", "samples=0"},
+        Refusal{"slots=4,train=3,test=2", "it is train + test"}, Refusal{"slots=4,train=5", "it is train + test"},
+        Refusal{"slots=4,test=4", "train is at least 1"},
         Refusal{"slots=2000,samples=100000", "2000 slots of 100000 samples"}, Refusal{"mood=good", "mood"}}) {
     const auto refused = [&parameters = parameters] { static_cast<void>(open_all(parameters, 2)); };
     EXPECT_THAT(message_of<UsageError>(refused), HasSubstr(message)) << parameters;

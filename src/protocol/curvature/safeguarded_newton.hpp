@@ -1,7 +1,7 @@
 /// Minimisation of a convex objective by safeguarded Newton steps (docs/methods/renewable.md, "Corrections").
 #pragma once
 
-#include "protocol/renewable/block_curvature.hpp"
+#include "protocol/curvature/block_curvature.hpp"
 
 namespace starling {
 

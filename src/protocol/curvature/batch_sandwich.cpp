@@ -1,4 +1,4 @@
-#include "protocol/renewable/batch_sandwich.hpp"
+#include "protocol/curvature/batch_sandwich.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "protocol/renewable/block_curvature.hpp"
+#include "protocol/curvature/block_curvature.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
 #include "core/random.hpp"
-#include "protocol/renewable/safeguarded_newton.hpp"
+#include "protocol/curvature/safeguarded_newton.hpp"
 #include "support/testing.hpp"
 
 namespace starling::block_curvature_test {

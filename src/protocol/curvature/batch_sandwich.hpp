@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/renewable/block_curvature.hpp"
+#include "protocol/curvature/block_curvature.hpp"
 
 namespace starling {
 
@@ -13,8 +13,9 @@ namespace starling {
 ///
 ///   θ̂ = θ̄ − A⁻¹ Σ ψ_b,   A = Σ H̄_b,   θ̄ = mean θ_{b−1},
 ///
-/// with ψ_b the gradient of batch b at θ_{b−1}, penalty and noise included. θ̂ is the mean of m terms θ_{b−1} − m A⁻¹ ψ_b,
-/// and their spread has both records and noise in it, whatever the loss. So nothing else has to be known of either.
+/// with ψ_b the gradient of batch b at θ_{b−1}, penalty and noise included. θ̂ is the mean of m terms θ_{b−1} − m A⁻¹
+/// ψ_b, and their spread has both records and noise in it, whatever the loss. So nothing else has to be known of
+/// either.
 class BatchSandwich {
  public:
   BatchSandwich(std::size_t blocks, std::size_t order);

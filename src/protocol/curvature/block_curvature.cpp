@@ -1,4 +1,4 @@
-#include "protocol/renewable/block_curvature.hpp"
+#include "protocol/curvature/block_curvature.hpp"
 
 #include <cmath>
 
