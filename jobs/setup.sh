@@ -4,7 +4,7 @@
 set -euo pipefail
 
 readonly required=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libeigen3-dev libspectra-dev
-                   libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev libmpfr-dev librandom123-dev zlib1g-dev)
+                   libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev libsodium-dev libmpfr-dev librandom123-dev zlib1g-dev)
 
 # The version behind the package clang, as that of libFuzzer has it in its name; Debian 12's where apt knows nothing yet.
 clang_version() {
@@ -25,11 +25,11 @@ readonly optional_for_tests=(python3-pandas python3-matplotlib python3-mpi4py py
                              python3-nbformat python3-ipykernel python3-pip python3-sklearn r-base-core r-bioc-rhdf5)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
-fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz tomlplusplus-devel"
+fmt-devel json-devel openssl-devel libsodium-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz tomlplusplus-devel"
 readonly dnf_test_packages="gcc-gfortran pkgconf-pkg-config gtest-devel gmock-devel python3-devel pybind11-devel python3-h5py python3-numpy python3-scipy python3-networkx clang lld \
 compiler-rt slurm-slurmctld slurm-slurmd munge iproute strace valgrind clang-tools-extra doxygen chromium"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen spectra boost+program_options fmt nlohmann-json \
-openssl mpfr random123 zlib gnuplot graphviz tomlplusplus"
+openssl libsodium mpfr random123 zlib gnuplot graphviz tomlplusplus"
 readonly spack_test_packages="pkgconf googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge strace valgrind doxygen"
 
 usage() {
@@ -69,7 +69,7 @@ Spack, without root:
   spack env activate starling
 
 Environment modules (names differ from site to site; see module avail):
-  module load gcc cmake ninja openmpi hdf5 eigen spectra boost fmt nlohmann_json openssl mpfr zlib random123
+  module load gcc cmake ninja openmpi hdf5 eigen spectra boost fmt nlohmann_json openssl libsodium mpfr zlib random123
   what no module offers can come from Spack.
 TEXT
 }
@@ -162,7 +162,7 @@ look_elsewhere() {
   done
   command -v ninja >/dev/null || command -v ninja-build >/dev/null || missing+=(ninja)
   has_hdf5 || missing+=(HDF5)
-  for header in Eigen/Core Spectra/SymEigsSolver.h boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h mpfr.h zlib.h \
+  for header in Eigen/Core Spectra/SymEigsSolver.h boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h sodium.h mpfr.h zlib.h \
                 Random123/philox.h; do
     has_header "$header" || missing+=("$header")
   done

@@ -24,6 +24,14 @@ class KnownLabels : Release {
   }
 };
 
+/// For runs whose privacy statement says that the party with the labels hands them to rank 0 (`--labels head`).
+class HandedLabels : Release {
+ public:
+  static void publish(const Secret<Vector>& labels, Released<Vector>& handed) {
+    publish_unprotected(labels, 1, handed);
+  }
+};
+
 /// For `--trust central` and `private-paper`, whose privacy statements say that the aggregator is trusted.
 class TrustedAggregator : Release {
  public:

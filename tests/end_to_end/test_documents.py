@@ -264,7 +264,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(re.findall(r"^version: (.*)$", (SOURCE / "CITATION.cff").read_text(), re.M), [version])
 
     def test_modules_of_a_cluster_are_those_that_a_build_needs(self):
-        called = {"mpi": "openmpi", "eigen3": "eigen", "random123_include_dir": "random123", "mpfr_include_dir": "mpfr",
+        called = {"mpi": "openmpi", "eigen3": "eigen", "random123_include_dir": "random123", "mpfr_include_dir": "mpfr", "sodium_include_dir": "libsodium",
                   "spectra_include_dir": "spectra"}
         needed = {"gcc", "cmake", "ninja"}
         for name in re.findall(r"^find_(?:package|path)\((\w+)[^)]*REQUIRED", (SOURCE / "CMakeLists.txt").read_text(), re.M):

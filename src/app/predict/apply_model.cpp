@@ -66,14 +66,14 @@ void apply_together(World& world, const ModelSource& from, ProgressChoice progre
   const ModelUse::Reading how = use.reading();
   PartiesTogether parties(world, from, how.labels);
   parties.together([&] {
-    if (!parties.is_first()) return;
+    if (!parties.takes_results()) return;
     use.check_model(parties.head());
     use.begin(parties.head(), parties.loss());
   });
-  Counting counting(how.verb, parties.is_first() ? progress : ProgressChoice::off, use);
+  Counting counting(how.verb, parties.takes_results() ? progress : ProgressChoice::off, use);
   parties.score([&](const ScoredRecords& records) { counting.take(records); });
   parties.together([&] {
-    if (parties.is_first()) counting.finish(from);
+    if (parties.takes_results()) counting.finish(from);
   });
 }
 

@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// A command's use of the scores of records. All calls but reading() are rank 0's.
+/// A command's use of the scores of records. All calls but reading() are those of the rank that takes the results.
 class ModelUse {
  public:
   /// The way in which records are read.

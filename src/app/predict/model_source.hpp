@@ -25,6 +25,7 @@ struct ModelSource {
   ReadSettings reading;
   std::vector<std::string> parties;  ///< of a vertical model: a file of each party, in place of the source
   std::string label_source;          ///< of these: the file with the labels, whose order of records counts
+  bool match_in_private = false;     ///< of these: records are matched by blinded ids
 };
 
 /// MODEL, --client, --source, --parties and the options of reading that a model leaves open.

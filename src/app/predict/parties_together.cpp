@@ -1,9 +1,11 @@
 #include "parties_together.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/check.hpp"
 #include "files/tell_user.hpp"
+#include "methods/vertical/private_matching.hpp"
 #include "privacy/without_noise.hpp"
 #include "protocol/vertical/vertical_networks.hpp"
 #include "protocol/vertical/vertical_predictions.hpp"
@@ -19,7 +21,8 @@ constexpr std::size_t at_once = 2048;
 PartiesTogether::PartiesTogether(World& world, const ModelSource& choice, ScoredSource::Labels labels)
     : world_(world),
       agreement_(world),
-      layout_(Layout::with_centre(static_cast<Client>(choice.parties.size()), world.size())) {
+      layout_(Layout::with_centre(static_cast<Client>(choice.parties.size()), world.size())),
+      labels_(labels) {
   agreement_.together([&] { read_parts(choice); });
   agree_on_parts(choice);
   open_records(choice, labels);
@@ -53,9 +56,13 @@ void PartiesTogether::read_parts(const ModelSource& choice) {
   }
   for (const SavedModel& part : parts_) embedders_.emplace_back(part);
   if (!head_) return;
+  open_loss();
+  network_ = make_network_block(head_->as<HeadForm>()->architecture, head_->as<HeadForm>()->precision);
+}
+
+void PartiesTogether::open_loss() {
   loss_.emplace(*head_);
   units_.emplace(*head_, **loss_);
-  network_ = make_network_block(head_->as<HeadForm>()->architecture, head_->as<HeadForm>()->precision);
 }
 
 /// All parts are of one run.
@@ -105,16 +112,65 @@ VerticalSettings PartiesTogether::settings_of(const ModelSource& choice, ScoredS
 }
 
 void PartiesTogether::open_records(const ModelSource& choice, ScoredSource::Labels labels) {
-  agreement_.together([&] {
-    records_ =
-        open_vertical(settings_of(choice, labels), choice.parties.size(), first_party(), parts_.size(), is_first());
-  });
-  records_.shape = joined_shape(agreement_, records_);
   RankKey key(agreement_);
+  in_private_ = choice.match_in_private;
+  VerticalSettings settings = settings_of(choice, labels);
+  settings.matched_in_private = in_private_;
+  bool reads_labels = is_first();
+  if (in_private_) {
+    agreement_.together([&] { find_labels(settings); });
+    const int holder = rank_of_labels(layout_, labels_at_);
+    reads_labels = agreement_.rank() == holder;
+    if (labels == ScoredSource::Labels::not_needed) taker_ = holder;
+    spread_head(key);
+    settings = settings_of(choice, labels);
+    settings.matched_in_private = true;
+  }
+  agreement_.together(
+      [&] { records_ = open_vertical(settings, choice.parties.size(), first_party(), parts_.size(), reads_labels); });
+  records_.shape = joined_shape(agreement_, records_);
+  if (in_private_) return match_records(choice, key);
   align_records(agreement_, key, records_);
   if (is_first() && choice.reading.id.empty()) {
     tell_user("note: no --id: records of the parties' files go together by their place\n");
   }
+}
+
+void PartiesTogether::find_labels(const VerticalSettings& settings) {
+  const std::optional<std::size_t> found = settings.party_with_labels(settings.files.size());
+  check(found.has_value(),
+        "--label-source '{}' with --match private: it is no party's file, and whoever reads it would see the ids. Put "
+        "the labels into a party's file, or use --match open.",
+        settings.label_source);
+  labels_at_ = *found;
+}
+
+void PartiesTogether::spread_head(RankKey& key) {
+  std::string bytes;
+  agreement_.together([&] {
+    if (!is_first()) return;
+    SavedModel without_parameters = *head_;
+    std::fill(without_parameters.parameters.begin(), without_parameters.parameters.end(), 0.0);
+    bytes = file_of_model(without_parameters);
+  });
+  bytes = key.broadcast(bytes);
+  agreement_.together([&] {
+    if (is_first() || agreement_.rank() != rank_of_labels(layout_, labels_at_)) return;
+    head_ = model_in(bytes);
+    open_loss();
+  });
+}
+
+void PartiesTogether::match_records(const ModelSource& choice, RankKey& key) {
+  const MatchingPlace place{world_, agreement_, layout_, key, nullptr, 0, ProgressChoice::automatic};
+  match_in_private(place, "records", labels_at_, records_);
+  hand_labels_over(place, labels_at_, LabelReceivers::first_rank, &DeclaredPublic::publish, records_);
+  if (!takes_results()) return;
+  tell_user("note: {} records are in the files of all parties{}\n", *records_.shape.records,
+            taker_ == 0
+                ? std::string()
+                : fmt::format("; of {} in '{}' the others have no prediction",
+                              records_.stream->ids(labels_at_ - first_party()).size(), choice.parties[labels_at_]));
 }
 
 void PartiesTogether::score(const std::function<void(const ScoredRecords& records)>& look) {
@@ -127,15 +183,48 @@ void PartiesTogether::score(const std::function<void(const ScoredRecords& record
           stream.inputs(k));
     return embedding_;
   };
+  const bool hands_over = in_private_ && labels_ == ScoredSource::Labels::not_needed;
+  Vector all_scores;
   const auto take = [&](const std::vector<Vector>& received) {
     DeclaredPublic::publish(stream.targets(), targets);
     records.labels = targets.value();
     apply_head(received, records);
-    look(records);
+    if (hands_over) {
+      all_scores.insert(all_scores.end(), records.scores.begin(), records.scores.end());
+    } else {
+      look(records);
+    }
     records.first += static_cast<std::int64_t>(records.size());
   };
   const std::vector<std::size_t> widths(static_cast<std::size_t>(layout_.clients() - 1), width_);
   send_held_out(root, stream, {widths, *quantiser_, rows, take});
+  if (hands_over) hand_scores_over(all_scores, look);
+}
+
+void PartiesTogether::hand_scores_over(const Vector& scores,
+                                       const std::function<void(const ScoredRecords& records)>& look) {
+  std::vector<Released<Vector>> parts(static_cast<std::size_t>(agreement_.ranks()), declare_public(Vector()));
+  if (is_first()) parts[static_cast<std::size_t>(taker_)] = declare_public(scores);
+  const Vector received = agreement_.exchange(parts).front();
+  if (!takes_results()) return;
+  const std::vector<std::size_t>& rows = records_.matched_rows[labels_at_ - first_party()];
+  std::vector<std::size_t> places(rows.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
+  const std::size_t width = head_->scores;
+  ScoredRecords records;
+  for (std::size_t first = 0; first < places.size(); first += at_once) {
+    records.scores.clear();
+    records.keys.clear();
+    for (std::size_t i = first; i < std::min(first + at_once, places.size()); ++i) {
+      const View own = View(received).subspan(places[i] * width, width);
+      records.scores.insert(records.scores.end(), own.begin(), own.end());
+      records.keys.push_back(records_.id_texts[places[i]]);
+    }
+    records.labels.assign(records.keys.size(), 0.0);
+    look(records);
+    records.first += static_cast<std::int64_t>(records.size());
+  }
 }
 
 void PartiesTogether::apply_head(const std::vector<Vector>& received, ScoredRecords& records) {
@@ -143,7 +232,7 @@ void PartiesTogether::apply_head(const std::vector<Vector>& received, ScoredReco
   for (std::size_t k = 0; k < received.size(); ++k) put_part(received[k], received.size(), k, width_, embeddings_);
   const View outputs = network_->forward(head_->parameters, embeddings_);
   records.scores.assign(outputs.begin(), outputs.end());
-  if (!records_.id_texts.empty()) {
+  if (!records_.id_texts.empty() && !in_private_) {
     const auto first = records_.id_texts.begin() + records.first;
     records.keys.assign(first, first + static_cast<std::int64_t>(records.size()));
   }

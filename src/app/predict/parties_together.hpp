@@ -25,14 +25,16 @@ class PartiesTogether {
   /// and DataError. **Collective.**
   PartiesTogether(World& world, const ModelSource& choice, ScoredSource::Labels labels);
 
-  /// Calls `look` on rank 0 for some records after the other, with labels, scores and the texts of --id.
-  /// **Collective.**
+  /// Calls `look` on the rank that takes the results for some records after the other, with labels, scores and the
+  /// texts of --id. **Collective.**
   void score(const std::function<void(const ScoredRecords& records)>& look);
 
-  [[nodiscard]] bool is_first() const { return agreement_.rank() == 0; }
+  /// Whether this rank takes the results: rank 0; but the party with the labels' file where records were matched in
+  /// private and labels are not needed, since nobody else may name its records.
+  [[nodiscard]] bool takes_results() const { return agreement_.rank() == taker_; }
   /// Runs `step` on every rank and agrees on the outcome. **Collective.**
   void together(const std::function<void()>& step) { agreement_.together(step); }
-  /// The head, on rank 0.
+  /// The head, on rank 0; on another rank that takes the results or reads the labels, without its parameters.
   [[nodiscard]] const SavedModel& head() const { return *head_; }
   [[nodiscard]] const Loss& loss() const { return **loss_; }
 
@@ -41,6 +43,15 @@ class PartiesTogether {
   void agree_on_parts(const ModelSource& choice);
   void open_records(const ModelSource& choice, ScoredSource::Labels labels);
   [[nodiscard]] VerticalSettings settings_of(const ModelSource& choice, ScoredSource::Labels labels) const;
+  void find_labels(const VerticalSettings& settings);
+  void match_records(const ModelSource& choice, RankKey& key);
+  /// Gives the head without its parameters to the ranks that need what it says of labels. **Collective.**
+  void spread_head(RankKey& key);
+  /// Gives all scores to the rank that takes the results, which looks at them in the order of its file.
+  /// **Collective.**
+  void hand_scores_over(const Vector& scores, const std::function<void(const ScoredRecords& records)>& look);
+  void open_loss();
+  [[nodiscard]] bool is_first() const { return agreement_.rank() == 0; }
   /// Scores, on rank 0, the records whose embeddings were received.
   void apply_head(const std::vector<Vector>& received, ScoredRecords& records);
   [[nodiscard]] std::size_t first_party() const;
@@ -48,8 +59,9 @@ class PartiesTogether {
   World& world_;
   Agreement agreement_;
   Layout layout_;
+  ScoredSource::Labels labels_;
   std::string run_;                        ///< whose parts this rank has; empty on a rank without
-  std::optional<SavedModel> head_;         ///< on rank 0
+  std::optional<SavedModel> head_;         ///< as `head`
   std::vector<SavedModel> parts_;          ///< of this rank's parties
   std::vector<Embedder> embedders_;        ///< likewise
   std::size_t width_ = 0;                  ///< numbers of an embedding
@@ -59,6 +71,9 @@ class PartiesTogether {
   std::unique_ptr<NetworkBlock> network_;  ///< of the head, on rank 0
   std::unique_ptr<Quantiser> quantiser_;
   VerticalDataset records_;
+  bool in_private_ = false;    ///< records are matched by blinded ids
+  std::size_t labels_at_ = 0;  ///< then: the party with the labels' file, from 0
+  int taker_ = 0;              ///< the rank that takes the results
   Secret<Vector> embedding_;
   Vector embeddings_;
 };

@@ -42,6 +42,7 @@ VerticalShape shape_of(const VerticalSettings& settings, const std::string& file
   VerticalShape shape;
   shape.columns.resize(parties);
   shape.names.resize(parties);
+  if (settings.matched_in_private) return shape;
   shape.records = records;
   shape.rounds = rounds_of_table(settings, records);
   shape.counted_in = file;
@@ -132,11 +133,10 @@ std::string label_file(const VerticalSettings& settings) {
 /// without options on features.
 VerticalSettings label_settings(const VerticalSettings& settings, std::size_t parties) {
   const std::string source = label_file(settings);
-  std::size_t party = 0;
-  while (party < parties && file_of(settings, party) != source) ++party;
+  const std::optional<std::size_t> party = settings.party_with_labels(parties);
   VerticalSettings own = settings;
-  if (party < parties) {
-    own = settings_of(settings, party);
+  if (party) {
+    own = settings_of(settings, *party);
   } else {
     static_cast<ReadSettings&>(own) = ReadSettings{};
     own.source = source;
@@ -145,6 +145,7 @@ VerticalSettings label_settings(const VerticalSettings& settings, std::size_t pa
     own.label_may_be_beside = settings.label_may_be_beside;
     own.id = settings.id;
     own.key = settings.id;
+    own.matched_in_private = settings.matched_in_private;
     own.delimiter = settings.delimiter;
     own.decimal = settings.decimal;
     own.header = settings.header;
@@ -183,8 +184,9 @@ StoredRows read_labels(const VerticalSettings& settings, std::size_t parties, Ve
   dataset.fingerprint += fingerprint.text();
   dataset.label_fingerprint = fingerprint.text();
   dataset.label_constants = label_part(reader->constants());
-  for (const std::string& id : rows.ids) dataset.ids.push_back(id_digest(id));
   dataset.id_texts = rows.ids;
+  if (settings.matched_in_private) return rows;
+  for (const std::string& id : rows.ids) dataset.ids.push_back(id_digest(id));
   return rows;
 }
 
@@ -248,6 +250,14 @@ auto naming_constants_of_parties(const VerticalSettings& settings, std::size_t p
 
 }  // namespace
 
+std::optional<std::size_t> VerticalSettings::party_with_labels(std::size_t parties) const {
+  const std::string wanted = label_file(*this);
+  for (std::size_t party = 0; party < parties; ++party) {
+    if (file_of(*this, party) == wanted) return party;
+  }
+  return std::nullopt;
+}
+
 VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t parties, std::size_t first,
                                  std::size_t count, bool targets_known) {
   check_party_options(settings, parties);
@@ -278,7 +288,7 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
   const std::int64_t records = dataset.shape.records.value_or(0);
   const bool by_id = !settings.id.empty();
   dataset.stream = std::make_unique<TableStream>(std::move(parts), std::move(labels), settings, records, by_id);
-  if (by_id && targets_known) dataset.stream->align(dataset.ids);
+  if (by_id && targets_known && !settings.matched_in_private) dataset.stream->align(dataset.ids);
   return dataset;
 }
 

@@ -111,6 +111,31 @@ void TableStream::settle(const VerticalShape& joined) {
   passes_ = Passes(records_, batching_);
 }
 
+std::optional<Round> TableStream::match(std::vector<std::vector<std::size_t>> rows,
+                                        std::optional<std::size_t> labels_of) {
+  check<FailureError>(passes_.participations() == 0 && rows.size() == parts_.size(),
+                      "records are matched before the first round, at all parties");
+  if (labels_of) labels_.order = rows[*labels_of];
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    records_ = static_cast<std::int64_t>(rows[k].size());
+    parts_[k].order = std::move(rows[k]);
+  }
+  passes_ = Passes(records_, batching_);
+  aligned_ = true;
+  return passes_.rounds();
+}
+
+Secret<Vector> TableStream::matched_targets() const {
+  Secret<Vector> targets;
+  gather(labels_, {0, 0, static_cast<std::int64_t>(labels_.order.size())}, {}, no_target, targets);
+  return targets;
+}
+
+void TableStream::take_targets(const Secret<Vector>& targets) {
+  labels_ = StoredRows{"the labels", 1};
+  labels_.values = targets;
+}
+
 std::int64_t TableStream::group(std::span<const std::int64_t> persons, std::size_t places) {
   check<FailureError>(passes_.participations() == 0, "records are grouped before the first round");
   check<DataError>(static_cast<std::int64_t>(persons.size()) == records_,

@@ -62,6 +62,27 @@ std::int64_t VerticalStream::group(std::span<const std::int64_t> /*persons*/, st
   throw DataError("records that are no table's have no persons. Use files.");
 }
 
+const std::vector<std::string>& VerticalStream::ids(std::size_t /*k*/) const {
+  throw DataError("records that are no table's have no ids. Use files.");
+}
+
+std::optional<Round> VerticalStream::match(std::vector<std::vector<std::size_t>> /*rows*/,
+                                           std::optional<std::size_t> /*labels_of*/) {
+  throw DataError("records that are no table's have no ids. Use files.");
+}
+
+Secret<Vector> VerticalStream::matched_targets() const {
+  throw DataError("records that are no table's have no ids. Use files.");
+}
+
+void VerticalStream::take_targets(const Secret<Vector>& /*targets*/) {
+  throw DataError("records that are no table's have no ids. Use files.");
+}
+
+bool VerticalSettings::has_party_files() const {
+  return !files.empty() || is_per_client(source);
+}
+
 VerticalShape VerticalShape::joined(const VerticalShape& other) const {
   check<FailureError>(columns.size() == other.columns.size() && names.size() == columns.size() &&
                           other.names.size() == columns.size() && targets == other.targets,
@@ -134,9 +155,9 @@ VerticalDataset open_vertical(const VerticalSettings& settings, std::size_t part
   if (settings.files.empty() && is_spectrum(settings.source)) {
     return open_world(settings, parties, first, count, targets_known);
   }
-  const bool apart = !settings.files.empty() || is_per_client(settings.source);
-  VerticalDataset dataset = apart ? open_party_files(settings, parties, first, count, targets_known)
-                                  : open_common_table(settings, parties, first, count, targets_known);
+  VerticalDataset dataset = settings.has_party_files()
+                                ? open_party_files(settings, parties, first, count, targets_known)
+                                : open_common_table(settings, parties, first, count, targets_known);
   dataset.batch = settings.batch;
   return dataset;
 }

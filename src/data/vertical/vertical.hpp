@@ -70,6 +70,16 @@ class VerticalStream {
   /// are no table's.
   virtual std::int64_t group(std::span<const std::int64_t> persons, std::size_t places);
 
+  // Matching in private (`VerticalSettings::matched_in_private`), in place of `align`: tables alone have it.
+  /// The ids of the k-th hosted party's records, in the order of its file.
+  [[nodiscard]] virtual const std::vector<std::string>& ids(std::size_t k) const;
+  /// Takes these rows of each hosted party's file as the records, in this order; those of a label source that is the
+  /// file of the hosted party `labels_of` likewise. Returns the rounds of all passes. Called before the first round.
+  virtual std::optional<Round> match(std::vector<std::vector<std::size_t>> rows, std::optional<std::size_t> labels_of);
+  /// All targets in the common order, on a rank that has read them; then, on one that has not: the targets that it got.
+  [[nodiscard]] virtual Secret<Vector> matched_targets() const;
+  virtual void take_targets(const Secret<Vector>& targets);
+
  protected:
   std::size_t learning_ = 0;
   std::size_t testing_ = 0;
@@ -92,6 +102,14 @@ struct VerticalSettings : DataSettings {
   std::vector<std::shared_ptr<const PublicConstants>> constants_of_parties;
   /// Whether one table may lack the columns of `drop`, as files of parties may.
   bool may_lack_drops = false;
+  /// With one file per party and `id`: nobody shows ids to others. The number of records is then unknown until records
+  /// are matched (`VerticalStream::match`).
+  bool matched_in_private = false;
+
+  /// Whether each party has a file.
+  [[nodiscard]] bool has_party_files() const;
+  /// The party whose file has the labels, from 0, out of so many; none if they are in a file of their own.
+  [[nodiscard]] std::optional<std::size_t> party_with_labels(std::size_t parties) const;
 };
 
 /// Properties of all parties' data that networks depend on.
@@ -135,6 +153,9 @@ struct VerticalDataset {
   /// Number of the person of each record, in the label source's order, from 0 in the order of first records; empty if
   /// this rank has not read it, and without `person`.
   std::vector<std::int64_t> persons;
+  /// After matching in private: the rows of each hosted party's file that are the records, in their order.
+  std::vector<std::vector<std::size_t>> matched_rows;
+  std::optional<Secret<Vector>> received_targets;  ///< of the matched records, where another rank has read them
   /// Whether each party's features are made of columns of its own. Pictures, and columns that become several features,
   /// are nobody's in one table, whose features are dealt out.
   bool columns_are_features = true;
@@ -146,6 +167,9 @@ struct VerticalDataset {
   std::size_t table_features = 0;
   std::vector<std::vector<std::size_t>> places;
 };
+
+/// 64-bit digest of an id: the first bits of its SHA-256.
+[[nodiscard]] std::uint64_t id_digest(const std::string& id);
 
 /// Opens the source for parties first … first + count − 1 out of `parties`. With `targets_known` this rank sees the
 /// targets too. There are three kinds of sources:

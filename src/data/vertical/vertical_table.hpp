@@ -21,9 +21,6 @@ struct StoredRows {
   std::vector<std::size_t> order{};  ///< the row that each record of the common order stands in; empty: its own
 };
 
-/// 64-bit digest of an id: the first bits of its SHA-256.
-[[nodiscard]] std::uint64_t id_digest(const std::string& id);
-
 /// Sets `rows.order` to the common order. Throws DataError for another number of ids and for ids that do not match.
 void align_rows(StoredRows& rows, std::span<const std::uint64_t> order);
 
@@ -38,6 +35,10 @@ class TableStream final : public VerticalStream {
   void align(std::span<const std::uint64_t> order) override;
   void settle(const VerticalShape& joined) override;
   std::int64_t group(std::span<const std::int64_t> persons, std::size_t places) override;
+  [[nodiscard]] const std::vector<std::string>& ids(std::size_t k) const override { return parts_[k].ids; }
+  std::optional<Round> match(std::vector<std::vector<std::size_t>> rows, std::optional<std::size_t> labels_of) override;
+  [[nodiscard]] Secret<Vector> matched_targets() const override;
+  void take_targets(const Secret<Vector>& targets) override;
 
  private:
   std::vector<StoredRows> parts_;  // of each hosted party

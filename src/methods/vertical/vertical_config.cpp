@@ -115,6 +115,16 @@ void add_party_options(Options& options, VerticalConfig& config) {
              {.example = "guest.csv", .files = named::source}),
       config.label_source);
   options.add(
+      option("match", "HOW",
+             "how records are matched by --id, in files of parties: private (ids are compared blinded; parties learn "
+             "which of their own records all have, nobody another's ids, and records may differ), open (all ranks get "
+             "digests of the ids, and files must have the same records), or auto: private with --identity",
+             {.initial = "auto",
+              .example = "private --id id --parties guest.csv,host.csv",
+              .relations = {needs("id", "records are matched by it").only_for("private")}}),
+      config.match,
+      {{"auto", MatchChoice::automatic}, {"private", MatchChoice::in_private}, {"open", MatchChoice::open}});
+  options.add(
       option("test", "FILES",
              "held-out records, which the parties predict together after the rounds. They are public by declaration: "
              "embeddings of them go to rank 0 without noise, and their labels are rank 0's. One table where --source "
@@ -312,6 +322,22 @@ void choose_protocol(VerticalConfig& config, Options options) {
   }
 }
 
+/// Private matching is of files of parties, one of which has the labels.
+void check_matching(const VerticalConfig& config) {
+  check(config.match != MatchChoice::in_private || config.matches_in_private(),
+        "--match private with one table: nobody else has its ids. Leave it out, or name a file of each party.");
+  if (!config.matches_in_private()) return;
+  const auto require_party = [&](const VerticalSettings& settings, const char* option) {
+    const std::size_t parties = settings.files.empty() ? most_clients : settings.files.size();
+    check(settings.label_source.empty() || settings.party_with_labels(parties),
+          "{} '{}' with private matching: it is no party's file, and whoever reads it would see the ids. Put the "
+          "labels into a party's file, or use --match open.",
+          option, settings.label_source);
+  };
+  require_party(config.settings(), "--label-source");
+  if (!config.held_out.empty()) require_party(config.held_out_settings(), "--test-label-source");
+}
+
 /// What would have no effect.
 void check_needless_options(const VerticalConfig& config) {
   check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
@@ -371,12 +397,18 @@ Options vertical_options(VerticalConfig& config) {
   return options;
 }
 
+bool VerticalConfig::matches_in_private() const {
+  const bool by_id = !data.id.empty() && (!parties.empty() || is_per_client(data.source));
+  return by_id && (match == MatchChoice::in_private || (match == MatchChoice::automatic && members.has_value()));
+}
+
 VerticalSettings VerticalConfig::settings() const {
   VerticalSettings settings;
   static_cast<DataSettings&>(settings) = data;
   settings.files = parties;
   settings.columns = columns;
   settings.label_source = label_source;
+  settings.matched_in_private = matches_in_private();
   return settings;
 }
 
@@ -426,6 +458,7 @@ void complete_vertical_config(VerticalConfig& config, const Options& options) {
   check_target_loss(config.loss);
   config.data.source = config.source.value_or("synthetic:spectrum");
   config.data.batch = config.batch.value_or(default_batch);
+  check_matching(config);
   if (!config.held_out.empty()) static_cast<void>(config.held_out_settings());
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
   config.plan.person_rows = config.person_rows.value_or(1);

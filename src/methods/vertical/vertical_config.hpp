@@ -49,6 +49,9 @@ enum class NetworksChoice { automatic, local, shared };
 /// shares under a mechanism, where they can do what is asked.
 enum class VerticalProtocol { automatic, embeddings, shares };
 
+/// Ways in which parties find the records that they have in common; automatic: in private with identities.
+enum class MatchChoice { automatic, in_private, open };
+
 struct VerticalConfig : LearningConfig {
   VerticalProtocol protocol = VerticalProtocol::automatic;
   bool chose_shares = false;  ///< the program did, not the user
@@ -59,7 +62,8 @@ struct VerticalConfig : LearningConfig {
   std::string columns;
   std::string label_source;
   std::optional<std::size_t> person_rows;  ///< R of --unit person
-  std::vector<std::string> held_out;       ///< files of --test
+  MatchChoice match = MatchChoice::automatic;
+  std::vector<std::string> held_out;  ///< files of --test
   std::string held_out_labels;
   LayerSizes features;
   LayerSizes head;
@@ -77,6 +81,8 @@ struct VerticalConfig : LearningConfig {
 
   /// Makes the automatic choice that of embeddings.
   void take_embeddings(const std::string& why);
+  /// Whether nobody shows ids to others.
+  [[nodiscard]] bool matches_in_private() const;
   [[nodiscard]] bool on_shares() const { return protocol == VerticalProtocol::shares; }
   [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
   /// What data.* and the above say of the source.

@@ -16,6 +16,7 @@
 #include "model/network/gradient_sum.hpp"
 #include "model_parts.hpp"
 #include "party_records.hpp"
+#include "privacy/without_noise.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {
@@ -51,8 +52,13 @@ std::size_t VerticalSetting::party_count() const {
 }
 
 bool VerticalSetting::knows_labels(bool first_rank) const {
+  if (config.matches_in_private()) return hosts(labels_at(config.settings()));
   if (!config.on_shares()) return first_rank || config.plan.labels == LabelHolders::all;
-  return labels_at() >= first_party() && labels_at() < first_party() + party_count();
+  return hosts(labels_at());
+}
+
+std::size_t VerticalSetting::labels_at(const VerticalSettings& settings) const {
+  return settings.party_with_labels(static_cast<std::size_t>(inputs.layout->clients() - 1)).value_or(0);
 }
 
 std::size_t VerticalSetting::labels_at() const {
@@ -67,6 +73,14 @@ std::size_t VerticalSetting::labels_at() const {
 VerticalDataset VerticalSetting::open_source(bool first_rank) const {
   return open_vertical(config.settings(), static_cast<std::size_t>(inputs.layout->clients() - 1), first_party(),
                        party_count(), knows_labels(first_rank));
+}
+
+void VerticalSetting::take_matched(VerticalDataset& again) const {
+  const std::size_t labels = labels_at(config.settings());
+  const std::optional<std::size_t> labels_of = hosts(labels) ? std::optional(labels - first_party()) : std::nullopt;
+  if (!data.matched_rows.empty()) static_cast<void>(again.stream->match(data.matched_rows, labels_of));
+  again.stream->settle(data.shape);
+  if (data.received_targets) again.stream->take_targets(*data.received_targets);
 }
 
 VerticalMethod::VerticalMethod(RunContext& run, RunHome& home, Configured<VerticalConfig>& configuration)
@@ -174,8 +188,11 @@ void VerticalMethod::open_data() {
 }
 
 VerticalDataset VerticalMethod::open_held_out() {
-  return open_vertical(config_.held_out_settings(), static_cast<std::size_t>(run_.inputs.layout->clients() - 1),
-                       setting_.first_party(), setting_.party_count(), run_.first_rank());
+  const VerticalSettings settings = config_.held_out_settings();
+  const bool knows_labels =
+      settings.matched_in_private ? setting_.hosts(setting_.labels_at(settings)) : run_.first_rank();
+  return open_vertical(settings, static_cast<std::size_t>(run_.inputs.layout->clients() - 1), setting_.first_party(),
+                       setting_.party_count(), knows_labels);
 }
 
 /// The files of features that this rank's parties have held out.
@@ -210,7 +227,7 @@ void VerticalMethod::agree_on_data() {
     check_ids();
   });
   note_names();
-  align_records(run_.agreement, *setting_.rank_key, setting_.data);
+  match_records();
   if (config_.privacy.unit == PrivacyUnit::person) {
     group_records(run_.agreement, *setting_.rank_key, config_.plan.person_rows, setting_.data);
     const auto m = static_cast<std::int64_t>(setting_.data.batch);
@@ -218,6 +235,53 @@ void VerticalMethod::agree_on_data() {
     run_.notes.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
   }
   if (setting_.held_out) agree_on_held_out();
+}
+
+MatchingPlace VerticalMethod::matching_place() {
+  return {run_.world,        run_.agreement,  *run_.inputs.layout, *setting_.rank_key, run_.inputs.introductions.get(),
+          config_.data.seed, config_.progress};
+}
+
+/// Puts the records into the common order, which those of all parties have in common. **Collective.**
+void VerticalMethod::match_records() {
+  if (!config_.matches_in_private()) return align_records(run_.agreement, *setting_.rank_key, setting_.data);
+  const std::size_t labels_at = setting_.labels_at(config_.settings());
+  match_in_private(matching_place(), "training", labels_at, setting_.data);
+  const bool to_all = config_.plan.labels == LabelHolders::all;
+  const LabelRelease release = [to_all](const Secret<Vector>& labels, Released<Vector>& released) {
+    to_all ? KnownLabels::publish(labels, 1, released) : HandedLabels::publish(labels, released);
+  };
+  hand_labels_over(matching_place(), labels_at,
+                   config_.on_shares() ? LabelReceivers::nobody
+                   : to_all            ? LabelReceivers::all_ranks
+                                       : LabelReceivers::first_rank,
+                   release, setting_.data);
+  run_.notes.push_back(
+      fmt::format("ids were matched in private: {} records are in all parties' files", *setting_.data.shape.records));
+  tell_of_own_rows();
+}
+
+/// **Collective.**
+void VerticalMethod::match_held_out() {
+  if (!config_.matches_in_private()) return align_records(run_.agreement, *setting_.rank_key, *setting_.held_out);
+  const std::size_t labels_at = setting_.labels_at(config_.held_out_settings());
+  match_in_private(matching_place(), "test", labels_at, *setting_.held_out);
+  hand_labels_over(matching_place(), labels_at, LabelReceivers::first_rank, &DeclaredPublic::publish,
+                   *setting_.held_out);
+}
+
+/// Tells each party which of its own records are left out.
+void VerticalMethod::tell_of_own_rows() {
+  for (std::size_t k = 0; k < setting_.data.matched_rows.size(); ++k) {
+    const std::size_t records = setting_.data.stream->ids(k).size();
+    std::vector<bool> is_used(records, false);
+    for (const std::size_t row : setting_.data.matched_rows[k]) is_used[row] = true;
+    std::vector<std::size_t> others;
+    for (std::size_t row = 0; row < records; ++row) {
+      if (!is_used[row]) others.push_back(row);
+    }
+    run_.inputs.note_unmatched(static_cast<Client>(setting_.first_party() + k + 1), others, records);
+  }
 }
 
 /// A spectrum's columns are named by the program: y is a place.
@@ -243,7 +307,7 @@ void VerticalMethod::agree_on_held_out() {
       require_same_names(setting_.data.shape.names[k], shape.names[k], fmt::format("party {}", k + 1), "--test");
     }
   });
-  align_records(run_.agreement, *setting_.rank_key, *setting_.held_out);
+  match_held_out();
   if (!harms_nobody(config_.privacy, setting_.data.is_public)) run_.agreement.together([&] { compare_held_out(); });
 }
 
@@ -273,7 +337,7 @@ void VerticalMethod::compare_held_out() {
 
 /// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
 void VerticalMethod::agree_on_labels() {
-  if (config_.plan.labels == LabelHolders::head || config_.on_shares()) return;
+  if (config_.plan.labels == LabelHolders::head || config_.on_shares() || config_.matches_in_private()) return;
   const std::string& own = setting_.data.label_fingerprint;
   const auto all =
       run_.agreement.all_gather(declare_public(own.empty() ? own : setting_.rank_key->digest("labels", own)));
@@ -430,6 +494,7 @@ RunFacts VerticalMethod::privacy_facts() {
   facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, run_.inputs.layout->clients() - 1,
                                  config_.plan.local_steps, config_.plan.central,
                                  static_cast<std::int64_t>(config_.plan.person_rows)};
+  facts.vertical->matched_in_private = config_.matches_in_private();
   if (config_.on_shares()) {
     facts.vertical->labels_known_to_all = false;
     facts.vertical->on_shares = true;

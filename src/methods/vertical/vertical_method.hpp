@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "private_matching.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "run/stages/method.hpp"
 #include "shares_rule.hpp"
@@ -37,6 +38,13 @@ struct VerticalSetting {
   [[nodiscard]] bool knows_labels(bool first_rank) const;
   /// On shares: the party with the labels, from 0. It is the first, unless --label-source is another's file.
   [[nodiscard]] std::size_t labels_at() const;
+  /// Matched in private: the party with the labels of such records, from 0.
+  [[nodiscard]] std::size_t labels_at(const VerticalSettings& settings) const;
+  /// Puts records that were opened again into the order in which they were matched in private.
+  void take_matched(VerticalDataset& again) const;
+  [[nodiscard]] bool hosts(std::size_t party) const {
+    return party >= first_party() && party < first_party() + party_count();
+  }
 };
 
 class VerticalMethod final : public Method {
@@ -76,6 +84,10 @@ class VerticalMethod final : public Method {
   void note_names();
   /// **Collective.**
   void agree_on_held_out();
+  void match_records();
+  void match_held_out();
+  void tell_of_own_rows();
+  [[nodiscard]] MatchingPlace matching_place();
   void make_architecture();
   void make_linear_architecture();
   void choose_shares();

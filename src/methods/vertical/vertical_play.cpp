@@ -186,7 +186,11 @@ void VerticalPlay::add_regret(Summary& summary) {
   run_.agreement.together([&] { again = setting_.open_source(run_.first_rank()); });
   again.shape = setting_.data.shape;
   again.ids = setting_.data.ids;
-  align_records(run_.agreement, *setting_.rank_key, again);
+  if (config_.matches_in_private()) {
+    run_.agreement.together([&] { setting_.take_matched(again); });
+  } else {
+    align_records(run_.agreement, *setting_.rank_key, again);
+  }
   VerticalArchitecture drawn = setting_.architecture;
   drawn.start.clear();
   const Hindsight found =

@@ -67,7 +67,7 @@ std::vector<std::vector<std::uint64_t>> Peers::exchange(const std::vector<PeerMe
   for (auto& [message, i] : incoming) {
     const ExpectedMessage& awaited = expected[i];
     const std::size_t bytes = message.wait([&] {
-      return fmt::format("round {}: client {} (rank {}) has sent nothing", state.current_round() + 1, awaited.from,
+      return fmt::format("{}: client {} (rank {}) has sent nothing", when(), awaited.from,
                          layout_.rank_of(awaited.from));
     });
     check_words(bytes / sizeof(std::uint64_t), awaited);
@@ -77,8 +77,7 @@ std::vector<std::vector<std::uint64_t>> Peers::exchange(const std::vector<PeerMe
   for (auto& [message, i] : outgoing) {
     const Client to = sent[i].to;
     message.wait([&] {
-      return fmt::format("round {}: client {} (rank {}) does not take what is sent to it", state.current_round() + 1,
-                         to, layout_.rank_of(to));
+      return fmt::format("{}: client {} (rank {}) does not take what is sent to it", when(), to, layout_.rank_of(to));
     });
   }
   return received;
@@ -97,6 +96,10 @@ void Peers::count(const PeerMessage& message) {
   if (layout_.rank_of(message.to) == world_.rank()) return;
   ++wire_.messages;
   wire_.bytes += bytes;
+}
+
+std::string Peers::when() const {
+  return when_.empty() ? fmt::format("round {}", world_.state().current_round() + 1) : when_;
 }
 
 std::vector<EdgeTraffic> Peers::edge_traffic() const {

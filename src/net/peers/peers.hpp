@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/boundary.hpp"
@@ -29,10 +31,11 @@ struct ExpectedMessage {
 };
 
 /// Direct messages between the clients of a layout. A wait beyond the watchdog (`World::set_watchdog`) fails with an
-/// error that names round and peer.
+/// error that names the peer, and the round, or `when` outside of rounds.
 class Peers {
  public:
-  Peers(World& world, const Layout& layout) : world_(world), layout_(layout) {}
+  Peers(World& world, const Layout& layout, std::string when = "")
+      : world_(world), layout_(layout), when_(std::move(when)) {}
   virtual ~Peers() = default;
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
@@ -57,9 +60,12 @@ class Peers {
 
  private:
   void count(const PeerMessage& message);
+  /// The beginning of an error.
+  [[nodiscard]] std::string when() const;
 
   World& world_;
   Layout layout_;
+  std::string when_;
   std::vector<EdgeTraffic> edges_;  ///< ascending
   WireTraffic wire_;
 };

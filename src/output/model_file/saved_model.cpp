@@ -136,6 +136,20 @@ SavedModel read_model(const std::string& path) {
   }
 }
 
+SavedModel model_in(const std::string& bytes) {
+  std::string path = (std::filesystem::temp_directory_path() / "starling-model-XXXXXX").string();
+  const int descriptor = ::mkstemp(path.data());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb"),
+                                                             &std::fclose);
+  check<FailureError>(file != nullptr, "cannot write '{}': {}. Set TMPDIR to a folder that can be written.", path,
+                      std::strerror(errno));
+  const std::unique_ptr<const char, int (*)(const char*)> removed(path.c_str(), &::unlink);
+  const bool whole =
+      std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() && std::fflush(file.get()) == 0;
+  check<FailureError>(whole, "cannot write '{}': {}. See whether the disk is full.", path, std::strerror(errno));
+  return read_model(path);
+}
+
 namespace {
 
 /// Why a run has no model of client u.

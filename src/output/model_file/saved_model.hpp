@@ -155,6 +155,8 @@ void write_model(const std::string& path, const SavedModel& model, ModelReaders 
 /// Reads the file of a model or of a part. Throws UsageError for a file that cannot be opened, DataError for a file
 /// that is damaged, of another program or of a later version.
 [[nodiscard]] SavedModel read_model(const std::string& path);
+/// The model of the bytes of its file. Throws as read_model does.
+[[nodiscard]] SavedModel model_in(const std::string& bytes);
 
 /// The d final parameters of client u, from the run.h5 of a run directory. Throws UsageError for a client that the run
 /// does not have or has lost, DataError for a file without models of single clients.

@@ -129,6 +129,15 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
                      noise ? "; whoever reads the run directory gets the parties' networks besides" : "");
 }
 
+/// What is known of the ids.
+std::string which_take_part(const VerticalTrust& vertical) {
+  return vertical.matched_in_private
+             ? "which records take part: each party learns which of its own records all parties have; ids were "
+               "compared "
+               "blinded, so that nobody saw another's"
+             : "which records take part (parties match the ids of their records before the run)";
+}
+
 /// Statement on learning on shares.
 std::string of_shares(const VerticalTrust& vertical, PrivacyUnit unit, bool keys_signed) {
   std::string text =
@@ -158,7 +167,7 @@ std::string of_shares(const VerticalTrust& vertical, PrivacyUnit unit, bool keys
   } else {
     text += "Without noise the sums themselves say something of single records. ";
   }
-  text += "Not covered: which records take part (parties match the ids of their records before the run)";
+  text += "Not covered: " + which_take_part(vertical);
   if (unit == PrivacyUnit::person) text += ", and how many of them are of one person, which all clients know";
   return text + ". ";
 }
@@ -201,12 +210,15 @@ std::string of_parties(const VerticalTrust& vertical, PrivacyUnit unit) {
                         vertical.parties, vertical.labels_known_to_all ? "" : " and in the labels",
                         in_words(vertical.in_all_parties));
   }
-  text += vertical.labels_known_to_all
-              ? "Labels are known to all clients and NOT covered by any figure. "
-              : "Labels are known to rank 0 alone: the derivatives of the loss by the embeddings, which it sends, and "
+  text +=
+      vertical.labels_known_to_all
+          ? "Labels are known to all clients and NOT covered by any figure. "
+          : std::string("Labels are known to rank 0") +
+                (vertical.matched_in_private ? " and the party that handed them over, and to nobody else" : " alone") +
+                ": the derivatives of the loss by the embeddings, which it sends, and "
                 "the gradients that its head learns from have noise, and are charged to the record's label as a "
                 "party's releases are to its columns. ";
-  text += "Not covered either: which records take part (parties match the ids of their records before the run). ";
+  text += fmt::format("Not covered either: {}. ", which_take_part(vertical));
   return unit == PrivacyUnit::person ? text + "All parties know which records are of one person. " : text;
 }
 

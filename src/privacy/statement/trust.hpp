@@ -74,6 +74,7 @@ struct VerticalTrust {
   /// Parties learn on additive shares, with client 0 as dealer, who has no data. Sums over all records are opened, each
   /// to the party with the columns. A release covers the columns of all parties and the label.
   bool on_shares = false;
+  bool matched_in_private = false;        ///< parties found their common records by blinded ids
   std::vector<Collusion> collusion = {};  ///< on shares: of parties that pool their noise. The statement fills it in
   /// The loss of a record whose columns all parties hold (and client 0 a label that its releases protect). The
   /// statement fills it in.

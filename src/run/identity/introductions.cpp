@@ -194,6 +194,20 @@ NoiseKey Introductions::pair_key(int rank, std::string_view purpose) const {
                               fmt::format("starling {} of start {}", purpose, session_));
 }
 
+NoiseKey Introductions::lasting_key(Client u, std::string_view purpose) const {
+  const std::optional<std::size_t> member = terms_.members.of_client(u);
+  const auto known = std::find_if(vouchers_.begin(), vouchers_.end(),
+                                  [&](const Voucher& each) { return member && each.member == *member; });
+  check<FailureError>(known != vouchers_.end(), "client {} has no voucher on rank {}. This is a fault of the program.",
+                      u, rank_);
+  // Signatures are deterministic, and this one is shown to nobody.
+  const Signature secret = known->key.sign(fmt::format("starling lasting key 1\n{}", purpose));
+  NoiseKey::Bytes bytes{};
+  check<FailureError>(from_hex(sha256({reinterpret_cast<const char*>(secret.data()), secret.size()}), bytes),
+                      "a digest is no key. This is a fault of the program.");
+  return NoiseKey(bytes);
+}
+
 KeyRelay relay_of(Agreement& agreement, const Introductions* introductions, const std::string& purpose) {
   return [&agreement, introductions, purpose](const std::string& own) {
     return introductions != nullptr ? introductions->relayed(agreement, purpose, own)

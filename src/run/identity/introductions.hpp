@@ -32,6 +32,9 @@ class Introductions {
   [[nodiscard]] const std::string& session() const { return session_; }
   /// A key that this rank and another share, for one purpose of this start.
   [[nodiscard]] NoiseKey pair_key(int rank, std::string_view purpose) const;
+  /// A key that only the owner of a client of this rank can make, the same at every start. Rank-local. Throws
+  /// FailureError for a client that nobody here vouches for.
+  [[nodiscard]] NoiseKey lasting_key(Client u, std::string_view purpose) const;
   /// Compares the run with the consent of each member of this rank's clients that has one. Throws UsageError that names
   /// file and line. Rank-local.
   void require_consent(const std::string& configuration) const;

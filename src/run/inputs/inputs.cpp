@@ -317,7 +317,18 @@ void RunInputs::tell_owner(const Secret<std::string>& line) {
   for_owner_ = Secret<std::string>();
 }
 
+void RunInputs::note_unmatched(Client u, const std::vector<std::size_t>& numbers, std::size_t records) {
+  if (numbers.empty()) return;
+  any_unmatched_ = true;
+  unmatched_.update([&](std::string& text) {
+    text += fmt::format("client {}: of {} records these are not in all parties' files, counted from 1:", u, records);
+    for (const std::size_t number : numbers) text += fmt::format(" {}", number + 1);
+    text += "\n";
+  });
+}
+
 void RunInputs::write_shared() const {
+  if (any_unmatched_) OwnersFile::replace(private_folder_ + "/not-matched.txt", unmatched_);
   if (in_test_) OwnersFile::replace(private_folder_ + "/in-test.txt", *in_test_);
 }
 

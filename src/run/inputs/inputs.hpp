@@ -115,11 +115,13 @@ class RunInputs {
   void require_other_records(const std::vector<std::string>& of_test) const;
   /// Tells the owner of a client's records which of the records of --test the client has too: their numbers, from 0.
   void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
+  /// Tells the owner of a client's records which of them are not in all parties' files: their numbers, from 0.
+  void note_unmatched(Client u, const std::vector<std::size_t>& numbers, std::size_t records);
   /// Keeps a line for the owner of records, in left-out.txt of the private folder once there is one.
   void tell_owner(const Secret<std::string>& line);
   /// Lines for owners go to files of this folder from now on.
   void keep_for_owner(const std::string& private_folder) { private_folder_ = private_folder; }
-  /// Writes in-test.txt of the private folder, if records were compared.
+  /// Writes in-test.txt of the private folder if records were compared, and not-matched.txt if some are at one party.
   void write_shared() const;
 
  private:
@@ -141,6 +143,8 @@ class RunInputs {
   std::string private_folder_;                  ///< empty until there is one
   Secret<std::string> for_owner_;               ///< lines that wait for the folder
   std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
+  Secret<std::string> unmatched_;               ///< likewise: records that are not in all parties' files
+  bool any_unmatched_ = false;
 };
 
 }  // namespace starling

@@ -35,6 +35,7 @@ class Starling(CMakePackage):
     depends_on("fmt")
     depends_on("nlohmann-json@3.11:", type="build")
     depends_on("openssl@3:")
+    depends_on("libsodium")
     depends_on("mpfr")
     depends_on("random123", type="build")
     depends_on("tomlplusplus", type="build")
