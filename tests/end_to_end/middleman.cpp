@@ -1,10 +1,10 @@
 // Somebody on the network between ranks: a library to preload that changes one message of one rank, and notes what is
 // sent.
 //
-// MIDDLEMAN="RANK ACTION NUMBER FILE": message NUMBER (from 0) that rank RANK sends between two ranks is altered.
-// FILE.done is made when it was. ACTION is flip (a bit), cut (the last byte), repeat (the message before comes in its
-// place), replace (by the last to another rank or of another kind), swap (with the next to the same rank), drop, or
-// note: nothing is altered, and FILE.RANK holds all bytes that ranks send.
+// MIDDLEMAN="RANK ACTION NUMBER FILE [SIZE]": message NUMBER (from 0) that rank RANK sends between two ranks, of those
+// with SIZE bytes if this is given, is altered. FILE.done is made when it was. ACTION is flip (a bit), cut (the last
+// byte), repeat (the message before comes in its place), replace (by the last to another rank or of another kind), swap
+// (with the next to the same rank), drop, or note: nothing is altered, and FILE.RANK holds all bytes that ranks send.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,9 +26,11 @@ struct Order {
   std::string action;
   long number = 0;
   std::string file;
+  std::size_t size = 0;
 
   Order() {
-    if (const char* const text = std::getenv("MIDDLEMAN")) std::istringstream(text) >> rank >> action >> number >> file;
+    if (const char* const text = std::getenv("MIDDLEMAN"))
+      std::istringstream(text) >> rank >> action >> number >> file >> size;
   }
 };
 
@@ -81,7 +83,8 @@ int on_its_way(Send send, const void* place, int count, MPI_Datatype type, int t
   if (order.rank < 0) return send(place, count, type, to, tag, comm, request);
   const std::size_t size = bytes_of(count, type);
   if (order.action == "note") note(place, size);
-  if (order.action == "note" || own_rank() != order.rank) return send(place, count, type, to, tag, comm, request);
+  const bool is_other = own_rank() != order.rank || (order.size != 0 && size != order.size);
+  if (order.action == "note" || is_other) return send(place, count, type, to, tag, comm, request);
   Bytes bytes(static_cast<const char*>(place), static_cast<const char*>(place) + size);
   const std::pair stream(to, tag);
   if (!held.empty() && held.front().to == to && held.front().tag == tag && held.front().comm == comm) {

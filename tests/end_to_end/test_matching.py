@@ -183,8 +183,9 @@ class Traffic(Matching):
 
     def test_parties_that_find_other_records_end_the_run(self):
         """Here since somebody changes what client 0 says of the second party's ids."""
-        files, _ = self.three_parties()
-        with middleman(f"0 flip 1 {self.folder}/middle"):
+        files, sets = self.three_parties()
+        marks = 8 * -(-max(map(len, sets)) // 64)
+        with middleman(f"0 flip 1 {self.folder}/middle {marks}"):
             result = self.run_command(4, ["vertical", *SHARES, *NONE, *PRIVATE, "--parties", files, "--progress", "off", "--output", "run"])
         self.assertTrue((self.folder / "middle.done").exists())
         self.complains(result, FAILURE, "--match private: parties have found other common records")

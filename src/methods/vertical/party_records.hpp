@@ -15,8 +15,8 @@ namespace starling {
 /// DataError for ids that do not match.
 void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset);
 
-/// Groups the records by persons with so many places each, by the persons that rank `from` has read; the shape then
-/// counts persons. **Collective.** Throws DataError for another number of records.
+/// Groups the records by persons with so many places each, by the persons of the first rank that has read them; the
+/// shape then counts persons. **Collective.** Throws DataError for another number of records.
 void group_records(Agreement& agreement, RankKey& key, std::size_t places, VerticalDataset& dataset);
 
 }  // namespace starling
