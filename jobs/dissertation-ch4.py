@@ -75,7 +75,8 @@ def judge_bounds(claims, found, horizons):
     claims.add(4, "Fig. 4.1 is of the private algorithm: the same under its Laplace noise (epsilon = 0.5)",
                "regret / T is " + ", ".join(f"{value / T:.4f}" for value, T in zip(noisy.regret, horizons)),
                noisy.regret[-1] <= 0 or noisy.regret[-1] / horizons[-1] < 0.5 * max(noisy.regret[0], 0) / horizons[0],
-               "steps of 1/(2 T) make the noise small, and learning with it.")
+               "noise on the constraint lifts the queue, which never falls below 0: the constraint is kept by far more than it asks "
+               "for, at the cost of the loss.")
     claims.add(4, "Fig. 4.1: faster than the algorithms of [91] and [76] (bounds O(sqrt(T)/eps + T/(eps V')), O(T/eps))",
                "(not measured)", OPEN,
                "the figure draws bounds without their constants, at V' = 1, where all three are linear in T: which is "

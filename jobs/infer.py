@@ -4,7 +4,8 @@ that must come out (those of an independent prototype, 200 replications of it as
 
 Sections:
   table1    linear regression with 200,000 records, six settings: plug-in, 20 batch means, random scaling
-  paper     Table 1 of "LDP-SGD" in the paper's own reading, at 40,000 to 200,000 records, and what that reading is
+  paper     Table 1 of "Online differentially private inference in stochastic gradient descent" in the paper's own reading, at
+            40,000 to 200,000 records, beside what it prints, and what that reading is
   clients   random scaling for a lone client, an aggregator with ten clients, a ring of eight and an unbalanced directed
             graph of eight under push-sum; the graphs also with clients whose intercepts lie between 0 and 2, where wrong
             weights of clients show, and short of steps under a large offset; 1,000 replications unless --replications
@@ -15,13 +16,14 @@ Sections:
             per step, and the bias estimated and subtracted
 
 Length and errors are times 100, coverage is in percent, over all coefficients (and clients, where each has a path of its
-own); +- is a standard error over replications. A cell holds if coverage is within 2 points (1.5 in `clients` and `pairs`, of 95 %) and
-length within 5 % of the figure beside it, where there is one.
+own); +- is a standard error over replications. A cell holds if coverage is within 2 points (1.5 in `clients` and `pairs`, of 95 %;
+two standard errors in `paper`, if that is more) and length within 5 % of the figure beside it, where there is one.
 
 Equal arguments give equal figures: a setting's replications are split evenly over runs that go in parallel, and these
 differ by --seed. About forty minutes on two cores.
 
-Writes cells.csv with all lines and the pictures coverage, and paper where that section is asked for.
+Writes cells.csv with all lines, figures.csv and the pictures coverage, and paper where that section is asked for. figures.csv of the
+section paper is jobs/papers/infer.csv.
 """
 
 import shutil
@@ -42,6 +44,22 @@ claims: with Mallows weights Psi has norms up to sqrt(2) c, so that two records 
 2c/mu makes the gradients sqrt(2) mu-GDP, not mu-GDP. What the paper calls mu = 1 and 2 is therefore run, and charged, as
 --mu 1.41421 and 2.82843: the same noise under its right name. The section table1 has the stated design with the noise that
 mu = 1 and 2 need; there intervals are some 1.6 times as long."""
+
+
+# Table 1 of the paper, coverage and length x 100 at STEPS, by METHODS.
+PRINTED = {
+    "non-private": (["--step", 3],
+                    [((93.75, 92.50, 93.50, 92.75, 94.13), (1.08, .76, .62, .54, .48)),
+                     ((88.88, 90.75, 93.25, 93.13, 92.75), (1.01, .74, .62, .54, .48)),
+                     ((95.13, 94.00, 95.75, 95.13, 95.50), (1.47, 1.03, .84, .73, .64))]),
+    "paper's mu 1": ([],
+                     [((91.38, 93.50, 92.13, 93.75, 93.25), (11.49, 7.68, 6.10, 5.19, 4.60)),
+                      ((85.38, 92.00, 91.63, 93.25, 92.88), (11.09, 7.83, 6.49, 5.49, 4.77)),
+                      ((94.38, 95.75, 94.88, 95.38, 95.50), (16.01, 10.96, 8.64, 7.21, 6.50))]),
+    "paper's mu 2": (["--mu", 8 ** 0.5, "--step", 3.3, "--step-offset", 0],
+                     [((90.75, 90.50, 91.25, 92.63, 92.13), (4.99, 3.45, 2.81, 2.42, 2.16)),
+                      ((84.63, 87.88, 89.75, 90.25, 90.88), (4.70, 3.42, 2.87, 2.47, 2.15)),
+                      ((92.75, 92.50, 93.50, 94.00, 94.88), (6.77, 4.82, 3.94, 3.30, 2.93))])}
 
 
 class Setting:
@@ -80,18 +98,12 @@ def table1():
 
 
 def paper():
-    """The lengths are those that the reading gives; the paper prints 4.60 and 2.16 for its plug-in at 200,000."""
-    settings = [
-        ("non-private", ["--step", 3], (1.09, .77, .62, .54, .48), (1.39, .98, .80, .71, .63)),
-        ("paper's mu 1", [], (11.35, 7.56, 6.01, 5.12, 4.53), (15.9, 10.8, 8.5, 7.2, 6.3)),
-        ("paper's mu 2", ["--mu", 8 ** 0.5, "--step", 3.3, "--step-offset", 0], (4.97, 3.46, 2.80, 2.42, 2.16),
-         (6.98, 4.82, 3.87, 3.32, 2.91)),
-    ]
-    for title, words, plug_in, random_scaling in settings:
-        for steps, a, b in zip(STEPS, plug_in, random_scaling):
+    """What is to come out is what the paper prints."""
+    for title, (words, figures) in PRINTED.items():
+        for k, steps in enumerate(STEPS):
             config = "infer-nonprivate" if title == "non-private" else "ldp-sgd-table1"
-            yield Setting("paper", title, config, {"plug-in": (None, a), "random-scaling": (None, b)}, words, steps,
-                          "linear:p=2,sd=0.5")
+            expected = {method: (coverages[k], lengths[k]) for method, (coverages, lengths) in zip(METHODS, figures)}
+            yield Setting("paper", title, config, expected, words, steps, "linear:p=2,sd=0.5")
 
 
 def clients():
@@ -165,7 +177,10 @@ class Cell:
             return ""
         holds = self.coverage is not None
         if holds and coverage is not None:
-            holds = abs(self.coverage[0] - coverage) <= (self.setting.goal or 2)
+            goal = self.setting.goal or 2
+            if self.setting.table == "paper":  # the paper's own 200 runs have an error of about a point
+                goal = max(goal, 2 * (self.coverage[1] ** 2 + 1) ** 0.5)
+            holds = abs(self.coverage[0] - coverage) <= goal
         if holds and length is not None:
             holds = abs(self.length[0] / length - 1) <= 0.05
         return experiment.HOLDS if holds else experiment.FAILS
@@ -291,6 +306,9 @@ def main():
     show(cells)
     remarks(cells)
     experiment.write_csv(folder / "cells.csv", HEADER, [cell.row() for cell in cells])
+    experiment.write_csv(folder / "figures.csv", ["figure", "mean", "error", "runs"], [
+        [f"{cell.setting.title}, {cell.setting.steps}, {METHODS[cell.method]}, {what}", f"{value:.4f}", f"{error:.4f}", cell.replications]
+        for cell in cells for what, pair in (("coverage", cell.coverage), ("length", cell.length)) if pair for value, error in [pair]])
     pictures(folder, cells)
     print(f"\nTables and pictures: {folder}")
 

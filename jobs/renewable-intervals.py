@@ -8,8 +8,8 @@ each client (local). `private-paper` has epsilon = 0.8 and delta = 1e-5 for a re
 minimum of the penalised objective over 400,000 records that are drawn here (rows scaled to C where the program scales them), which
 is known ten times better than a run knows it.
 
-A cell holds if coverage, over all coefficients and runs, is within three standard errors of the level. The five coefficients of a run
-count as one run's.
+A cell holds if coverage, over all coefficients and runs, is within three standard errors of the level. The error is that between runs,
+and no less than of independent intervals.
 
 Some minutes on two cores. Equal arguments give equal figures: noise comes from --seed. Writes coverage.csv.
 """
@@ -98,7 +98,8 @@ def main():
         runs = experiment.Runs(starling, scratch, "renewable", "--json")
         print(f"| {'variant':16} | {'loss':8} | coverage, % | half-width | verdict")
         for variant, loss, coverage, width in measure(runs, options):
-            error = max(experiment.error_of_mean(coverage) if len(coverage) > 1 else 0, 0.5)
+            independent = 100 * (LEVEL * (1 - LEVEL) / (len(coverage) * (FEATURES + 1))) ** 0.5
+            error = max(experiment.error_of_mean(coverage) if len(coverage) > 1 else 0, independent)
             holds = abs(experiment.mean(coverage) - 100 * LEVEL) <= 3 * error
             missed += not holds and not options.batches
             verdict = experiment.HOLDS if holds else experiment.FAILS

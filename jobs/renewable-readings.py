@@ -19,7 +19,8 @@ whatever sigma is.
 This is a simulation in numpy: programs of the authors are not public. It does not start starling, whose Table 3 is
 `jobs/renewable.py --tables 3`. Some minutes on one core. Equal arguments give equal figures.
 
-Writes readings.csv.
+Writes readings.csv, and figures.csv with each mean and its error. Of `--replications 40 --only "one step;lambda 0.001, full;OnWP, from
+zero, lambda 0.1, full;lambda 0.2, slopes"` the figures are jobs/papers/renewable-readings.csv.
 """
 
 import argparse
@@ -159,13 +160,16 @@ VARIANCES = {key: READINGS[key] for key in (("OffWP", "one step of (16) from zer
                                             ("OnWP", "from zero, lambda 0.1, full"), ("OffNP", "minimum, lambda 0.2, slopes"))}
 
 
-def measure(runs, most_batches):
-    """{(classifier, reading): {cell: accuracies}}."""
+def measure(runs, most_batches, only):
+    """{(classifier, reading): {cell: accuracies}} of readings whose names have one of the texts `only`."""
+    def chosen(readings):
+        return {key: learn for key, learn in readings.items() if any(text in ", ".join(key) for text in only)}
+
     found = {}
     for cell, (_, _, _, mu, _) in CELLS.items():
         for seed in range(1, (runs if mu[0] < mu[1] else 1) + 1):
-            for variance, readings in ((False, READINGS), (True, VARIANCES)):
-                if variance and mu[0] == mu[1]:
+            for variance, readings in ((False, chosen(READINGS)), (True, chosen(VARIANCES))):
+                if not readings or (variance and mu[0] == mu[1]):
                     continue
                 records = Records(cell, seed, most_batches, variance)
                 for (classifier, reading), learn in readings.items():
@@ -198,9 +202,11 @@ def main():
     parser.add_argument("--replications", metavar="N", type=experiment.positive, default=20, help="runs per cell of table 3 (20)")
     parser.add_argument("--batches", metavar="B", type=experiment.positive,
                         help="at most this many batches: whether everything runs, with figures that mean nothing")
+    parser.add_argument("--only", metavar="TEXTS", type=lambda text: text.split(";"), default=[""],
+                        help="readings whose names have one of these texts, separated by semicolons")
     options = parser.parse_args()
     folder = experiment.output_folder(options.output)
-    found, rows, fits = measure(options.replications, options.batches), [], {}
+    found, rows, fits = measure(options.replications, options.batches, options.only), [], {}
     for classifier, printed in PRINTED.items():
         print(f"\n{classifier:64}" + "".join(f"{cell:>9}" for cell in CELLS) + "   does not fit")
         print(f"{'printed':64}" + "".join(f"{value:9.1f}" for value in printed))
@@ -212,6 +218,9 @@ def main():
             rows.append([classifier, title, *(f"{experiment.mean(cells[cell]):.2f}" for cell in CELLS), bad, f"{worst:.2f}"])
         fits[classifier] = [title for bad, _, title, _ in mine if bad == 0]
     experiment.write_csv(folder / "readings.csv", ["classifier", "reading", *CELLS, "cells_that_do_not_fit", "worst_gap"], rows)
+    experiment.write_csv(folder / "figures.csv", ["figure", "mean", "error", "runs"], [
+        [f"{classifier}, {title}, {cell}", f"{experiment.mean(values):.2f}", f"{experiment.error_of_mean(values) if len(values) > 1 else 0.1:.2f}",
+         len(values)] for (classifier, title), cells in found.items() for cell, values in cells.items()])
     print(f"\nRuns per cell of table 3: {options.replications}; accuracies are known to 0.1 points elsewhere.")
     for classifier, titles in fits.items():
         print(f"{classifier}: {'; '.join(titles) if titles else 'no reading fits tables 1 to 3 together'}")

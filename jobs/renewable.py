@@ -55,7 +55,10 @@ class Cell:
     def verdict(self):
         if self.expected is None:
             return ""
-        return experiment.HOLDS if abs(mean(self.accuracies) - self.expected) <= self.allowed else experiment.FAILS
+        allowed = self.allowed
+        if self.table == "3" and len(self.accuracies) > 1:
+            allowed = max(allowed, 3 * error_of_mean(self.accuracies))
+        return experiment.HOLDS if abs(mean(self.accuracies) - self.expected) <= allowed else experiment.FAILS
 
     def row(self):
         gap = "" if self.expected is None else f"{mean(self.accuracies) - self.expected:+.2f}"
@@ -83,7 +86,8 @@ PRINTED = {
     ("2", 100, 50, 100): {"1/1": [(97.7, 40.59, 97.7), (97.7, 26.73, 97.7), (97.7, 1.00, 97.7), (97.7, 1.01, 97.7)],
                           "4/1": [(95.6, 42.78, 95.2), (97.2, 26.31, 97.2), (97.1, 0.97, 97.1), (97.0, 0.98, 97.0)]},
 }
-# By range of mu and ratio: the paper's accuracy and seconds. The prototype has no figures but for the first.
+# By range of mu and ratio: the paper's accuracy and seconds. Expected is the mean over draws of mu and sigma: of the best rule where
+# classes are balanced, of this reading as jobs/renewable-readings.py has it where they are 4:1.
 HETEROGENEOUS = {
     "0..0.3": {"1/1": [(81.2, 4.39), (81.3, 4.33), (81.2, 0.27), (81.1, 0.26)],
                "4/1": [(60.7, 5.68), (78.4, 4.75), (72.4, 0.27), (72.2, 0.27)]},
@@ -91,6 +95,11 @@ HETEROGENEOUS = {
                "4/1": [(74.8, 5.28), (85.8, 4.63), (82.3, 0.26), (82.0, 0.26)]},
     "0.1..0.4": {"1/1": [(93.5, 4.98), (93.6, 4.20), (93.5, 0.27), (93.4, 0.27)],
                  "4/1": [(85.7, 5.50), (92.7, 4.25), (90.3, 0.26), (90.2, 0.26)]},
+}
+EXPECTED_HETEROGENEOUS = {  # OnWDP is to be near OnWP
+    "0..0.3": {"1/1": (84.2,) * 4, "4/1": (61.7, 67.4, 74.0, 74.0)},
+    "0..0.4": {"1/1": (87.8,) * 4, "4/1": (74.8, 79.9, 82.0, 82.0)},
+    "0.1..0.4": {"1/1": (94.3,) * 4, "4/1": (87.0, 89.3, 91.8, 91.8)},
 }
 # What `private` reaches over a whole stream at (0.8, 1e-5): central and local; masked is to equal central.
 EXPECTED_PRIVATE = {
@@ -119,8 +128,7 @@ def printed_cells(table):
 def heterogeneous_cells():
     for span, ratios in HETEROGENEOUS.items():
         for ratio, figures in ratios.items():
-            for (variant, words), paper in zip(VARIANTS.items(), figures):
-                expected = 84.2 if (span, ratio) == ("0..0.3", "1/1") else None
+            for (variant, words), paper, expected in zip(VARIANTS.items(), figures, EXPECTED_HETEROGENEOUS[span][ratio]):
                 # Means and deviations are drawn with the seed: runs differ by some 3 points.
                 yield 100, Cell("3", f"mu {span}, sigma 0.1..1", "3", (f"p=20,mu={span},sigma=0.1..1", ratio), 50, variant, words,
                                 expected, paper, 2)
@@ -207,7 +215,9 @@ def remarks(cells, options):
         print("The paper's balanced 81.1 to 81.3 for mu in 0..0.3 cannot be reached: with sigma in 0.1..1 the best rule, the sign "
               "of the features' sum, is expected to be\nright in 84.2 % (the mean of Phi(mu sqrt(p)/sigma) over both ranges), "
               "and a rule learned from 100,000 records is within 0.1 points of it; under no\nreading tried do the ranges give "
-              "less.")
+              "less. Nor do the three columns agree: a client with mu in 0..0.4 is one with mu in 0..0.3 three times in four, so that 81.2 "
+              "would leave at most\n85.9 for the second column, which is printed as 88.3. Readings of 4:1 are in "
+              "jobs/renewable-readings.py.")
     if "private" in options.tables:
         for cell in (cell for cell in cells if cell.variant == "masked"):
             twin = next(other for other in cells

@@ -182,6 +182,30 @@ class Ranks(InferCase):
         summary = self.check_equal([*NOISY, "--intervals", self.PATHS + ",plug-in", "--trust", "local"])
         self.assertEqual(len(summary["intervals"]), 12)
 
+    def test_overlapping_batches(self):
+        """Along the way from the ninth batch on, alike on two ranks and after a kill."""
+        words = ["--source", "synthetic:linear:p=1,n=8200", "--clients", "2", *NOISY, "--batch", "1", "--record-every", "50",
+                 "--intervals", "random-scaling,overlapping-batches"]
+        found = {}
+        for ranks in (1, 2):
+            found[ranks] = self.summary(words, f"over-{ranks}", ranks)["intervals"]
+            with open(self.folder / f"over-{ranks}" / "intervals.csv", newline="") as file:
+                steps = [int(row["steps"]) for row in csv.DictReader(file) if row["method"] == "overlapping-batches" and row["low"]]
+            self.assertEqual(sorted(set(steps)), list(range(7850, 8201, 50)))
+        self.assertEqual(bits(found[1]), bits(found[2]))
+        scaled, batches = (of_method(found[1], method) for method in ("random-scaling", "overlapping-batches"))
+        for one, other in zip(scaled, batches):
+            self.assertEqual(one["estimate"], other["estimate"])
+            self.assertGreater(other["standard_error"], 0)
+            self.assertLess((other["high"] - other["low"]) / (one["high"] - one["low"]), 3)
+        with interrupted("checkpoint:0"):
+            self.play([*words, "--output", "cut", "--checkpoint-every", "7900"])
+        resumed = self.run_command(1, ["infer", "--resume", "cut", "--json"])
+        self.assertEqual(resumed.code, 0, resumed)
+        self.assertEqual(bits(resumed.summary()["intervals"]), bits(found[1]))
+        few = self.summary([*words, "--rounds", "100"], "few")
+        self.assertIn("no overlapping-batches: 100 steps are fewer than nine batches", " ".join(few["notes"]))
+
     @slow
     def test_plug_in_central(self):
         summary = self.check_equal([*NOISY, "--intervals", self.PATHS + ",plug-in", "--trust", "central"])

@@ -48,7 +48,7 @@ class Files(Experiment):
 
 class Figures(Experiment):
     def test_all_in_few_steps(self):
-        self.run_script("infer-figures.py", "--steps", 3000, "--replications", 4)
+        self.run_script("infer-figures.py", "--steps", 10000, "--replications", 4)
         self.assertEqual([row["figure"] for row in self.rows("claims.csv")], ["fig1"] + ["fig2"] * 3 + ["fig3"] * 4)
         self.assertEqual(len(self.rows("estimates.csv")), 2 * 4 * 4)
         self.assertEqual(len(self.rows("coverage.csv")), 2 * 2 * 10)

@@ -50,6 +50,25 @@ class Tables(Experiment):
         self.assertIn("OnWDP does not depend on delta", printed)
         self.expect_pictures("fig3-accuracy", "fig7-time", "fig9-epsilon-accuracy", "fig9-delta-time")
 
+    def test_readings_of_its_tables(self):
+        """In few batches; tables 1 and 2 have classes of one mean, so that one step is nearly the printed one all the same."""
+        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable-readings.py", "--output", self.folder / "out", "--replications", "2",
+                               "--batches", "20", "--only", "one step;OnWP, from zero, lambda 0.1, full"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("OffWP: no reading fits tables 1 to 3 together", done.stdout)
+        figures = {row["figure"]: float(row["mean"]) for row in self.rows("figures.csv")}
+        self.assertAlmostEqual(figures["OffWP, one step of (16) from zero, p 20"], 76.5, delta=1)
+        self.assertAlmostEqual(figures["OnWP, from zero, lambda 0.1, full, p 20"], 74.2, delta=1)
+        self.assertEqual({row["reading"] for row in self.rows("readings.csv") if row["classifier"] == "OffWP"},
+                         {f"one step of (16) from zero{u}{test}" for u in ("", ", U of the variance") for test in ("", ", test set 4:1")})
+
+    def test_coverage_under_noise(self):
+        """Few runs: all six cells are there, and cover more than 80 % together, where three standard errors are 12 points."""
+        self.run_script("renewable-intervals.py", "--replications", 4)
+        rows = self.rows("coverage.csv")
+        self.assertEqual(len(rows), 6)
+        self.assertGreater(sum(float(row["mean"]) for row in rows) / 6, 80)
+
     def test_unknown_sections_are_named(self):
         done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable.py", "--tables", "1,7"], cwd=self.folder,
                               capture_output=True, text=True)

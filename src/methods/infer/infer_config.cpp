@@ -144,7 +144,8 @@ void add_interval_options(Options& options, InferConfig& config) {
   options.add(
       option("intervals", "WHICH",
              "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
-             "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
+             "narrower, covers less), overlapping-batches (likewise, along the way too), plug-in (from curvatures and "
+             "squares, which cost privacy), none",
              {.common = true,
               .relations = {excludes("topology", "a client does not know the others' curvatures",
                                      "Use random-scaling, or leave --topology out.")
@@ -211,14 +212,18 @@ void read_intervals(InferConfig& config) {
       config.random_scaling = true;
     } else if (word == "plug-in") {
       config.plug_in = true;
+    } else if (word == "overlapping-batches") {
+      config.overlapping_batches = true;
     } else if (spec.name() == "batch-means") {
       spec.bind({{"batches", "M"}});
       const long long batches = spec.integer("batches", 20);
       check(batches >= 2 && batches <= 1'000'000, "--intervals '{}': 2 batches or more are needed.", word);
       config.batch_means = static_cast<int>(batches);
     } else {
-      check(word == "none" && words.size() == 1,
-            "--intervals '{}': random-scaling, plug-in and batch-means:M are known, or none alone.", word);
+      check(
+          word == "none" && words.size() == 1,
+          "--intervals '{}': random-scaling, plug-in, batch-means:M and overlapping-batches are known, or none alone.",
+          word);
     }
   }
 }
@@ -272,7 +277,8 @@ void check_shape(InferConfig& config, const Options& options) {
         "--replications with '{}': each run needs records of its own, and true coefficients to compare with. Use a "
         "generator: synthetic:linear, logistic, counts, expectile or insurance.",
         config.data.source);
-  check(config.replications == 0 || config.newton() || config.random_scaling || config.plug_in || config.batch_means,
+  check(config.replications == 0 || config.newton() || config.random_scaling || config.plug_in || config.batch_means ||
+            config.overlapping_batches,
         "--replications with --intervals none: there is nothing to cover. Leave one of them out.");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
   if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;

@@ -59,6 +59,7 @@ struct InferConfig : LearningConfig, TuningChoices {
   bool plug_in = false;
   bool plug_in_path = false;  ///< plug-in intervals along the way
   std::optional<int> batch_means;
+  bool overlapping_batches = false;
   bool one_price = true;  ///< whether all clients and rounds have the same
 
   /// Whether the curvature bias is estimated from each step's curvature, which is released with its direction. The

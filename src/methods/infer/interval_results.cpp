@@ -18,6 +18,7 @@ IntervalRecorder recorder_of(const IntervalFacts& facts, const InferEngine& engi
   PathMethods methods;
   methods.random_scaling = config.random_scaling;
   methods.batch_means = config.batch_means;
+  methods.overlapping_batches = config.overlapping_batches;
   methods.alpha = config.sgd.step_power;
   methods.steps = config.sgd.steps;
   methods.burn_in = config.burn_in;

@@ -152,6 +152,10 @@ std::vector<MethodSpread> PathResults::spreads_of_aggregator(std::vector<std::st
     notes.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
                                 recorder_.counted(0), config_.sgd.steps - config_.burn_in));
   }
+  const auto is_overlapping = [](const MethodSpread& each) { return each.method == "overlapping-batches"; };
+  if (config_.overlapping_batches && std::none_of(spreads.begin(), spreads.end(), is_overlapping)) {
+    notes.push_back(fmt::format("no overlapping-batches: {} steps are fewer than nine batches", recorder_.counted(0)));
+  }
   return spreads;
 }
 
@@ -159,6 +163,7 @@ std::vector<MethodSpread> PathResults::spreads_of_aggregator(std::vector<std::st
 std::vector<Interval> PathResults::intervals_of_clients(const IntervalRecorder& recorder) const {
   std::vector<std::string> methods;
   if (config_.random_scaling) methods.emplace_back("random-scaling");
+  if (config_.overlapping_batches) methods.emplace_back("overlapping-batches");
   if (config_.batch_means) methods.emplace_back("batch-means");
   Vector numbers;
   for (std::size_t k = 0; k < engine_.paths(); ++k) {

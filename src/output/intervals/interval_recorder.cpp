@@ -20,14 +20,15 @@ IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clien
   for (std::size_t k = 0; k < clients && methods.batch_means; ++k) {
     batches_.emplace_back(dimension, *methods.batch_means, methods.alpha, methods.steps - methods.burn_in);
   }
+  if (methods.overlapping_batches) overlapping_.assign(clients, OverlappingBatches(dimension, methods.alpha));
 }
 
 void IntervalRecorder::persist(Snapshot& snapshot) {
   if (whose_ == PathsOf::clients) {
     snapshot(rounds_);
-    snapshot.of_clients(paths_, batches_, blocks_);
+    snapshot.of_clients(paths_, batches_, overlapping_, blocks_);
   } else {  // no other rank's recorder observes rounds
-    snapshot.of_first_rank(!paths_.empty(), rounds_, paths_, batches_, blocks_);
+    snapshot.of_first_rank(!paths_.empty(), rounds_, paths_, batches_, overlapping_, blocks_);
   }
   snapshot(path_);
 }
@@ -44,6 +45,7 @@ void IntervalRecorder::after(const RoundView& view) {
     paths_[k].add(theta, mass);
     blocks_[k].add(theta);
     if (!batches_.empty()) batches_[k].add(theta, mass);
+    if (!overlapping_.empty()) overlapping_[k].add(theta, mass);
   }
   if (due) note(done);
 }
@@ -70,6 +72,11 @@ std::vector<MethodSpread> IntervalRecorder::spreads(std::size_t k) const {
   std::vector<MethodSpread> methods;
   if (paths_[k].count() == 0) return methods;
   if (methods_.random_scaling) methods.push_back({"random-scaling", paths_[k].spread()});
+  if (!overlapping_.empty()) {
+    if (const auto spread = overlapping_[k].spread()) {
+      methods.push_back({"overlapping-batches", {paths_[k].mean(), spread->spread}});
+    }
+  }
   if (batches_.empty() || paths_[k].count() < methods_.steps - methods_.burn_in) return methods;
   // Batches tell how sure the average over all models is.
   if (const auto spread = batches_[k].spread()) methods.push_back({"batch-means", {paths_[k].mean(), spread->spread}});

@@ -7,6 +7,7 @@
 
 #include "core/snapshot.hpp"
 #include "inference/affine_map.hpp"
+#include "inference/overlapping_batches.hpp"
 #include "inference/path_intervals.hpp"
 #include "inference/settling.hpp"
 #include "output/intervals/interval.hpp"
@@ -18,7 +19,8 @@ namespace starling {
 /// The interval methods that are applied to paths.
 struct PathMethods {
   bool random_scaling = true;
-  std::optional<int> batch_means;    ///< M
+  std::optional<int> batch_means;  ///< M
+  bool overlapping_batches = false;
   double alpha = 0.51;               ///< exponent of the steps, which sets the ends of batches
   Round steps = 0;                   ///< planned steps
   Round burn_in = 0;                 ///< first steps, whose models do not count
@@ -27,7 +29,7 @@ struct PathMethods {
 
 /// One method's spread of one client's average.
 struct MethodSpread {
-  std::string method;  ///< "random-scaling", "batch-means"
+  std::string method;  ///< "random-scaling", "batch-means", "overlapping-batches"
   Spread spread;
   void persist(Snapshot& snapshot) { snapshot(method, spread); }
 };
@@ -87,6 +89,7 @@ class IntervalRecorder final : public Observer {
   PathsOf whose_;
   std::vector<RandomScaling> paths_;
   std::vector<BatchMeans> batches_;
+  std::vector<OverlappingBatches> overlapping_;
   std::vector<PathBlocks> blocks_;
   std::optional<AffineMap> map_;
   Vector image_;
