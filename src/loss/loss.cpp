@@ -20,13 +20,14 @@ LossRow huber_row();
 LossRow linear_row();
 LossRow logistic_row();
 LossRow poisson_row();
+LossRow quantile_row();
 LossRow softmax_row();
 LossRow squared_row();
 
 const Table<Loss>& loss_table() {
   static const Table<Loss> table(
       "loss", {logistic_row(), hazard_row(), dwd_row(), squared_row(), huber_row(), expectile_row(), poisson_row(),
-               gamma_row(), absolute_row(), hinge_row(), linear_row(), softmax_row()});
+               gamma_row(), absolute_row(), quantile_row(), hinge_row(), linear_row(), softmax_row()});
   return table;
 }
 

@@ -26,6 +26,23 @@ class Absolute final : public Member<Absolute, Regression<Loss>> {
   }
 };
 
+/// (τ − 1(y < s)) (y − s), the pinball loss (Koenker and Bassett 1978): the score of least mean loss is the labels'
+/// τ-quantile. At the kink the subgradient is 0.
+class Quantile final : public Member<Quantile, Regression<Loss>> {
+ public:
+  explicit Quantile(double tau) : tau_(tau) {}
+  [[nodiscard]] double value(View scores, double label) const override {
+    const double above = label - scores[0];
+    return above > 0 ? tau_ * above : (tau_ - 1) * above;
+  }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    derivative[0] = scores[0] > label ? 1 - tau_ : scores[0] < label ? -tau_ : 0;
+  }
+
+ private:
+  double tau_;
+};
+
 /// The score s itself, for expert advice: a record's features are the losses of d experts. Labels are not used.
 class Linear final : public Member<Linear, Regression<Loss>> {
  public:
@@ -72,6 +89,18 @@ class Softmax final : public Member<Softmax, Loss> {
 
 LossRow absolute_row() {
   return {"absolute", "|s - y|, any label", {}, make_plain<Absolute>};
+}
+
+LossRow quantile_row() {
+  return {
+      "quantile",
+      "the pinball loss: |s - y|, tau times for labels above the score and 1 - tau times for those beneath, any label",
+      {{"tau", "between 0 and 1; at 0.5 it is half the absolute loss (0.5)"}},
+      [](const Spec& spec) -> std::unique_ptr<Loss> {
+        const double tau = spec.number("tau", 0.5);
+        check(tau > 0 && tau < 1, "'{}': tau must lie between 0 and 1.", spec.text());
+        return std::make_unique<Quantile>(tau);
+      }};
 }
 
 LossRow hinge_row() {

@@ -40,6 +40,7 @@ inline const std::vector<LossExample>& loss_examples() {
       {"gamma", {0.5, 1, 2.5, 40}, {0, -1, std::nan(""), INFINITY}, "numbers above 0"},
       {"gamma:most=3", {0.25, 7}, {0}, "numbers above 0"},
       {"absolute", {-3.5, 0, 0.25, 7}, {}, ""},
+      {"quantile:0.9", {-3.5, 0, 0.25, 7}, {}, ""},
       {"hinge", {-1, 1}, {2, -2, 0.5, std::nan("")}, "{-1, 1} or {0, 1}"},
       {"linear", {0, 3}, {}, ""},
       {"softmax:2", {0, 1}, {-1, 2, 0.5, std::nan(""), INFINITY}, "0 to 1"},

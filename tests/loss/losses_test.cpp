@@ -298,6 +298,22 @@ TEST(Expectile, RefusesWhatItCannotBe) {
   }
 }
 
+TEST(Quantile, HasItsKnownValuesAndSubgradient) {
+  const auto loss = loss_table().make("quantile:0.75");
+  Vector slope(1);
+  for (const auto& [score, label, value, expected] :
+       {std::tuple{3.0, 1.0, 0.5, 0.25}, {-3.0, 1.0, 3.0, -0.75}, {1.5, 1.5, 0.0, 0.0}}) {
+    EXPECT_EQ(loss->value(Vector{score}, label), value);
+    loss->derivative(Vector{score}, label, slope);
+    EXPECT_EQ(slope[0], expected);
+  }
+  EXPECT_FALSE(loss->classifies());
+  EXPECT_EQ(loss->curved(), nullptr);
+  for (const char* spec : {"quantile:0", "quantile:1", "quantile:-0.5", "quantile:tau=nan"}) {
+    EXPECT_THROW(static_cast<void>(loss_table().make(spec)), UsageError) << spec;
+  }
+}
+
 TEST(Absolute, HasItsKnownValuesAndSubgradient) {
   const auto loss = loss_table().make("absolute");
   Vector slope(1);

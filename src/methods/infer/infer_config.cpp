@@ -231,8 +231,12 @@ void read_intervals(InferConfig& config) {
 void check_method(const InferConfig& config) {
   const std::string name = Spec::parse(config.loss).name();
   const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
-  check(loss->curved() != nullptr && loss->curved()->has_estimand(), "--loss {}: inference knows {}. Choose one.", name,
-        inference_losses().names());
+  check(loss->curved() != nullptr && loss->curved()->has_estimand(), "--loss {}: inference knows {}. Choose one.{}",
+        name, inference_losses().names(),
+        loss->curved() == nullptr
+            ? " It has no curvature: what a step tells of its minimum depends on the density of labels there, "
+              "which nothing estimates."
+            : "");
   check(config.sgd.step_power > 0.5 && config.sgd.step_power < 1,
         "--step-power {}: averages have a normal limit for powers between 1/2 and 1, both excluded. Take 0.51.",
         config.sgd.step_power);
