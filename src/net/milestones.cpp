@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "net/missing_messages.hpp"
 #include "net/seal/seal.hpp"
 #include "state.hpp"
 
@@ -29,6 +30,8 @@ struct Milestones::State {
   void tell();
   void listen();
   [[nodiscard]] std::int64_t passed_by_all();
+  /// The ranks that have not passed all points, as far as this one knows.
+  [[nodiscard]] std::vector<int> behind() const;
 };
 
 namespace {
@@ -62,6 +65,14 @@ void Milestones::State::listen() {
     static_cast<void>(world.seal->opened(MessageKind::milestone, status.MPI_SOURCE, 0, way));
     ++heard[status.MPI_SOURCE];
   }
+}
+
+std::vector<int> Milestones::State::behind() const {
+  std::vector<int> ranks;
+  for (const auto& [rank, count] : heard) {
+    if (count < passed) ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 std::int64_t Milestones::State::passed_by_all() {
@@ -112,7 +123,12 @@ std::int64_t Milestones::passed_by_all() {
 
 void Milestones::settle() {
   if (state_->world.seal) {
-    const auto all_passed = [&] { return state_->passed_by_all() == state_->passed; };
+    MissingMessages missing(state_->world, MessageKind::milestone);
+    const auto all_passed = [&] {
+      if (state_->passed_by_all() == state_->passed) return true;
+      missing.look(state_->behind());
+      return false;
+    };
     return state_->world.wait_for_all(all_passed, "checkpoints");
   }
   for (; !state_->open.empty(); ++state_->closed) {

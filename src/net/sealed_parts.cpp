@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 
+#include "net/missing_messages.hpp"
 #include "net/seal/seal.hpp"
 
 namespace starling {
@@ -78,9 +79,11 @@ std::vector<BytesOfRank> swap_parts(World::State& state, const std::vector<int>&
   std::vector<int> awaited = senders;
   std::erase(awaited, state.rank);
   std::list<PartOnItsWay> coming;
+  MissingMessages missing(state, MessageKind::agreement);
   state.wait_for_all(
       [&] {
         turn_to_arrivals(state, awaited, coming);
+        missing.look(awaited);
         return awaited.empty() && all_there(coming) && all_there(going);
       },
       what);

@@ -32,8 +32,10 @@ enum class NoticeKind : std::int32_t {
   round_query,  ///< for an Appointment, as are the next two kinds
   round_reply,
   round_agreed,
-  ended,  ///< of Mailboxes: the sender's clients have finished
-  alive,  ///< to a rank that waits for the others' end, or for the aggregator: the sender has begun this round
+  ended,       ///< of Mailboxes: the sender's clients have finished
+  alive,       ///< to a rank that waits for the others' end, or for the aggregator: the sender has begun this round
+  asks_count,  ///< how many messages of a MessageKind were sealed for the sender of this (MissingMessages)
+  count,       ///< the answer
 };
 
 /// Common action of all ranks after one common round.
@@ -42,8 +44,8 @@ enum class Appointment : std::int32_t { stop, checkpoint };
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
 struct Notice {
   NoticeKind kind = NoticeKind::failure;
-  std::int32_t code = 0;  ///< ExitCode of a failure, Appointment of a notice about a round
-  std::int64_t round = 0;
+  std::int32_t code = 0;     ///< ExitCode of a failure, Appointment of a notice about a round, MessageKind of a count
+  std::int64_t round = 0;    ///< or a count
   std::int32_t silence = 0;  ///< 1 if the failure is that no message came: an effect of a failure elsewhere
   char text[1000] = {};
 };
@@ -176,6 +178,8 @@ struct World::State {
 
   /// Whether messages to or from this rank are sealed.
   [[nodiscard]] bool seals(int peer) const { return seal != nullptr && seal->seals(peer); }
+  /// The number of sealed messages of a kind that a rank has said to have sent to this one.
+  [[nodiscard]] std::uint64_t sent_count(int from, MessageKind kind) const;
   /// From now on messages are sealed. Notices that came sealed before are handled.
   void set_seal(std::unique_ptr<Seal> of_run);
 
@@ -248,6 +252,7 @@ struct World::State {
   std::optional<MpiSession> session_;
   bool embedded_ = false;  ///< MPI lives longer than this object
   SignalHandlers handlers_;
+  std::map<std::pair<int, MessageKind>, std::uint64_t> sent_counts_;
   NoticeBytes inbox_{};
   std::deque<std::pair<int, std::vector<std::byte>>> early_;  ///< sealed notices that came before this rank's seal
   MPI_Request inbox_request_ = MPI_REQUEST_NULL;

@@ -282,6 +282,16 @@ void World::State::handle(const Notice& notice, int from) {
     case NoticeKind::round_agreed:
       agree(static_cast<Appointment>(notice.code), notice.round);
       break;
+    case NoticeKind::asks_count:
+      if (!seals(from)) break;
+      send_notice(from,
+                  Notice{.kind = NoticeKind::count,
+                         .code = notice.code,
+                         .round = static_cast<std::int64_t>(seal->sent(static_cast<MessageKind>(notice.code), from))});
+      break;
+    case NoticeKind::count:
+      sent_counts_[{from, static_cast<MessageKind>(notice.code)}] = static_cast<std::uint64_t>(notice.round);
+      break;
     case NoticeKind::ended:
     case NoticeKind::alive: {
       Peer& peer = peers[static_cast<std::size_t>(from)];
@@ -294,6 +304,11 @@ void World::State::handle(const Notice& notice, int from) {
       break;
     }
   }
+}
+
+std::uint64_t World::State::sent_count(int from, MessageKind kind) const {
+  const auto found = sent_counts_.find({from, kind});
+  return found == sent_counts_.end() ? 0 : found->second;
 }
 
 bool World::State::begin_round(Round t) {

@@ -159,6 +159,21 @@ void Seal::refuse(int from) const {
       terms_.names[static_cast<std::size_t>(from)], terms_.names[static_cast<std::size_t>(rank_)]);
 }
 
+void Seal::refuse_silence(int from) const {
+  fail<FailureError>(
+      "a message from {} to {} was sent and did not come: somebody on its way left it out or holds it back. Find out "
+      "who is on the network between them.",
+      terms_.names[static_cast<std::size_t>(from)], terms_.names[static_cast<std::size_t>(rank_)]);
+}
+
+std::uint64_t Seal::sent(MessageKind kind, int to) const {
+  return peers_[static_cast<std::size_t>(to)]->out.next[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t Seal::came(MessageKind kind, int from) const {
+  return peers_[static_cast<std::size_t>(from)]->in.next[static_cast<std::size_t>(kind)];
+}
+
 std::vector<std::byte> Seal::closed(MessageKind kind, int to, Round round, std::span<const std::byte> plain) {
   std::vector<std::byte> way(size(to, plain.size()));
   close(kind, to, round, plain, way);

@@ -52,6 +52,12 @@ class Seal {
   [[nodiscard]] std::vector<std::byte> closed(MessageKind kind, int to, Round round, std::span<const std::byte> plain);
   [[nodiscard]] std::vector<std::byte> opened(MessageKind kind, int from, Round round, std::span<const std::byte> way);
 
+  /// Number of messages of a kind that were sealed for a rank, and that came from one; messages must be sealed.
+  [[nodiscard]] std::uint64_t sent(MessageKind kind, int to) const;
+  [[nodiscard]] std::uint64_t came(MessageKind kind, int from) const;
+  /// Throws FailureError for a message that was sent and does not come.
+  [[noreturn]] void refuse_silence(int from) const;
+
  private:
   struct Peer;
   [[noreturn]] void refuse(int from) const;
