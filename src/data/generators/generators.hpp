@@ -20,6 +20,8 @@ namespace starling {
 [[nodiscard]] std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience& audience);
 /// Premiums of health insurance (insurance.cpp).
 [[nodiscard]] std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience& audience);
+/// Fares of a ride-sharing platform (insurance.cpp).
+[[nodiscard]] std::unique_ptr<Generator> make_rides(const Spec& spec, const Audience& audience);
 
 /// Shift of the noise of the generator `expectile`: the m with E ψ(sd Z − m) = 0 for a standard normal Z. ψ is the
 /// slope of the loss expectile:τ,c. Accurate to 1e-12 sd, for c >= sd/1000.

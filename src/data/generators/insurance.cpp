@@ -1,5 +1,6 @@
-/// The `insurance` generator: premiums of health insurance. Encoding and ranges are those of Table 2 of the paper cited
-/// in docs/methods/inference.md. The effects reproduce the coefficients and the error of least squares of its Table 3.
+/// The generators `insurance` and `rides`: independent features with effects of their own. Encoding and ranges of
+/// `insurance` are those of Table 2 of the paper cited in docs/methods/inference.md; its effects reproduce the
+/// coefficients and the error of least squares of that paper's Table 3. `rides` has the columns of its section 6.1.
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -77,35 +78,45 @@ Column measured(const char* name, double low, double high, double slope) {
   return {name, {}, {}, feature, {slope * feature.mean, slope * slope * feature.variance}, slope};
 }
 
-std::vector<Column> make_columns() {
+/// What a label is the sum of: `base`, effects of the columns, and normal noise of deviation `noise`.
+struct Design {
+  std::vector<Column> columns;
+  double base;
+  double noise;
+};
+
+Design insurance_design() {
   const Vector illness{0, 1000, 2000, 5000};  // none, high blood pressure, diabetes, heart disease
-  return {counted("age", 18, 65, 20),
-          with_effects("gender", {0, 1000}),  // female, male
-          measured("bmi", 18, 50, 50),
-          counted("children", 0, 5, 200),
-          with_effects("smoker", {0, 5000}),
-          with_effects("medical_history", illness),
-          with_effects("family_medical_history", illness),
-          with_effects("exercise_frequency", {0, 1000, 500, 2000}),  // never, occasionally, rarely, frequently
-          with_effects("occupation", {500, 0, 1500, 2000}),          // student, unemployed, blue collar, white collar
-          with_effects("coverage_level", {0, 2000, 5000})};          // basic, standard, premium
+  std::vector<Column> columns{
+      counted("age", 18, 65, 20),
+      with_effects("gender", {0, 1000}),  // female, male
+      measured("bmi", 18, 50, 50),
+      counted("children", 0, 5, 200),
+      with_effects("smoker", {0, 5000}),
+      with_effects("medical_history", illness),
+      with_effects("family_medical_history", illness),
+      with_effects("exercise_frequency", {0, 1000, 500, 2000}),  // never, occasionally, rarely, frequently
+      with_effects("occupation", {500, 0, 1500, 2000}),          // student, unemployed, blue collar, white collar
+      with_effects("coverage_level", {0, 2000, 5000})};          // basic, standard, premium
+  return {std::move(columns), 2500, 430};
 }
 
-constexpr double base = 2500;
-constexpr double noise = 430;
+/// Fares in dollars depend on distance and time alone.
+Design rides_design() {
+  std::vector<Column> columns{measured("distance", 1, 40, 1.5),   measured("rating", 3, 5, 0),
+                              counted("total_rides", 0, 5000, 0), counted("year", 2010, 2023, 0),
+                              counted("capacity", 4, 7, 0),       measured("time_cost", 5, 90, 0.3)};
+  return {std::move(columns), 3, 8};
+}
 
 Standardisation standard_of(const Population& population) {
   return {population.mean, std::sqrt(population.variance)};
 }
 
-}  // namespace
-
 /// Coefficients are those of least squares on the population. Features are independent, so each has its own slope.
-/// Effects of codes are not linear, so weighted fits converge to other values. With Mallows weights standardised slopes
-/// change by up to 0.005 and the intercept is -0.029.
-std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience&) {
+std::unique_ptr<Generator> make_of(const Design& design, const Spec& spec) {
   const bool standardised = integer_within(spec, "standardised", 1, 0, 1) == 1;
-  const std::vector<Column> columns = make_columns();
+  const auto& [columns, base, noise] = design;
   std::vector<std::string> names;
   std::vector<double> coefficients;  // the intercept last
   std::vector<Standardisation> scales(columns.size());
@@ -124,16 +135,28 @@ std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience&) {
     scales[j] = standard_of(columns[j].feature);
     coefficients[j] *= scales[j].deviation / of_label.deviation;
   }
-  const auto draw = [=](Round, Client, AddressedRandom& random, MutableView values) {
-    double sum = base;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      const Column::Draw drawn = columns[j].draw(random);
+  const auto draw = [design, scales, of_label](Round, Client, AddressedRandom& random, MutableView values) {
+    double sum = design.base;
+    for (std::size_t j = 0; j < design.columns.size(); ++j) {
+      const Column::Draw drawn = design.columns[j].draw(random);
       values[j] = scales[j].of(drawn.feature);
       sum += drawn.effect;
     }
-    return of_label.of(sum + noise * random.normal());
+    return of_label.of(sum + design.noise * random.normal());
   };
   return std::make_unique<Generator>(columns.size(), records_of(spec), draw, coefficients, names);
+}
+
+}  // namespace
+
+/// Effects of codes are not linear, so weighted fits converge to other values. With Mallows weights standardised slopes
+/// change by up to 0.005 and the intercept is -0.029.
+std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience&) {
+  return make_of(insurance_design(), spec);
+}
+
+std::unique_ptr<Generator> make_rides(const Spec& spec, const Audience&) {
+  return make_of(rides_design(), spec);
 }
 
 }  // namespace starling

@@ -226,7 +226,13 @@ std::vector<GeneratorTable::Row> regression_rows() {
        "family_medical_history, exercise_frequency, occupation and coverage_level, as codes",
        {{"standardised", "1: by the population's means and deviations, charges too; 0: codes and dollars (1)"},
         number_of_records()},
-       make_insurance}};
+       make_insurance},
+      {"rides",
+       "fares of a ride-sharing platform by distance, rating, total_rides, year, capacity and time_cost; distance and "
+       "time alone have effects",
+       {{"standardised", "1: by the population's means and deviations, fares too; 0: kilometres, minutes, dollars (1)"},
+        number_of_records()},
+       make_rides}};
 }
 
 }  // namespace

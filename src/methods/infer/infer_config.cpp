@@ -279,7 +279,7 @@ void check_shape(InferConfig& config, const Options& options) {
         "--bias remove with prices that differ: its own noise would not be known. Give one price.");
   check(config.replications == 0 || is_synthetic(config.data.source),
         "--replications with '{}': each run needs records of its own, and true coefficients to compare with. Use a "
-        "generator: synthetic:linear, logistic, counts, expectile or insurance.",
+        "generator: synthetic:linear, logistic, counts, expectile, insurance or rides.",
         config.data.source);
   check(config.replications == 0 || config.newton() || config.random_scaling || config.plug_in || config.batch_means ||
             config.overlapping_batches,

@@ -24,7 +24,7 @@ Vector truth_of(const std::string& source, std::size_t dimension) {
         source);
   check(!coefficients.empty(),
         "--replications with '{}': it has no true coefficients to compare with. Use synthetic:linear, logistic, "
-        "expectile or insurance.",
+        "expectile, insurance or rides.",
         source);
   return Vector(coefficients.begin(), coefficients.end());
 }

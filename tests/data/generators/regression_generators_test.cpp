@@ -307,9 +307,16 @@ TEST(InsuranceGenerator, StandardisesByThePopulation) {
   for (const double charges : codes.labels) EXPECT_TRUE(charges > 2000 && charges < 36000) << charges;
 }
 
+TEST(RidesGenerator, HasEffectsOfDistanceAndTimeAlone) {
+  const auto from = generator("rides:standardised=0");
+  EXPECT_THAT(from->names(), ElementsAre("distance", "rating", "total_rides", "year", "capacity", "time_cost"));
+  EXPECT_THAT(from->coefficients(), ElementsAre(1.5, 0, 0, 0, 0, 0.3, 3));
+  expect_fits(least_squares(draw(*generator("rides"), count)), generator("rides")->coefficients());
+}
+
 // By address: whoever asks, in whatever order, and each client and round its own.
 TEST(RegressionGenerators, AreDeterministic) {
-  for (const char* text : {"linear", "logistic:p=7", "expectile", "insurance"}) {
+  for (const char* text : {"linear", "logistic:p=7", "expectile", "insurance", "rides"}) {
     const auto one = generator(text);
     const auto other = generator(text);
     const auto record = [](const Generator& from, Client u, Round t) {

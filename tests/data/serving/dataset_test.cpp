@@ -425,7 +425,7 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   settings.source = "synthetic:drip";
   EXPECT_EQ(usage(settings),
             "unknown generator 'drip': known are drift, tracking, two-gaussians, linear, logistic, counts, "
-            "expectile, insurance. Choose one of them.");
+            "expectile, insurance, rides. Choose one of them.");
   settings = file("x.csv", "1,2\n");
   settings.partition = "half";
   EXPECT_THAT(usage(settings), HasSubstr("unknown partition 'half'"));
