@@ -117,6 +117,10 @@ class Regressions(Experiment):
             self.assertLess(abs(float(rows[name]["offline"]) - float(rows[name]["paper_offline"])), 0.005, name)
         self.assertLess(abs(float(rows["mean_squared_error"]["offline"]) - 0.0607), 0.003)
         self.assertIn("Incomes are left out", printed)
+        rides = {(row["method"], row["name"]): row for row in self.rows("rides.csv")}
+        self.assertEqual(len(rides), 2 * 7)
+        for method in ("random-scaling", "plug-in"):
+            self.assertGreater(float(rides[method, "distance"]["low"]), 0)
         self.expect_pictures("insurance")
 
     @needs_a9a
