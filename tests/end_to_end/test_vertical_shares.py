@@ -123,7 +123,7 @@ class Shares(MethodCase):
         words = [*SHARES, "--loss", "squared", "--clients", 3, "--parties", files("train"), "--test", files("test"), *NONE]
         summary = self.summary(words, "numbers")
         self.assertGreater(self.found(summary, "r2"), 0.7)
-        self.assertTrue(any("labels to +-3 (they too are taken to be standardised)" in note for note in summary["notes"]))
+        self.assertTrue(any("labels to +-3 (they are taken to be standardised)" in note for note in summary["notes"]))
 
     @needs_h5py
     def test_several_classes(self):
@@ -156,6 +156,62 @@ class Shares(MethodCase):
             self.summary([*three, *GAUSSIAN, "--rounds", 8], f"noisy-{ranks}", ranks)
             seen.append([part.tobytes() for part in self.model(f"noisy-{ranks}")])
         self.assertEqual(seen[0], seen[1])
+
+    def change_units(self, kind, count, seed, factor, shift, constant=False):
+        """Files of the same records with other units of all columns, and perhaps a column of one value at the second party."""
+        for name, text in parties(count, kind, seed).items():
+            header, *lines = text.splitlines()
+            names = header.split(",")
+            rows = []
+            for line in lines:
+                cells = line.split(",")
+                rows.append(",".join(repr(float(cell) * factor + shift) if column.startswith("c") else cell
+                                     for column, cell in zip(names, cells)) + (",4711" if constant and "-1" in name else ""))
+            self.write(name, "\n".join([header + (",same" if constant and "-1" in name else ""), *rows]) + "\n")
+
+    def test_any_units(self):
+        """Without noise columns are standardised by themselves; with noise by histograms, which cost two rounds and no more. So the figures
+        do not depend on units, a column of one value does no harm, and the saved model standardises likewise."""
+        words = [*SHARES, "--clients", 3, "--parties", files("train"), "--test", files("test")]
+        own = self.summary([*words, *NONE, "--networks", "shared"], "own")["metrics"]["test"]["auc"]
+        noisy = self.summary([*words, *GAUSSIAN], "noisy")
+        self.assertTrue(any("(columns are standardised by histograms with noise, in the first 2 rounds)" in note for note in noisy["notes"]))
+        for number, (factor, shift, constant) in enumerate(((1000, 5e4, False), (1e-3, 0, True))):
+            for kind, count, seed in (("train", 600, 1), ("test", 300, 2)):
+                self.change_units(kind, count, seed, factor, shift, constant)
+            other = self.summary([*words, *NONE, "--networks", "shared"], f"other-{number}")["metrics"]["test"]["auc"]
+            self.assertAlmostEqual(other, own, delta=0.003 if constant else 1e-4)
+            ranks = 1 + 3 * number
+            summary = self.summary([*words, *GAUSSIAN], f"other-noisy-{number}", ranks)
+            if shift == 0:  # octaves show a size, not a small deviation about a large mean
+                self.assertGreater(summary["metrics"]["test"]["auc"], 0.9)
+            self.assertEqual(summary["privacy"]["releases"], 64)
+            self.assertEqual(summary["privacy"]["mu"], noisy["privacy"]["mu"])
+            score = json.loads(self.run_alone(["score", f"other-noisy-{number}", "--parties", files("test"), "--id", "id", "--label", "y",
+                                               "--json"]).out)
+            self.assertAlmostEqual(self.found(score, "auc"), summary["metrics"]["test"]["auc"], places=12)
+            together = self.run_command(4, ["score", f"other-noisy-{number}", "--parties", files("test"), "--id", "id", "--label", "y", "--json"])
+            self.assertAlmostEqual(self.found(together.summary(), "auc"), summary["metrics"]["test"]["auc"], places=12)
+
+    def test_many_records_of_few_columns_and_few_of_many(self):
+        """Two and six parties; one column, and more columns than records; a party whose only column is constant."""
+        draw = random.Random(4)
+        for kind, count, widths in (("tall", 400, (1, 1)), ("wide", 20, (30, 1, 2, 1, 1, 4))):
+            labels = [draw.random() < 0.5 for _ in range(count)]
+            for k, width in enumerate(widths):
+                lines = ["id," + ("y," if k == 0 else "") + ",".join(f"c{k}{j}" for j in range(width))]
+                for i in range(count):
+                    cells = ["7" if k == 1 and kind == "wide" else f"{draw.gauss(float(labels[i]), 1):.6f}" for _ in range(width)]
+                    lines.append(",".join([f"r{i}", *([str(int(labels[i]))] if k == 0 else []), *cells]))
+                self.write(f"{kind}-{k}.csv", "\n".join(lines) + "\n")
+            bits = []
+            for ranks in (1, len(widths) + 1):
+                summary = self.summary([*SHARES, "--clients", len(widths), "--parties", files(kind, len(widths)), "--test", files(kind, len(widths)),
+                                        "--mechanism", "gaussian", "--mu", 2, "--delta", "1e-5", "--noise-key", "seed", "--rounds", 8],
+                                       f"{kind}-{ranks}", ranks)
+                bits.append(summary["metrics"]["test"]["auc"])
+            self.assertEqual(bits[0], bits[1])
+            self.assertGreater(bits[0], 0.6)
 
     def test_a_budget_stops_all_parties_together(self):
         words = [*SHARES, "--clients", 3, "--parties", files("train"), "--mechanism", "gaussian", "--epsilon", 0.2, "--delta", "1e-5",

@@ -43,6 +43,11 @@ class SharesPlay final : public Play {
   void complete_summary(Summary& summary) override;
 
  private:
+  /// Says how columns are standardised, for all parties alike; those of `data` if their own constants are known without
+  /// a release.
+  [[nodiscard]] std::string settle_columns(std::vector<SharedData>& data, SharedSteps& steps,
+                                           SharedGaussian& mechanism);
+  void keep_scales();
   /// The keys of this rank's clients with all others. **Collective.**
   [[nodiscard]] ShareKeys agree_on_keys(const std::vector<SharedData>& data);
   /// The networks that stand for the parties' models and the sum of their scores, by client.
@@ -77,15 +82,48 @@ SharesPlay::SharesPlay(const BegunRun& begun, const Method& method, VerticalSett
   });
   ShareKeys keys = agree_on_keys(data);
   auto& mechanism = dynamic_cast<SharedGaussian&>(begun.privacy->protection());
+  SharedSteps steps = rule_.steps();
+  const std::string columns = settle_columns(data, steps, mechanism);
   run_.agreement.together([&] {
     protocol_.emplace(
         root_, evaluation_, peers_, begun.privacy->accounts(), mechanism,
         [privacy = begun.privacy](Round t) { return privacy->price_at(0, t); }, begun.privacy->keys(), std::move(keys),
-        terms, data, *setting.loss, rule_.steps());
+        terms, data, *setting.loss, steps);
   });
-  run_.notes.push_back(rule_.in_words());
+  run_.notes.push_back(rule_.in_words(columns));
   if (!mechanism.terms().noisy) return;
   run_.notes.push_back(rule_.outlook(mechanism.deviation(begun.privacy->prices().range().most)));
+}
+
+std::string SharesPlay::settle_columns(std::vector<SharedData>& data, SharedSteps& steps, SharedGaussian& mechanism) {
+  const std::string as_they_are = "columns are taken to be standardised";
+  if (!setting_.standardises()) return as_they_are;
+  if (mechanism.terms().noisy) {
+    steps.scale_rounds = rule_.scale_rounds(begun_.privacy->prices().range().least);
+    if (steps.scale_rounds == 0) {
+      return as_they_are + ": records are too few at this price to show how large they are";
+    }
+    mechanism.begins_with_histograms(steps.scale_rounds);
+    return fmt::format("columns are standardised by histograms with noise, in the first {}",
+                       steps.scale_rounds == 1 ? "round" : fmt::format("{} rounds", steps.scale_rounds));
+  }
+  if (!run_.metrics_policy().shared()) return as_they_are + ": --metrics local keeps their means and deviations";
+  for (std::size_t hosted = 0; hosted < data.size(); ++hosted) {
+    const std::size_t k = setting_.first_party() + hosted;
+    const PartyRows rows{data[hosted].rows, rule_.terms().shape.columns[k], setting_.data.shape.columns[k],
+                         data[hosted].records_of_person};
+    const auto shared = run_.metrics_policy().share(exact_scales(rows), SharedFigure::column_scales);
+    data[hosted].scales = scales_of_moments(shared->value()[0]);
+  }
+  return "columns are standardised by their own means and deviations";
+}
+
+/// The constants of the columns are parts of the model.
+void SharesPlay::keep_scales() {
+  for (const auto& [client, scales] : protocol_->scales()) {
+    const std::size_t hosted = static_cast<std::size_t>(client - 1) - setting_.first_party();
+    if (!scales.empty()) setting_.data.constants[hosted].standardisation = scales;
+  }
 }
 
 /// **Collective.**
@@ -171,6 +209,7 @@ void SharesPlay::count_evaluation(Summary& summary) {
 }
 
 void SharesPlay::complete_summary(Summary& summary) {
+  keep_scales();
   SavedParts(begun_, setting_, Clip()).save(summary, networks());
   // Of what nobody knows nothing is withheld.
   std::erase_if(summary.withheld, [](const std::string& key) { return key != "accuracy"; });

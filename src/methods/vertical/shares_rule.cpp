@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
 
 namespace starling {
 
@@ -19,6 +20,8 @@ constexpr double momentum_of_steps = 0.8;
 constexpr double largest_label = 3;  // Y, in deviations of a standardised label
 constexpr int most_fraction_bits = 20;
 constexpr double bits_of_sums = 60;
+constexpr Round most_rounds_in_one = 8;  // of so many rounds one may have histograms
+constexpr double part_of_window = 0.25;  // of all records, that a window of a column's values is expected to have
 
 double slope_of(const TargetLoss& loss, double score, double label) {
   const Vector scores{score};
@@ -98,20 +101,27 @@ std::unique_ptr<Protection> SharesRule::protection(ReleaseSettings settings, boo
   return std::make_unique<SharedGaussian>(settings, sums);
 }
 
-std::string SharesRule::in_words() const {
+Round SharesRule::scale_rounds(double price) const {
+  const double noise = std::sqrt(2 * static_cast<double>(terms_.shape.all_columns() - 1)) / price;
+  const double wanted =
+      std::pow(FeatureHistograms::above_noise * noise / part_of_window / static_cast<double>(terms_.contributors), 2);
+  const auto most = std::max<Round>(steps_.rounds / most_rounds_in_one, steps_.rounds >= 2 ? 1 : 0);
+  return wanted <= static_cast<double>(most) ? std::clamp<Round>(static_cast<Round>(std::ceil(wanted)), 1, most) : 0;
+}
+
+std::string SharesRule::in_words(const std::string& columns) const {
   std::vector<std::string> bounds;
   for (const double bound : terms_.row_bounds) bounds.push_back(fmt::format("{:.3g}", bound));
   const std::string labels =
-      terms_.residual ? fmt::format(", labels to +-{:g} (they too are taken to be standardised)", terms_.label_bound)
-                      : "";
+      terms_.residual ? fmt::format(", labels to +-{:g} (they are taken to be standardised)", terms_.label_bound) : "";
   const bool persons = terms_.contributors != terms_.shape.records;
   const std::string of_all = persons ? fmt::format("{} persons ({} rows)", terms_.contributors, terms_.shape.records)
                                      : fmt::format("{} records", terms_.shape.records);
   return fmt::format(
-      "{} rounds over all {}; rows of the parties are clipped to {} (columns are taken to be standardised){}, "
+      "{} rounds over all {}; rows of the parties are clipped to {} ({}){}, "
       "their models to |w| <= {:g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
       "counts in the sensitivity; steps of {:.3g} with momentum {:g}, and the mean of the models of the second half",
-      steps_.rounds, of_all, fmt::join(bounds, ", "), labels, ball_of_models, terms_.slope->degree(),
+      steps_.rounds, of_all, fmt::join(bounds, ", "), columns, labels, ball_of_models, terms_.slope->degree(),
       terms_.slope->error(), steps_.step, steps_.momentum);
 }
 

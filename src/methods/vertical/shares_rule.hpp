@@ -23,8 +23,11 @@ class SharesRule {
   [[nodiscard]] const SharedSteps& steps() const { return steps_; }
   /// The protection of the run's releases; `settings` have the prices.
   [[nodiscard]] std::unique_ptr<Protection> protection(ReleaseSettings settings, bool noisy) const;
-  /// What the rule has set, in a sentence without a full stop.
-  [[nodiscard]] std::string in_words() const;
+  /// The number of rounds whose histograms of the columns, each at this price, together show how large values are; 0
+  /// where those would be too many of the rounds.
+  [[nodiscard]] Round scale_rounds(double price) const;
+  /// What the rule has set, in a sentence without a full stop. `columns` says what columns are, in brackets.
+  [[nodiscard]] std::string in_words(const std::string& columns) const;
   /// What will come of a run whose opened means have this noise, in a sentence without a full stop; empty without
   /// noise.
   [[nodiscard]] std::string outlook(double deviation) const;

@@ -61,6 +61,13 @@ std::size_t VerticalSetting::labels_at(const VerticalSettings& settings) const {
   return settings.party_with_labels(static_cast<std::size_t>(inputs.layout->clients() - 1)).value_or(0);
 }
 
+bool VerticalSetting::standardises() const {
+  const DataSettings& settings = config.data;
+  const bool as_read = settings.scale == 1 && settings.features == ReadSettings::Features::raw &&
+                       settings.missing == ReadSettings::Missing::refuse && !settings.makes_features();
+  return as_read && !settings.scales_columns() && !data.is_public;
+}
+
 std::size_t VerticalSetting::labels_at() const {
   const auto found = std::find(config.parties.begin(), config.parties.end(), config.label_source);
   check(config.label_source.empty() || config.parties.empty() || found != config.parties.end(),

@@ -36,6 +36,8 @@ struct VerticalSetting {
   /// The records, with labels where this rank knows them.
   [[nodiscard]] VerticalDataset open_source(bool first_rank) const;
   [[nodiscard]] bool knows_labels(bool first_rank) const;
+  /// On shares: whether parties standardise their columns, which nothing else does.
+  [[nodiscard]] bool standardises() const;
   /// On shares: the party with the labels, from 0. It is the first, unless --label-source is another's file.
   [[nodiscard]] std::size_t labels_at() const;
   /// Matched in private: the party with the labels of such records, from 0.

@@ -34,6 +34,7 @@ const std::vector<ReleasePathRow>& release_paths() {
       {vertical_head_gradient, "vertical-head-gradient"},
       {vertical_derivatives, "vertical-derivatives"},
       {vertical_joint_gradient, "vertical-joint-gradient", false},
+      {vertical_shared_columns, "vertical-shared-columns"},
       {vertical_shared_gradient, "vertical-shared-gradient"},
   };
   return rows;

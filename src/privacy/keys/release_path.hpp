@@ -38,6 +38,7 @@ enum class ReleasePath {
   vertical_head_gradient,       ///< gradient of the head where rank 0 alone knows the labels
   vertical_derivatives,         ///< derivatives of the loss by embeddings where rank 0 alone knows the labels
   vertical_joint_gradient,      ///< gradients at rank 0 under `--baseline central`
+  vertical_shared_columns,      ///< histograms of a party's columns, in the first round on shares
   vertical_shared_gradient,     ///< gradient of all records over a party's columns, from shares (`--protocol shares`)
 };
 

@@ -87,7 +87,15 @@ std::string SharedGaussian::description() const {
       "clipped party by party, and the slope of the loss is a polynomial whose largest value counts)",
       summand_of(settings_.unit), persons ? ", the mean over the person's records," : "", settings_.clip);
   if (!terms_.noisy) return sums + ". Sums over all records are opened without noise.";
-  return sums +
+  const std::string first =
+      histograms_ == 0
+          ? ""
+          : fmt::format(
+                ". The first {} of the openings have no sums, but histograms of each party's columns, to which "
+                "the party adds Gaussian noise and which it alone looks at: those of all parties cost as much "
+                "as a sum",
+                histograms_);
+  return sums + first +
          fmt::format(
              ", and each of {} parties and the dealer adds its share of Gaussian noise, so that each component of the "
              "opened mean has noise with a standard deviation of {}. The shares are exact discrete Gaussians on "

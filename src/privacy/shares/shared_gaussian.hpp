@@ -42,6 +42,9 @@ class SharedGaussian final : public Protection {
   [[nodiscard]] PriceKind price_kind() const override { return terms_.noisy ? PriceKind::mu : PriceKind::none; }
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] const SharedSumTerms& terms() const { return terms_; }
+  /// Says that so many releases, the first ones, have histograms of the columns in place of gradients, for the
+  /// description.
+  void begins_with_histograms(Round releases) { histograms_ = releases; }
   /// Standard deviation of all noise in a component of the opened mean; 0 without noise.
   [[nodiscard]] double deviation(double price) const;
 
@@ -56,6 +59,7 @@ class SharedGaussian final : public Protection {
 
   struct State;
   SharedSumTerms terms_;
+  Round histograms_ = 0;  ///< releases of them
   std::unique_ptr<State> state_;
 };
 

@@ -105,9 +105,15 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
     if (client == 0) continue;
     const auto k = static_cast<std::size_t>(client - 1);
     const Released<Vector> zeros = declare_public(Vector(terms.shape.components(k)));
-    parties_.push_back({client, local, ShareHolder(terms, k, share_keys_.dealing(client)), zeros, zeros, zeros});
-    const SharedData& own = data[parties_.size() - 1];
-    parties_.back().holder.hold(own.rows, own.labels, own.records_of_person);
+    parties_.push_back({client,
+                        local,
+                        data[parties_.size()],
+                        {},
+                        0,
+                        ShareHolder(terms, k, share_keys_.dealing(client)),
+                        zeros,
+                        zeros,
+                        zeros});
   }
   if (!root.aggregates()) return;
   std::vector<NoiseKey> dealing;
@@ -116,11 +122,18 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
 }
 
 void SharedLearning::run(const std::vector<Observer*>& observers) {
-  if (done_ == 0) show(observers);  // a resumed run has shown its state before
-  send_rows();
+  if (done_ == 0) show(observers);                     // a resumed run has shown its state before
+  for (const Round t : scaled_in_) release_counts(t);  // a resumed run makes the same again
+  if (is_scaled()) begin_learning();
   while (goes_on(steps_.rounds)) {
     stepped_ = everybody_pays();
-    if (stepped_) play_round();
+    if (stepped_ && is_scaled()) {
+      play_round();
+    } else if (stepped_) {
+      scaled_in_.push_back(done_);
+      release_counts(done_);
+      if (is_scaled()) begin_learning();
+    }
     completed(observers);
   }
 }
@@ -137,6 +150,37 @@ bool SharedLearning::everybody_pays() {
   verdict.update([](Vector& sum) { sum.resize(1); });
   root_.broadcast(verdict);
   return verdict.value()[0] == static_cast<double>(root_.clients());
+}
+
+std::size_t SharedLearning::width(const Party& party) const {
+  return terms_.shape.columns[party.k()] - (party.k() == terms_.labels_at ? 1 : 0);
+}
+
+// Party k's histograms cost μ √(d_k/d), for d_k of d columns: all parties' together cost μ.
+void SharedLearning::release_counts(Round t) {
+  const auto all = static_cast<double>(terms_.shape.all_columns() - 1);
+  for (Party& party : parties_) {
+    const double part = std::sqrt(static_cast<double>(width(party)) / all) * (1 - 0x1p-40);
+    FeatureHistograms histograms(width(party), prices_(t) * part, static_cast<std::int64_t>(terms_.contributors));
+    const PartyRows rows{party.data.rows, terms_.shape.columns[party.k()], width(party), party.data.records_of_person,
+                         terms_.shape.records / terms_.contributors};
+    Released<Vector> noisy = declare_public(Vector(histograms.length()));
+    histograms.release({ReleasePath::vertical_shared_columns, party.client, t}, mechanism_.settings().run_id,
+                       keys_[party.local], column_counts(histograms, rows), noisy);
+    party.counts.resize(histograms.length());
+    axpy(1, noisy.value(), party.counts);
+    party.variance += histograms.deviation() * histograms.deviation();
+  }
+}
+
+void SharedLearning::begin_learning() {
+  for (Party& party : parties_) {
+    if (!scaled_in_.empty()) party.data.scales = scales_of_counts(party.counts, std::sqrt(party.variance));
+    Secret<Vector> rows = party.data.rows;
+    rows.update([&](Vector& all) { apply_scales(party.data.scales, terms_.shape.columns[party.k()], all); });
+    party.holder.hold(rows, party.data.labels, party.data.records_of_person);
+  }
+  send_rows();
 }
 
 /// E_k = X_k − A_k of every party.
@@ -302,7 +346,8 @@ void SharedLearning::show(const std::vector<Observer*>& observers) {
 }
 
 void SharedLearning::persist(Snapshot& snapshot) {
-  snapshot(done_, stepped_, shares_, played_.tallies, played_.objectives, played_.rounds, root_, evaluation_, peers_);
+  snapshot(done_, stepped_, scaled_in_, shares_, played_.tallies, played_.objectives, played_.rounds, root_, evaluation_,
+           peers_);
   for (Party& party : parties_) snapshot(party.w, party.velocity, party.sum);
 }
 
@@ -312,6 +357,12 @@ std::vector<std::pair<Client, Released<Vector>>> SharedLearning::parts() const {
     parts.emplace_back(party.client, post_process([&](const Vector&) { return final_model(party); }, party.w));
   }
   return parts;
+}
+
+std::vector<std::pair<Client, std::vector<Standardisation>>> SharedLearning::scales() const {
+  std::vector<std::pair<Client, std::vector<Standardisation>>> scales;
+  for (const Party& party : parties_) scales.emplace_back(party.client, party.data.scales);
+  return scales;
 }
 
 std::vector<std::pair<Client, Secret<std::int64_t>>> SharedLearning::clipped() const {
@@ -333,7 +384,9 @@ Score SharedLearning::predict(VerticalStream& held_out, const std::function<void
     const std::size_t width = columns - (intercept ? 1 : 0);
     const double bound = terms_.row_bounds[party.k()];
     scores.update(
-        [&](Vector& z, const Vector& inputs) {
+        [&](Vector& z, const Vector& raw) {
+          Vector inputs = raw;
+          apply_scales(party.data.scales, width, inputs);
           z.resize(held_out.learning() * outputs);
           for (std::size_t at = 0; at < z.size(); ++at) {
             const View row = View(inputs).subspan(at / outputs * width, width);

@@ -13,6 +13,9 @@
 /// With C outputs, one for each class, u, s and w_k have a row for each. The columns of w_k have a mean of 0 over
 /// outputs after each step, and its norm is at most B_k √(C/(C − 1)), so that each row's is at most B_k.
 ///
+/// The first `SharedSteps::scale_rounds` rounds have noisy histograms of each party's columns instead, which the party
+/// alone looks at: those of all parties are one release of the round's price.
+///
 /// The dealer adds its noise to the correction. What is learned is the mean of w_k over the second half of the rounds.
 /// Where a party's budget has ended, nobody learns any more.
 #pragma once
@@ -31,6 +34,7 @@
 #include "privacy/shares/share_holder.hpp"
 #include "privacy/shares/share_keys.hpp"
 #include "protocol/central_rounds.hpp"
+#include "protocol/vertical/column_scales.hpp"
 
 namespace starling {
 
@@ -39,6 +43,9 @@ struct SharedSteps {
   Round rounds = 64;
   double step = 1;      ///< η
   double momentum = 0;  ///< m
+  /// So many of the rounds, the first that are paid for, have noisy histograms of the columns in place of gradients. By
+  /// their mean each party standardises its own columns.
+  Round scale_rounds = 0;
 
   /// The first round, from 0, whose model is in the mean.
   [[nodiscard]] Round first_of_mean() const { return rounds / 2; }
@@ -50,6 +57,8 @@ struct SharedData {
   Secret<Vector> labels;  ///< empty without labels
   /// Under unit person: for each row the number of records of its person that take part, 0 where there is no record.
   std::vector<std::size_t> records_of_person = {};
+  /// Constants of its columns, where they are known before the rounds; empty: the columns stay as they are.
+  std::vector<Standardisation> scales = {};
 };
 
 /// The data of a rank's parties, read from the stream in one pass. The party with the labels, numbered from 0 among
@@ -83,6 +92,8 @@ class SharedLearning final : public CentralRounds {
   /// The model of each party on this rank, by client: for each output weights of its columns, then, at the party with
   /// the labels, the intercept.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> parts() const;
+  /// The constants by which each party on this rank has standardised its columns; empty where they stay as they are.
+  [[nodiscard]] std::vector<std::pair<Client, std::vector<Standardisation>>> scales() const;
   /// Number of rows and labels out of bounds, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> clipped() const;
   /// The whole state between rounds, traffic included; without records, keys and accounts.
@@ -99,6 +110,9 @@ class SharedLearning final : public CentralRounds {
   struct Party {
     Client client;
     std::size_t local;  ///< number among this rank's clients
+    SharedData data;
+    Vector counts;    ///< sums of the histograms that were released
+    double variance;  ///< of the noise on one of them
     ShareHolder holder;
     Released<Vector> w;
     Released<Vector> velocity;
@@ -112,6 +126,13 @@ class SharedLearning final : public CentralRounds {
 
   [[nodiscard]] std::size_t parties() const { return terms_.shape.parties(); }
   [[nodiscard]] bool everybody_pays();
+  /// Number of the party's columns without that of ones.
+  [[nodiscard]] std::size_t width(const Party& party) const;
+  [[nodiscard]] bool is_scaled() const { return static_cast<Round>(scaled_in_.size()) >= steps_.scale_rounds; }
+  /// Releases histograms of this rank's parties, for this round.
+  void release_counts(Round t);
+  /// Takes the rows as they are to be, and sends them.
+  void begin_learning();
   void send_rows();
   void play_round();
   /// The correction of the round, at the last party; empty elsewhere.
@@ -140,6 +161,7 @@ class SharedLearning final : public CentralRounds {
   const TargetLoss& loss_;
   SharedSteps steps_;
   std::vector<Party> parties_;
+  std::vector<Round> scaled_in_;       ///< rounds that have released histograms
   std::optional<NoisyDealer> dealer_;  ///< on rank 0
   Vector sum_of_scores_;
   Played played_;

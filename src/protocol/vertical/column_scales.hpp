@@ -1,0 +1,41 @@
+/// The standardisation of a party's own columns, before rows are clipped and shared (docs/methods/shares.md, "Units of
+/// columns").
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
+#include "data/constants.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
+
+namespace starling {
+
+/// A party's rows of `columns` numbers, of which the first `width` are its columns (the last may be a one).
+struct PartyRows {
+  const Secret<Vector>& rows;
+  std::size_t columns;
+  std::size_t width;
+  /// As SharedData has it: 0 for a row without a record. Empty without persons.
+  std::span<const std::size_t> records_of_person = {};
+  std::size_t rows_of_person = 1;
+};
+
+/// Means, then deviations, of the columns: a single column of 2 width numbers. Persons count alike.
+[[nodiscard]] Secret<Columns> exact_scales(const PartyRows& party);
+/// The constants of such numbers. A column of one value gets a deviation of 1.
+[[nodiscard]] std::vector<Standardisation> scales_of_moments(View means_and_deviations);
+
+/// Counts of the columns' values in the bins of FeatureHistograms; of a person those of its first record.
+[[nodiscard]] Secret<Counts> column_counts(const FeatureHistograms& histograms, const PartyRows& party);
+/// The constants that noisy counts show; `deviation` is that of the noise on a count. A column of which nothing stands
+/// out, or zeros alone, stays as it is, and so does one whose mean is within ±1 and whose deviation is 1/3 to 3. Others
+/// are clipped at five deviations.
+[[nodiscard]] std::vector<Standardisation> scales_of_counts(View counts, double deviation);
+
+/// Standardises the columns of rows in place; no scales change nothing.
+void apply_scales(std::span<const Standardisation> scales, std::size_t columns, MutableView rows);
+
+}  // namespace starling
