@@ -8,7 +8,7 @@
 FOLDER has NAME_hetero_guest.csv.gz and NAME_hetero_host.csv.gz of the sets (FATE's examples/data). Records whose id's SHA-256 is divisible
 by five are held out; --records keeps so many of the others, the first ones. Each run has noise of its own. The methods are
   shares      starling vertical --protocol shares
-  central     the same rule on the joined table in doubles, with one Gaussian noise in each sum: needs numpy
+  central     the same rule on the joined table in doubles, standardised, with one Gaussian noise in each sum: needs numpy
   embeddings  starling vertical --protocol embeddings, networks d-32-8, one pass
 Prints the figure that is held out, the AUC, accuracy or R2, and what the runs on shares foretold, and writes shares.csv.
 """
@@ -95,6 +95,8 @@ class Bench:
 
         rows, y = self.table.joined(self.scratch, "train")
         rows, y = [numpy.array(x) for x in rows], numpy.array(y)
+        units = [(x.mean(axis=0), x.std(axis=0) + (x.std(axis=0) == 0)) for x in rows]
+        rows = [(x - mean) / deviation for x, (mean, deviation) in zip(rows, units)]
         classes = self.table.classes if self.table.classes > 2 else 1
         mean = (classes - 1) / classes if classes > 1 else 1
         bounds = [math.sqrt((x.shape[1] + 1) / 2) for x in rows]
@@ -135,7 +137,8 @@ class Bench:
                 if t >= ROUNDS // 2:
                     total[k] += w[k]
         rows, y = self.table.joined(self.scratch, "test")
-        score = sum(self.clipped(numpy, numpy.array(x), bound, k == 0) @ of_party
+        rows = [(numpy.array(x) - mean) / deviation for x, (mean, deviation) in zip(rows, units)]
+        score = sum(self.clipped(numpy, x, bound, k == 0) @ of_party
                     for k, (x, bound, of_party) in enumerate(zip(rows, bounds, total))) / (ROUNDS - ROUNDS // 2)
         return self.figure_of(numpy, score, numpy.array(y)), ""
 

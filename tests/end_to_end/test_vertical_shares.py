@@ -170,12 +170,12 @@ class Shares(MethodCase):
             self.write(name, "\n".join([header + (",same" if constant and "-1" in name else ""), *rows]) + "\n")
 
     def test_any_units(self):
-        """Without noise columns are standardised by themselves; with noise by histograms, which cost two rounds and no more. So the figures
+        """Without noise columns are standardised by themselves; with noise by histograms, which cost seven rounds and no more. So the figures
         do not depend on units, a column of one value does no harm, and the saved model standardises likewise."""
         words = [*SHARES, "--clients", 3, "--parties", files("train"), "--test", files("test")]
         own = self.summary([*words, *NONE, "--networks", "shared"], "own")["metrics"]["test"]["auc"]
         noisy = self.summary([*words, *GAUSSIAN], "noisy")
-        self.assertTrue(any("(columns are standardised by histograms with noise, in the first 2 rounds)" in note for note in noisy["notes"]))
+        self.assertTrue(any("(columns are standardised by histograms with noise, in the first 7 rounds)" in note for note in noisy["notes"]))
         for number, (factor, shift, constant) in enumerate(((1000, 5e4, False), (1e-3, 0, True))):
             for kind, count, seed in (("train", 600, 1), ("test", 300, 2)):
                 self.change_units(kind, count, seed, factor, shift, constant)

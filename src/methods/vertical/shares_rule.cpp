@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
-#include "privacy/histograms/feature_histograms.hpp"
 
 namespace starling {
 
@@ -21,7 +20,8 @@ constexpr double largest_label = 3;  // Y, in deviations of a standardised label
 constexpr int most_fraction_bits = 20;
 constexpr double bits_of_sums = 60;
 constexpr Round most_rounds_in_one = 8;  // of so many rounds one may have histograms
-constexpr double part_of_window = 0.25;  // of all records, that a window of a column's values is expected to have
+constexpr double least_share_of_noise =
+    1.0 / 27;  // deviation on a count, of all records: a bin with a sixth of them shows
 
 double slope_of(const TargetLoss& loss, double score, double label) {
   const Vector scores{score};
@@ -103,8 +103,7 @@ std::unique_ptr<Protection> SharesRule::protection(ReleaseSettings settings, boo
 
 Round SharesRule::scale_rounds(double price) const {
   const double noise = std::sqrt(2 * static_cast<double>(terms_.shape.all_columns() - 1)) / price;
-  const double wanted =
-      std::pow(FeatureHistograms::above_noise * noise / part_of_window / static_cast<double>(terms_.contributors), 2);
+  const double wanted = std::pow(noise / least_share_of_noise / static_cast<double>(terms_.contributors), 2);
   const auto most = std::max<Round>(steps_.rounds / most_rounds_in_one, steps_.rounds >= 2 ? 1 : 0);
   return wanted <= static_cast<double>(most) ? std::clamp<Round>(static_cast<Round>(std::ceil(wanted)), 1, most) : 0;
 }

@@ -30,9 +30,9 @@ struct PartyRows {
 
 /// Counts of the columns' values in the bins of FeatureHistograms; of a person those of its first record.
 [[nodiscard]] Secret<Counts> column_counts(const FeatureHistograms& histograms, const PartyRows& party);
-/// The constants that noisy counts show; `deviation` is that of the noise on a count. A column of which nothing stands
-/// out, or zeros alone, stays as it is, and so does one whose mean is within ±1 and whose deviation is 1/3 to 3. Others
-/// are clipped at five deviations.
+/// The constants that noisy counts show; `deviation` is that of the noise on a count. A column of which nothing but
+/// zeros stands out stays as it is, and so does one whose mean is within ±1.5 and whose root mean square is 1/8 to
+/// 3. Others are clipped at five deviations.
 [[nodiscard]] std::vector<Standardisation> scales_of_counts(View counts, double deviation);
 
 /// Standardises the columns of rows in place; no scales change nothing.

@@ -346,8 +346,8 @@ void SharedLearning::show(const std::vector<Observer*>& observers) {
 }
 
 void SharedLearning::persist(Snapshot& snapshot) {
-  snapshot(done_, stepped_, scaled_in_, shares_, played_.tallies, played_.objectives, played_.rounds, root_, evaluation_,
-           peers_);
+  snapshot(done_, stepped_, scaled_in_, shares_, played_.tallies, played_.objectives, played_.rounds, root_,
+           evaluation_, peers_);
   for (Party& party : parties_) snapshot(party.w, party.velocity, party.sum);
 }
 
