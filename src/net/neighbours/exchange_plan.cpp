@@ -67,7 +67,7 @@ void Neighbours::Plan::State::free_requests() {
     if (requests[i] == MPI_REQUEST_NULL) continue;
     int done = 0;
     MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
-    if (done == 0 && i < receives.size()) MPI_Cancel(&requests[i]);
+    if (done == 0 && (owners.empty() ? i : owners[i]) < receives.size()) MPI_Cancel(&requests[i]);
     open = open || done == 0;
     MPI_Request_free(&requests[i]);
   }

@@ -61,6 +61,8 @@ struct Neighbours::Plan::State {
   const Windows* windows = nullptr;   ///< windows that vectors pass through; null if none
   std::size_t last_block = 0;         ///< block of the last exchange
   std::vector<MPI_Request> requests;  ///< receives first, then sends
+  /// The transfer that each request is of, receives first; empty: each request is a transfer of its own.
+  std::vector<std::size_t> owners;
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
   const double* bound_to = nullptr;  ///< outgoing block that the persistent sends read

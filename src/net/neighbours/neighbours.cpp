@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 
 #include "core/check.hpp"
@@ -18,21 +17,15 @@ namespace {
 /// Up to here Isend and Irecv beat persistent requests (1.5 to 1.9 times at 5 entries), beyond they lose.
 constexpr std::size_t persistent_from_length = 102;
 
+/// Bytes of a piece of a sealed message, with its tag. MPI sends so many at once without asking the receiver, so that a
+/// piece travels while the next one is sealed.
+constexpr std::size_t sealed_piece = 32768;
+
 /// Text of an error that names the awaited rank.
 std::string waiting_for(Round t, bool receiving, const Transfer& transfer) {
   return fmt::format("round {}: {} rank {} (client {})", t + 1,
                      receiving ? "waiting for a message from" : "a message is not taken by", transfer.rank,
                      transfer.client);
-}
-
-/// MPI counts the bytes of a message in an int.
-int checked_bytes(std::size_t bytes, int rank) {
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  check(bytes <= most,
-        "a sealed message of {} bytes between this rank and rank {}: MPI counts to {}. Start more ranks, so that fewer "
-        "clients share one.",
-        bytes, rank, most);
-  return static_cast<int>(bytes);
 }
 
 LinksOf one_by_one(std::span<const Links> links, std::size_t clients) {
@@ -74,8 +67,9 @@ struct Neighbours::State {
   void pack(Plan::State& plan, View outgoing) const;
   void bind(Plan::State& plan, View outgoing) const;
   void post(Round t, Plan::State& plan, View outgoing) const;
-  /// Opens the messages that have come sealed.
-  void open_sealed(Round t, Plan::State& plan) const;
+  /// Opens sealed messages piece by piece, each as soon as it has come.
+  void open_sealed(Round t, Plan::State& plan);
+  [[nodiscard]] static std::span<std::byte> way_of(Plan::State& plan, std::size_t transfer, std::size_t plain);
   void add_to_wire(const std::vector<Transfer>& transfers);
   [[nodiscard]] std::string awaited(Round t, const Plan::State& plan) const;
 };
@@ -176,43 +170,76 @@ void Neighbours::State::bind(Plan::State& plan, View outgoing) const {
 }
 
 void Neighbours::State::post(Round t, Plan::State& plan, View outgoing) const {
-  plan.requests.assign(plan.receives.size() + plan.sends.size(), MPI_REQUEST_NULL);
-  MPI_Request* request = plan.requests.data();
-  const auto way_of = [&](int rank, std::size_t plain) -> std::span<std::byte> {
-    std::vector<std::vector<std::byte>>& sealed = plan.buffers->sealed;
-    if (sealed.size() < plan.requests.size()) sealed.resize(plan.requests.size());
-    std::vector<std::byte>& way = sealed[static_cast<std::size_t>(request - plan.requests.data())];
-    way.resize(world.seal->size(rank, plain));
-    return way;
+  plan.requests.clear();
+  plan.owners.clear();
+  const auto next = [&plan](std::size_t transfer) {
+    plan.owners.push_back(transfer);
+    return &plan.requests.emplace_back(MPI_REQUEST_NULL);
   };
-  for (const Transfer& receive : plan.receives) {
-    if (world.seals(receive.rank)) {
-      const std::span<std::byte> way = way_of(receive.rank, receive.count * length * sizeof(double));
-      MPI_Irecv(way.data(), checked_bytes(way.size(), receive.rank), MPI_BYTE, receive.rank, 0, world.data, request++);
+  for (std::size_t i = 0; i < plan.receives.size(); ++i) {
+    const Transfer& receive = plan.receives[i];
+    if (!world.seals(receive.rank)) {
+      MPI_Irecv(plan.buffers->received.data() + receive.offset * length, static_cast<int>(receive.count * length),
+                MPI_DOUBLE, receive.rank, 0, world.data, next(i));
       continue;
     }
-    MPI_Irecv(plan.buffers->received.data() + receive.offset * length, static_cast<int>(receive.count * length),
-              MPI_DOUBLE, receive.rank, 0, world.data, request++);
+    const std::span<std::byte> way = way_of(plan, i, receive.count * length * sizeof(double));
+    for (std::size_t at = 0; at < way.size(); at += sealed_piece) {
+      const std::size_t size = std::min(sealed_piece, way.size() - at);
+      MPI_Irecv(way.data() + at, static_cast<int>(size), MPI_BYTE, receive.rank, 0, world.data, next(i));
+    }
   }
-  for (const Transfer& send : plan.sends) {
-    if (world.seals(send.rank)) {
-      const auto plain = std::as_bytes(View(source(plan, send, outgoing), send.count * length));
-      const std::span<std::byte> way = way_of(send.rank, plain.size());
-      world.seal->close(MessageKind::neighbours, send.rank, t, plain, way);
-      MPI_Isend(way.data(), checked_bytes(way.size(), send.rank), MPI_BYTE, send.rank, 0, world.data, request++);
+  for (std::size_t k = 0; k < plan.sends.size(); ++k) {
+    const Transfer& send = plan.sends[k];
+    const std::size_t i = plan.receives.size() + k;
+    if (!world.seals(send.rank)) {
+      MPI_Isend(source(plan, send, outgoing), static_cast<int>(send.count * length), MPI_DOUBLE, send.rank, 0,
+                world.data, next(i));
       continue;
     }
-    MPI_Isend(source(plan, send, outgoing), static_cast<int>(send.count * length), MPI_DOUBLE, send.rank, 0, world.data,
-              request++);
+    std::span<const std::byte> plain = std::as_bytes(View(source(plan, send, outgoing), send.count * length));
+    const std::span<std::byte> way = way_of(plan, i, plain.size());
+    for (std::size_t at = 0; at < way.size(); at += sealed_piece) {
+      const std::span<std::byte> piece = way.subspan(at, std::min(sealed_piece, way.size() - at));
+      const std::size_t size = piece.size() - Seal::tag_size;
+      world.seal->close(MessageKind::neighbours, send.rank, t, plain.first(size), piece);
+      plain = plain.subspan(size);
+      MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, send.rank, 0, world.data, next(i));
+    }
   }
 }
 
-void Neighbours::State::open_sealed(Round t, Plan::State& plan) const {
+/// Room for the sealed pieces of a transfer: receives, then sends.
+std::span<std::byte> Neighbours::State::way_of(Plan::State& plan, std::size_t transfer, std::size_t plain) {
+  std::vector<std::vector<std::byte>>& sealed = plan.buffers->sealed;
+  if (sealed.size() <= transfer) sealed.resize(plan.receives.size() + plan.sends.size());
+  constexpr std::size_t of_piece = sealed_piece - Seal::tag_size;
+  const std::size_t pieces = std::max<std::size_t>((plain + of_piece - 1) / of_piece, 1);
+  sealed[transfer].resize(plain + pieces * Seal::tag_size);
+  return sealed[transfer];
+}
+
+void Neighbours::State::open_sealed(Round t, Plan::State& plan) {
+  const bool together = plan.windows != nullptr;  // all have been waited for
+  std::size_t request = 0;
   for (std::size_t i = 0; i < plan.receives.size(); ++i) {
     const Transfer& receive = plan.receives[i];
-    if (!world.seals(receive.rank)) continue;
-    const MutableView plain(plan.buffers->received.data() + receive.offset * length, receive.count * length);
-    world.seal->open(MessageKind::neighbours, receive.rank, t, plan.buffers->sealed[i], std::as_writable_bytes(plain));
+    if (!world.seals(receive.rank)) {
+      ++request;
+      continue;
+    }
+    std::span<std::byte> plain = std::as_writable_bytes(
+        MutableView(plan.buffers->received.data() + receive.offset * length, receive.count * length));
+    const std::span<const std::byte> way = plan.buffers->sealed[i];
+    for (std::size_t at = 0; at < way.size(); at += sealed_piece, ++request) {
+      if (!together) {
+        world.wait(std::span(plan.requests).subspan(request, 1), world.watchdog, [&] { return awaited(t, plan); });
+      }
+      const std::span<const std::byte> piece = way.subspan(at, std::min(sealed_piece, way.size() - at));
+      const std::size_t size = piece.size() - Seal::tag_size;
+      world.seal->open(MessageKind::neighbours, receive.rank, t, piece, plain.first(size));
+      plain = plain.subspan(size);
+    }
   }
 }
 
@@ -223,8 +250,9 @@ std::string Neighbours::State::awaited(Round t, const Plan::State& plan) const {
     int done = 0;
     MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
     if (done != 0) continue;
-    const bool receiving = i < plan.receives.size();
-    const Transfer& transfer = receiving ? plan.receives[i] : plan.sends[i - plan.receives.size()];
+    const std::size_t of = plan.owners.empty() ? i : plan.owners[i];
+    const bool receiving = of < plan.receives.size();
+    const Transfer& transfer = receiving ? plan.receives[of] : plan.sends[of - plan.receives.size()];
     return waiting_for(t, receiving, transfer);
   }
   return fmt::format("round {}: waiting for messages", t + 1);
@@ -330,8 +358,9 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   } else {
     state_->post(t, p, block);
   }
+  if (state_->world.seal && p.windows == nullptr) state_->open_sealed(t, p);
   state_->wait(t, p);
-  if (state_->world.seal) state_->open_sealed(t, p);
+  if (state_->world.seal && p.windows != nullptr) state_->open_sealed(t, p);
 }
 
 Received Neighbours::received(const Plan& plan) const {
