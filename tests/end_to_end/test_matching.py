@@ -105,6 +105,16 @@ class Records(Matching):
         self.complains(self.run_command(2, ["vertical", *words, *WITH, "--match", "open", "--output", "open"]), UNREADABLE,
                        "each record needs both")
 
+    def test_an_owner_may_refuse_open_matching(self):
+        files, _ = self.three_parties()
+        self.make_owners(4)
+        self.list_owners("members", range(4))
+        self.write("2.consent", "never-match = open\n")
+        words = ["vertical", *SHARES, *NONE, "--rounds", 2, "--parties", files, "--id", "id", "--label", "y", *WITH, "--progress", "off"]
+        self.complains(self.run_command(4, [*words, "--match", "open", "--output", "open"]), UNUSABLE,
+                       "2.consent, line 1: the owner agrees to 'never-match = open', and the run has match = open")
+        self.succeeded(self.run_command(4, [*words, "--output", "private"]))
+
     def test_after_a_kill(self):
         files, _ = self.three_parties()
         words = ["vertical", *NETWORKS, *NONE, *PRIVATE, "--parties", files, "--progress", "off", "--json"]
