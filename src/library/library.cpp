@@ -13,6 +13,7 @@
 #include "data/memory_records.hpp"
 #include "files/durable_file.hpp"
 #include "hdf5/file.hpp"
+#include "model/model.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "protocol/own_model/own_model.hpp"
 #include "report/view/summary_view.hpp"

@@ -1,10 +1,9 @@
-#include "optimise/minimise_constrained.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/numerics/kernels.hpp"
+#include "minimise.hpp"
 
 namespace starling {
 

@@ -8,7 +8,6 @@
 #include <boost/program_options.hpp>
 
 #include "core/check.hpp"
-#include "core/text/names.hpp"
 #include "core/text/spec.hpp"
 #include "files/text.hpp"
 #include "files/text_files.hpp"

@@ -13,7 +13,6 @@
 #include "output/directory/run_directory.hpp"
 #include "output/recorded.hpp"
 #include "output/rounds.hpp"
-#include "privacy/mechanism.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/observer.hpp"
 

@@ -20,7 +20,6 @@
 #include "output/model_recorder.hpp"
 #include "output/progress_printer.hpp"
 #include "output/rounds.hpp"
-#include "privacy/mechanism.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/observer.hpp"
 

@@ -1,11 +1,10 @@
-#include "regret/constrained_regret.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "hindsight_loss.hpp"
+#include "regret.hpp"
 
 namespace starling {
 

@@ -1,11 +1,10 @@
-#include "regret/dynamic_regret.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "core/numerics/kernels.hpp"
+#include "regret.hpp"
 #include "round_comparator.hpp"
 
 namespace starling {

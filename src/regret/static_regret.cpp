@@ -1,5 +1,3 @@
-#include "regret/static_regret.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "hindsight_loss.hpp"
+#include "regret.hpp"
 
 namespace starling {
 

@@ -10,6 +10,7 @@
 #include "console/command.hpp"
 #include "launch.hpp"
 #include "run/stages/method.hpp"
+#include "run/stages/run_home.hpp"
 
 namespace starling {
 

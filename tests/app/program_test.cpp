@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "console/help.hpp"
-#include "core/check.hpp"
 #include "options/help.hpp"
 #include "run/settings/learning_config.hpp"
 

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <vector>
 
-#include "core/check.hpp"
 #include "target.hpp"
 
 namespace {

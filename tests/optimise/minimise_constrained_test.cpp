@@ -1,10 +1,9 @@
 // Constrained minimisers in closed form, with certificates that hold.
-#include "optimise/minimise_constrained.hpp"
-
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
 #include "core/random.hpp"
+#include "optimise/minimise.hpp"
 #include "support/near.hpp"
 #include "support/testing.hpp"
 

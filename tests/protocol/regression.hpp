@@ -5,10 +5,8 @@
 
 #include "aggregation.hpp"
 #include "inference/path_intervals.hpp"
-#include "loss/loss.hpp"
 #include "model/mallows_model.hpp"
 #include "privacy/ledger/ledger.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
 #include "support/near.hpp"
 
 namespace starling::testing_support {

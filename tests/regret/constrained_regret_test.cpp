@@ -1,9 +1,8 @@
 // Comparators that keep long-term constraints, against answers by hand, the same on every layout.
-#include "regret/constrained_regret.hpp"
-
 #include <cmath>
 
 #include "evaluated.hpp"
+#include "regret/regret.hpp"
 
 namespace starling::constrained_regret_test {
 

@@ -1,5 +1,4 @@
 // Dynamic regret against known best models of single rounds, on any layout, and its remarks.
-#include "regret/dynamic_regret.hpp"
 
 #include <bit>
 #include <cmath>

@@ -1,11 +1,10 @@
 // Regret against known comparators, the same on every layout, and never where metrics are private.
-#include "regret/static_regret.hpp"
-
 #include <bit>
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
 #include "evaluated.hpp"
+#include "regret/regret.hpp"
 
 namespace starling::static_regret_test {
 

@@ -1,6 +1,5 @@
 #include "doctor_config.hpp"
 
-#include "core/check.hpp"
 #include "doctor_checks.hpp"
 #include "options/options.hpp"
 #include "run/settings/catalogue.hpp"

@@ -8,7 +8,6 @@
 
 #include "console/command.hpp"
 #include "core/links.hpp"
-#include "options/option.hpp"
 
 namespace starling {
 

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "core/random.hpp"
 #include "doctor_predict.hpp"
 #include "graph/topology.hpp"

@@ -7,7 +7,6 @@
 
 #include "app/commands.hpp"
 #include "apply_model.hpp"
-#include "console/pass.hpp"
 #include "core/check.hpp"
 #include "files/durable_file.hpp"
 #include "files/tell_user.hpp"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/boundary.hpp"
 #include "output/model_file/saved_model.hpp"
 
 namespace starling {

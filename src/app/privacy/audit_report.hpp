@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "privacy/audit/audit_subjects.hpp"
 #include "privacy/audit/one_run.hpp"
 #include "privacy/audit/pairs_audit.hpp"
 

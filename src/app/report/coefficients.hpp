@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/links.hpp"
+#include "core/numerics/weighted_sum.hpp"
 #include "output/intervals/interval.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "report/view/summary_view.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "output/directory/history.hpp"
+#include "privacy/keys/release_path.hpp"
 #include "report/pictures/pictures.hpp"
 #include "report/summary.hpp"
 #include "report/view/summary_view.hpp"

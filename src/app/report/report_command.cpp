@@ -43,16 +43,9 @@ struct ReportRequest {
   std::string output;
 };
 
-Options report_options(ReportRequest& request) {
-  const std::string shows = "each is a way of showing runs";
-  const std::string draws = "no pictures are drawn then";
-  const std::string holds = "the page holds its pictures, as SVG";
-  const std::string heads = "it is about the page";
-  Options options("report");
-  options.group("Options");
-  options.add(option("run", "RUN", "directory of the run; several are compared",
-                     {.example = "run", .common = true, .positional = true, .many = true}),
-              request.runs);
+constexpr const char* shows = "each is a way of showing runs";
+
+void add_comparison_options(Options& options, ReportRequest& request) {
   options.add(
       option("by", "KEY[,KEY…]",
              "columns of a comparison: options of config.ini, or keys of summary.json such as "
@@ -74,6 +67,10 @@ Options report_options(ReportRequest& request) {
                {"csv", TableFormat::csv},
                {"markdown", TableFormat::markdown},
                {"latex", TableFormat::latex}});
+}
+
+void add_page_options(Options& options, ReportRequest& request) {
+  const std::string heads = "it is about the page";
   options.add(option("html", "FILE",
                      "write one HTML page instead: privacy, figures, pictures, history, configuration and files. It "
                      "runs no script and needs no other file",
@@ -95,6 +92,9 @@ Options report_options(ReportRequest& request) {
                      "held-out records",
                      {.example = "score", .relations = {needs("for=board", heads)}}),
               request.scores);
+}
+
+void add_printed_options(Options& options, ReportRequest& request) {
   options.add(option("csv", "[history|models]",
                      "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
                      "test_accuracy, consensus_error, mass, with empty fields for what is unknown or withheld; "
@@ -125,6 +125,11 @@ Options report_options(ReportRequest& request) {
                {.help = "print summary.json and nothing else; of an unfinished run the same keys with null for what is "
                         "not known, besides state (starting, running or silent) and seconds_since_record"}),
       request.json);
+}
+
+void add_picture_options(Options& options, ReportRequest& request) {
+  const std::string draws = "no pictures are drawn then";
+  const std::string holds = "the page holds its pictures, as SVG";
   options.add(option("pictures", "[on|off]", "draw pictures", {.implied = "on"}), request.pictures,
               {{"on", true}, {"off", false}});
   options.add(option("picture-format", "svg[,png][,pdf]", "formats of the pictures",
@@ -137,6 +142,18 @@ Options report_options(ReportRequest& request) {
                {.relations = {excludes("csv", draws), excludes("json", draws), excludes("pictures=off", draws),
                               excludes("html", holds)}}),
       request.output);
+}
+
+Options report_options(ReportRequest& request) {
+  Options options("report");
+  options.group("Options");
+  options.add(option("run", "RUN", "directory of the run; several are compared",
+                     {.example = "run", .common = true, .positional = true, .many = true}),
+              request.runs);
+  add_comparison_options(options, request);
+  add_page_options(options, request);
+  add_printed_options(options, request);
+  add_picture_options(options, request);
   options.add(declared("help"));
   return options;
 }

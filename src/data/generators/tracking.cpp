@@ -1,7 +1,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "generators.hpp"
 

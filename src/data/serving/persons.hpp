@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "data/stream.hpp"
 #include "planned_stream.hpp"
 #include "scan.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"
-#include "privacy/mechanism.hpp"
+#include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {

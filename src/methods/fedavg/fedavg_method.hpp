@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "fedavg_config.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/stages/method.hpp"
+#include "run/stages/run_home.hpp"
 #include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 

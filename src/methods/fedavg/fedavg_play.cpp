@@ -6,6 +6,7 @@
 #include "run/life_cycle.hpp"
 #include "run/play_at_root.hpp"
 #include "run/results/added_noise.hpp"
+#include "run/tuning/tuned_settings.hpp"
 
 namespace starling {
 

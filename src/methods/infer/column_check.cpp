@@ -1,5 +1,3 @@
-#include "column_check.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include "data/description/profile.hpp"
 #include "data/preparation/column_variation.hpp"
 #include "files/text_files.hpp"
+#include "infer_method.hpp"
 #include "run/tuning/exact_moments.hpp"
 
 namespace starling {

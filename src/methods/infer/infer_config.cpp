@@ -13,6 +13,7 @@
 #include "data/serving/partition.hpp"
 #include "infer_rule.hpp"
 #include "loss/loss.hpp"
+#include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {

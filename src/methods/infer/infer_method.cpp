@@ -7,13 +7,11 @@
 #include <numbers>
 
 #include "core/numerics/kernels.hpp"
-#include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "infer_rule.hpp"
 #include "privacy/parts.hpp"
 #include "run/play_at_root.hpp"
-#include "run/settings/model_choice.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/tuning/rule_settings.hpp"

@@ -1,4 +1,4 @@
-#include "infer_parts.hpp"
+#include "infer_method.hpp"
 
 namespace starling {
 

@@ -8,7 +8,6 @@
 #include "files/tell_user.hpp"
 #include "infer_method.hpp"
 #include "output/intervals/study.hpp"
-#include "privacy/pairs/pair_noise.hpp"
 #include "run/results/result_files.hpp"
 #include "run/results/run_results.hpp"
 

@@ -1,9 +1,8 @@
-#include "warm_up.hpp"
-
 #include <cmath>
 #include <numbers>
 
 #include "core/numerics/kernels.hpp"
+#include "infer_method.hpp"
 
 namespace starling {
 

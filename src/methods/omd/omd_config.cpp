@@ -5,6 +5,7 @@
 #include "data/serving/partition.hpp"
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"
+#include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {

@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
-#include "regret/constrained_regret.hpp"
+#include "regret/regret.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/tuning/rule_settings.hpp"
 #include "run_canaries.hpp"
+#include "tuning.hpp"
 
 namespace starling {
 

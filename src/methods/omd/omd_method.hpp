@@ -8,12 +8,13 @@
 
 #include "omd_config.hpp"
 #include "run/inputs/start_models.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/stages/method.hpp"
+#include "run/stages/run_home.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run_constraints.hpp"
 #include "run_graph.hpp"
 #include "step_cap_choice.hpp"
-#include "tuning.hpp"
 
 namespace starling {
 

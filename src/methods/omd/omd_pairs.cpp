@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "omd_method.hpp"
+#include "tuning.hpp"
 
 namespace starling {
 

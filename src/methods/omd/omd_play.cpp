@@ -18,6 +18,7 @@
 #include "run/life_cycle.hpp"
 #include "run/results/added_noise.hpp"
 #include "run/results/run_results.hpp"
+#include "run/tuning/tuned_settings.hpp"
 #include "run_canaries.hpp"
 
 namespace starling {

@@ -10,7 +10,6 @@
 #include "graph/graph.hpp"
 #include "graph/overlays/overlays.hpp"
 #include "omd_config.hpp"
-#include "run/settings/schedule_options.hpp"
 
 namespace starling {
 

@@ -8,6 +8,7 @@
 #include "core/text/spec.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"
+#include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "privacy/mechanism/paper_perturbation.hpp"
 #include "renewable_config.hpp"
 #include "run/stages/method.hpp"
+#include "run/stages/run_home.hpp"
 
 namespace starling {
 

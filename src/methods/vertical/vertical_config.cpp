@@ -11,6 +11,7 @@
 #include "core/text/per_client.hpp"
 #include "core/text/spec.hpp"
 #include "loss/target_loss.hpp"
+#include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {

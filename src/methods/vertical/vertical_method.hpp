@@ -10,6 +10,7 @@
 #include "private_matching.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "run/stages/method.hpp"
+#include "run/stages/run_home.hpp"
 #include "shares_rule.hpp"
 #include "vertical_config.hpp"
 

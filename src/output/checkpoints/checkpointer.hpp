@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
-#include "net/agreement.hpp"
 #include "net/milestones.hpp"
 #include "output/checkpoints/checkpoint.hpp"
 #include "protocol/observer.hpp"

@@ -16,8 +16,6 @@ class OpenMetricsFile final : public HistoryWriter {
   /// Throws UsageError and FailureError if no such file can be written. Changes no file.
   static void try_path(const std::string& path);
   ~OpenMetricsFile() override { finish(); }
-  OpenMetricsFile(const OpenMetricsFile&) = delete;
-  OpenMetricsFile& operator=(const OpenMetricsFile&) = delete;
 
  private:
   void take(const NetworkFigures& figures) override;

@@ -19,8 +19,6 @@ class TensorBoardFile final : public HistoryWriter {
   /// Makes the folder if it is not there. Throws FailureError if it cannot, or if no file can be made in it.
   static void try_folder(const std::string& folder);
   ~TensorBoardFile() override { finish(); }
-  TensorBoardFile(const TensorBoardFile&) = delete;
-  TensorBoardFile& operator=(const TensorBoardFile&) = delete;
 
  private:
   void take(const NetworkFigures& figures) override;

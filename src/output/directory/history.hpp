@@ -81,8 +81,6 @@ class HistoryFile final : public HistoryWriter {
   /// Makes the file with its header line. Throws FailureError.
   explicit HistoryFile(std::string path);
   ~HistoryFile() override { finish(); }
-  HistoryFile(const HistoryFile&) = delete;
-  HistoryFile& operator=(const HistoryFile&) = delete;
 
  private:
   void take(const NetworkFigures& figures) override;

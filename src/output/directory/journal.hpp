@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/snapshot.hpp"
-#include "output/directory/run_directory.hpp"
+#include "owners_file.hpp"
 
 namespace starling {
 

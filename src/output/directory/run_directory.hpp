@@ -9,7 +9,6 @@
 #include "core/links.hpp"
 #include "files/durable_file.hpp"
 #include "net/agreement.hpp"
-#include "output/directory/owners_file.hpp"
 #include "output/directory/private_place.hpp"
 #include "output/directory/run_identity.hpp"
 

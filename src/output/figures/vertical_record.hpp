@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
+#include "output/directory/owners_file.hpp"
 #include "output/directory/run_directory.hpp"
 #include "output/figures/roc.hpp"
 #include "output/rounds.hpp"

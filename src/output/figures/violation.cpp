@@ -7,6 +7,7 @@
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
 #include "files/text_files.hpp"
+#include "output/directory/owners_file.hpp"
 #include "output/directory/run_directory.hpp"
 
 namespace starling {

@@ -8,7 +8,6 @@
 #include "net/agreement.hpp"
 #include "output/figures/constraint_figures.hpp"
 #include "output/rounds.hpp"
-#include "privacy/mechanism.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/constraints/energy_schedule.hpp"
 #include "protocol/constraints/long_term_constraints.hpp"

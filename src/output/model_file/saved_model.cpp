@@ -14,6 +14,7 @@
 #include "core/numerics/gram.hpp"
 #include "files/durable_file.hpp"
 #include "hdf5/file.hpp"
+#include "model/curved_model.hpp"
 #include "model_content.hpp"
 #include "output/directory/run_identity.hpp"
 #include "protocol/own_model/row_model.hpp"

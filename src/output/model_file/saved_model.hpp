@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "core/boundary.hpp"
 #include "core/links.hpp"
+#include "core/snapshot.hpp"
 #include "data/constants.hpp"
 #include "loss/loss.hpp"
-#include "model/curved_model.hpp"
 #include "model/network/network.hpp"
 
 namespace starling {

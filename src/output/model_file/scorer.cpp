@@ -6,7 +6,6 @@
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "privacy/clip_rows.hpp"
-#include "protocol/own_model/own_model.hpp"
 #include "protocol/vertical/vertical_networks.hpp"
 
 namespace starling {

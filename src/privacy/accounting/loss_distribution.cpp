@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "fourier.hpp"
-#include "loss_lattice.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 /// The distribution of the privacy loss of many releases, by Fourier transform (docs/methods/privacy.md, "Accounting").
 ///
 /// With L = ln dP/dQ under P of a dominating pair, δ(ε) = E_P (1 − e^(ε − L))₊, and the losses of composed releases are
-/// sums of independent ones. Each class of releases is put on a lattice (loss_lattice.hpp), convolved count times with
+/// sums of independent ones. Each class of releases is put on a lattice (below), convolved count times with
 /// itself and with the others. These facts certify the result:
 ///
 ///  * Lattice: the pair on it dominates. All pairs here are symmetric, and so are their compositions: the direction Q
@@ -30,11 +30,36 @@
 ///    the worst, and `ChargeKind::laplace` is right for a whole vector.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "loss_classes.hpp"
 
 namespace starling {
+
+/// Lattice points and weights of losses.
+struct Lattice {
+  double width = 1;           ///< h
+  std::size_t points = 2;     ///< N, a power of two: point i is kept at i mod N
+  long double lambda = 1;     ///< the tilt
+  long double theta = 1;      ///< moments are also computed at λ + θ, for the tail
+  double negligible = 1e-30;  ///< mass under P that may be taken for an infinite loss
+};
+
+/// One release.
+struct LatticeLoss {
+  std::vector<double> masses;   ///< tilted; they sum to 1
+  long double log_moment = 0;   ///< ln Σ p_i e^(λ i h): the masses were divided by its exponential
+  long double log_further = 0;  ///< the same at λ + θ
+  double largest = 0;           ///< index of the largest loss that is not infinite
+  double infinite = 0;          ///< mass under P of an infinite loss, below `negligible`
+};
+
+/// Each mass has a relative error below `mass_error`, each loss one of at most `loss_error` times the largest.
+[[nodiscard]] LatticeLoss on_lattice(const LossClass& one, const Lattice& lattice);
+constexpr double mass_error = 1e-12;
+constexpr double loss_error = 1e-15;
 
 /// An upper bound of the least ε at which the losses' δ is at most `delta`, 0 < delta < 1 (leaks are the caller's), or
 /// nothing where there are too many releases. `lambda` and `epsilon` > 0 are Rényi accounting's: where to look.

@@ -1,8 +1,8 @@
-#include "loss_lattice.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "loss_distribution.hpp"
 
 namespace starling {
 

@@ -7,7 +7,6 @@
 #include <openssl/evp.h>
 
 #include "cipher.hpp"
-#include "core/check.hpp"
 #include "core/memory/wipe.hpp"
 
 namespace starling {

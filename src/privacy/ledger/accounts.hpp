@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "core/check.hpp"
 #include "core/snapshot.hpp"
 #include "privacy/accounting/prices.hpp"
 #include "privacy/accounting/spending.hpp"

@@ -1,8 +1,8 @@
-#include "privacy/ledger/ledger_blocks.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <utility>
+
+#include "ledger_book.hpp"
 
 namespace starling {
 

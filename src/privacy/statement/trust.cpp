@@ -9,6 +9,7 @@
 #include "core/check.hpp"
 #include "core/text/limits.hpp"
 #include "privacy/accounting/in_words.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
 #include "privacy/shares/shared_gaussian.hpp"
 
 namespace starling {

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "privacy/accounting/accounting.hpp"
-#include "privacy/mechanism/paper_perturbation.hpp"
+#include "privacy/keys/release_path.hpp"
+#include "privacy/mechanism.hpp"
 
 namespace starling {
+
+class PaperPerturbation;
 
 /// The trust model: the parties that see values without noise.
 enum class TrustModel {

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "core/numerics/dense.hpp"
-#include "inference/plug_in.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
 #include "protocol/aggregated/preconditioned.hpp"

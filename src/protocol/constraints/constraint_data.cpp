@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 
 namespace starling {

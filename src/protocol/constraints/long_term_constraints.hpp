@@ -13,7 +13,6 @@
 
 #include "core/links.hpp"
 #include "core/snapshot.hpp"
-#include "model/model.hpp"
 #include "net/agreement.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/constraints/constraint_set.hpp"

@@ -1,10 +1,9 @@
-#include "protocol/decentralized/link_weights.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "core/check.hpp"
+#include "synchronous_mixer.hpp"
 
 namespace starling {
 

@@ -3,7 +3,6 @@
 
 #include <map>
 
-#include "core/boundary.hpp"
 #include "core/links.hpp"
 #include "core/snapshot.hpp"
 

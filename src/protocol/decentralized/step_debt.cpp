@@ -1,9 +1,8 @@
-#include "protocol/decentralized/step_debt.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "omd.hpp"
 #include "protocol/decentralized/mixer.hpp"
 
 namespace starling {

@@ -1,16 +1,50 @@
 /// Mixing in step: step 4 of a decentralized round, where every client waits for its in-neighbours.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "core/columns.hpp"
+#include "core/links.hpp"
 #include "core/numerics/weighted_sum.hpp"
+#include "graph/schedule.hpp"
 #include "net/neighbours/neighbours.hpp"
-#include "protocol/decentralized/link_weights.hpp"
 #include "protocol/decentralized/mixer.hpp"
 #include "protocol/decentralized/running_sums.hpp"
 
 namespace starling {
+
+/// One row of weights per client. Most graphs give many clients equal rows, and an equal row is stored once.
+class WeightRows {
+ public:
+  void clear(std::size_t clients);
+  /// Adds the row of the next client.
+  void add(const std::vector<Arc>& arcs);
+  [[nodiscard]] View operator[](std::size_t k) const {
+    return View(values_).subspan(begin_[row_[k]], begin_[row_[k] + 1] - begin_[row_[k]]);
+  }
+
+ private:
+  std::vector<double> values_;        ///< all distinct rows, one after the other
+  std::vector<std::uint32_t> begin_;  ///< where each row begins, and the end of the last
+  std::vector<std::uint32_t> row_;    ///< number of each client's row
+  std::vector<std::uint32_t> seen_;   ///< hash table of some of the rows
+};
+
+/// The weights of all local clients' links.
+struct LinkWeights {
+  WeightRows in;
+  WeightRows out;
+  std::vector<std::uint32_t> own_place;  ///< number of in-neighbours before the client itself
+  std::vector<double> own;
+  std::vector<double> share;
+
+  void clear(std::size_t clients);
+  /// Adds the links of the next client, which is u.
+  void add(const Links& links, Client u);
+  [[nodiscard]] bool is_alone(std::size_t k) const { return in[k].empty() && out[k].empty(); }
+};
 
 /// Mixing in step: every client waits for its in-neighbours' messages of the same round. Same bits on any number of
 /// ranks.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/columns.hpp"
-#include "net/traffic.hpp"
+#include "core/links.hpp"
 
 namespace starling {
 

@@ -18,7 +18,6 @@
 #include "data/serving/known_records.hpp"
 #include "data/serving/partition.hpp"
 #include "data/source.hpp"
-#include "files/durable_file.hpp"
 #include "files/tell_user.hpp"
 #include "output/directory/owners_file.hpp"
 #include "run/inputs/rank_key.hpp"

@@ -1,8 +1,7 @@
-#include "budget_left.hpp"
-
 #include <sstream>
 
 #include "privacy/accounting/accounting.hpp"
+#include "run_privacy.hpp"
 
 namespace starling {
 

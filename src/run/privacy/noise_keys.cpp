@@ -10,6 +10,7 @@
 #include "core/digest.hpp"
 #include "core/memory/wipe.hpp"
 #include "core/text/per_client.hpp"
+#include "output/directory/owners_file.hpp"
 #include "output/directory/run_directory.hpp"
 #include "privacy/keys/key_file.hpp"
 

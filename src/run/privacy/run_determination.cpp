@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "run_pairs.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {

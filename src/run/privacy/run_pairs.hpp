@@ -13,7 +13,7 @@
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/pairs/pair_graph.hpp"
 #include "privacy/pairs/pair_noise.hpp"
-#include "privacy/statement/statement.hpp"
+#include "privacy/statement/trust.hpp"
 #include "run/identity/introductions.hpp"
 #include "run/settings/privacy_options.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "core/text/limits.hpp"
 #include "output/directory/owners_file.hpp"
+#include "run_pairs.hpp"
 
 namespace starling {
 
@@ -92,6 +93,10 @@ std::string RunPrivacy::price_text() const {
 
 std::string RunPrivacy::correlation_text() const {
   return facts_.correlation ? " correlation: " + facts_.correlation->text() : "";
+}
+
+std::string RunPrivacy::pairs_text() const {
+  return facts_.pairs ? " " + facts_.pairs->text() : "";
 }
 
 /// Goes on in the ledger of an unfinished run.

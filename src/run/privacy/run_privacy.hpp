@@ -7,14 +7,36 @@
 #include <utility>
 #include <vector>
 
-#include "budget_left.hpp"
+#include "core/text/limits.hpp"
 #include "owners_release.hpp"
+#include "privacy/charge.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "privacy/statement/statement.hpp"
 
 namespace starling {
+
+/// A client's budget, what its ledger has, and what is left; all are ε, of what the budget limits.
+struct BudgetLeft {
+  double budget = infinity;
+  double spent = 0;
+  double left = infinity;  ///< the largest ε of one more run
+
+  /// What releases that cost `spent` leave of a budget to a run whose charges are of this kind.
+  [[nodiscard]] static BudgetLeft of(const Budget& budget, const std::vector<ChargeGroup>& spent, ChargeKind kind);
+
+  void take_less(const BudgetLeft& other) {
+    if (other.left < left) *this = other;
+  }
+  /// For another rank.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static BudgetLeft parse(const std::string& text);
+  /// A clause such as "earlier releases in the ledger have spent epsilon = 2, so that this run may come to 0.5". For a
+  /// run that has released something, the clause is about the rest of the run.
+  [[nodiscard]] std::string in_words(bool has_released) const;
+};
 
 /// The privacy of one run on one rank.
 class RunPrivacy : public OwnersRelease {
@@ -89,7 +111,7 @@ class RunPrivacy : public OwnersRelease {
   /// What they say of correlated noise; empty without.
   [[nodiscard]] std::string correlation_text() const;
   /// What the price depends on under --trust pairs; empty without.
-  [[nodiscard]] std::string pairs_text() const { return facts_.pairs ? " " + facts_.pairs->text() : ""; }
+  [[nodiscard]] std::string pairs_text() const;
   void take_up(Ledger& ledger);
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();

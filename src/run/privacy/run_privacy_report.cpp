@@ -5,17 +5,24 @@
 
 #include "core/text/per_client.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
+#include "run_pairs.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {
 
-PrivacyReport RunPrivacy::finish(bool stopped) {
-  agreement_.together([&] { accounts_->close(stopped ? LedgerEnd::stopped : LedgerEnd::finished); });
-  const ClientLosses worst = accounts_->worst_losses(options_.delta);
+/// **Collective.**
+static ClientLosses worst_of_all(Agreement& agreement, const ClientLosses& here) {
   ClientLosses of_all;
-  for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
+  for (const std::string& each : agreement.all_gather(declare_public(here.text()))) {
     of_all.take_worse(ClientLosses::parse(each));
   }
+  return of_all;
+}
+
+PrivacyReport RunPrivacy::finish(bool stopped) {
+  agreement_.together([&] { accounts_->close(stopped ? LedgerEnd::stopped : LedgerEnd::finished); });
+  const ClientLosses of_all = worst_of_all(agreement_, accounts_->worst_losses(options_.delta));
   PrivacyReport report = privacy_report(*protection_, options_.mechanism_row().name, key_policy(), of_all,
                                         layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
@@ -129,10 +136,7 @@ LedgerReport RunPrivacy::ledger_report() {
   LedgerReport report;
   report.scope = options_.ledger ? LedgerReport::Scope::owner : LedgerReport::Scope::run;
   report.path = options_.ledger ? name_of_client(*options_.ledger, 0) : "private/<rank>/ledger";
-  ClientLosses of_all;
-  for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
-    of_all.take_worse(ClientLosses::parse(each));
-  }
+  const ClientLosses of_all = worst_of_all(agreement_, worst);
   report.client = of_all.client;
   report.record = of_all.record;
   report.earlier_runs = std::max(report.earlier_runs, agreement_.max(declare_public(earlier)));

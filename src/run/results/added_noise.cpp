@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "privacy/correlation.hpp"
-#include "run/stages/run_context.hpp"
 
 namespace starling {
 

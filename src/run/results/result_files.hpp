@@ -6,7 +6,6 @@
 
 #include "output/directory/run_directory.hpp"
 #include "output/model_file/saved_model.hpp"
-#include "output/network_reporter.hpp"
 #include "report/summary.hpp"
 #include "run/settings/learning_config.hpp"
 #include "run/stages/play.hpp"

@@ -1,9 +1,8 @@
-#include "run_records.hpp"
-
 #include <filesystem>
 
 #include "output/dashboards/openmetrics.hpp"
 #include "output/dashboards/tensorboard.hpp"
+#include "run_results.hpp"
 
 namespace starling {
 

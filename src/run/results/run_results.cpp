@@ -14,6 +14,7 @@
 #include "report/end_checks.hpp"
 #include "result_files.hpp"
 #include "run/privacy/noise_keys.hpp"
+#include "run/resumption/run_checkpoints.hpp"
 
 namespace starling {
 

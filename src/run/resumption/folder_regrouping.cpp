@@ -1,5 +1,3 @@
-#include "folder_regrouping.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -10,9 +8,9 @@
 #include "console/version.hpp"
 #include "core/text/exact_number.hpp"
 #include "core/text/spec.hpp"
-#include "files/durable_file.hpp"
 #include "output/directory/journal.hpp"
 #include "privacy/ledger/ledger_regrouping.hpp"
+#include "resumption.hpp"
 #include "run/privacy/noise_keys.hpp"
 
 namespace starling {

@@ -1,5 +1,3 @@
-#include "member_change.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -7,6 +5,7 @@
 #include "core/text/per_client.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
+#include "resumption.hpp"
 
 namespace starling {
 

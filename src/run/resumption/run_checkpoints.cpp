@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "files/tell_user.hpp"
+#include "output/directory/owners_file.hpp"
 
 namespace starling {
 

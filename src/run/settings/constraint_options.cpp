@@ -19,6 +19,24 @@ std::vector<Relation> of_queue() {
   return {of_constraints()[0], needs("dual=queue", "multipliers have no such thing")};
 }
 
+void add_private_constraint_options(Options& options, ConstraintOptions& constraints) {
+  options.add(
+      option("private-constraint", "HOW",
+             "how constraints on data are released: separate (gradient and data vector each by itself; the default) or "
+             "composite (clipped as one vector, and the constraint's value by itself)",
+             {.relations = of_constraints()}),
+      constraints.how, {{"separate", PrivateConstraint::separate}, {"composite", PrivateConstraint::composite}});
+  options.add(
+      option("privacy-split", "SHARE",
+             "share of --epsilon (of the square of --mu) that the second release of a round has (0.5)",
+             {.range = {1e-6, 1 - 1e-6}, .unit = "share, 0 to 1", .example = "0.5", .relations = of_constraints()}),
+      constraints.split);
+  options.add(option("constraint-clip", "C",
+                     "bound on a record's part in the constraints on data; default: 1, none where nothing is protected",
+                     {.range = {tiny, 1e15}, .example = "1", .relations = of_constraints()}),
+              constraints.clip);
+}
+
 }  // namespace
 
 void add_constraint_options(Options& options, ConstraintOptions& constraints) {
@@ -61,21 +79,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
   options.add(option("queue-smoothing", "ALPHA", "queue: steps are 1/(2 ALPHA); default: T",
                      {.range = {tiny, 1e15}, .example = "1000", .relations = of_queue()}),
               constraints.smoothing);
-  options.add(
-      option("private-constraint", "HOW",
-             "how constraints on data are released: separate (gradient and data vector each by itself; the default) or "
-             "composite (clipped as one vector, and the constraint's value by itself)",
-             {.relations = of_constraints()}),
-      constraints.how, {{"separate", PrivateConstraint::separate}, {"composite", PrivateConstraint::composite}});
-  options.add(
-      option("privacy-split", "SHARE",
-             "share of --epsilon (of the square of --mu) that the second release of a round has (0.5)",
-             {.range = {1e-6, 1 - 1e-6}, .unit = "share, 0 to 1", .example = "0.5", .relations = of_constraints()}),
-      constraints.split);
-  options.add(option("constraint-clip", "C",
-                     "bound on a record's part in the constraints on data; default: 1, none where nothing is protected",
-                     {.range = {tiny, 1e15}, .example = "1", .relations = of_constraints()}),
-              constraints.clip);
+  add_private_constraint_options(options, constraints);
 }
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catalogue.hpp"
 #include "core/check.hpp"
 #include "data/serving/partition.hpp"
 #include "output/directory/private_place.hpp"

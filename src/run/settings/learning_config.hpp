@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "catalogue.hpp"
 #include "core/client_weights.hpp"
 #include "core/links.hpp"
 #include "data/serving/dataset.hpp"

@@ -1,6 +1,6 @@
-#include "early_stop.hpp"
-
 #include <fmt/format.h>
+
+#include "run_home.hpp"
 
 namespace starling {
 

@@ -10,9 +10,10 @@
 #include "run/privacy/run_privacy.hpp"
 #include "run/tuning/tuned_method.hpp"
 #include "run_context.hpp"
-#include "run_home.hpp"
 
 namespace starling {
+
+class RunHome;
 
 /// A run that has begun: what the rounds of its method need.
 struct BegunRun {

@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "loss/loss.hpp"
 #include "net/agreement.hpp"
 #include "net/world.hpp"
 #include "output/network_reporter.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/own_model/own_model.hpp"
-#include "protocol/step_schedule.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/settings/configuration.hpp"
 

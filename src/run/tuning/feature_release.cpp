@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "data/description/profile.hpp"
 #include "data/generators/synthetic.hpp"
 #include "exact_moments.hpp"

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
+#include "core/text/limits.hpp"
 #include "data/generators/synthetic.hpp"
 #include "exact_moments.hpp"
 #include "feature_release.hpp"

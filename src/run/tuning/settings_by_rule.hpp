@@ -8,13 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "data/serving/dataset.hpp"
 #include "loss/loss.hpp"
 #include "model/model.hpp"
-#include "net/agreement.hpp"
 #include "report/summary.hpp"
-#include "run/privacy/run_privacy.hpp"
-#include "run/tuning/tuned_settings.hpp"
+#include "run/privacy/owners_release.hpp"
 #include "tuned_method.hpp"
 
 namespace starling {

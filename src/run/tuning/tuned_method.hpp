@@ -11,7 +11,8 @@
 #include "privacy/metrics_policy.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "run/inputs/inputs.hpp"
-#include "run/privacy/run_privacy.hpp"
+#include "run/privacy/owners_release.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {

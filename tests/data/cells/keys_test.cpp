@@ -6,7 +6,6 @@
 
 #include <zlib.h>
 
-#include "core/check.hpp"
 #include "core/record_error.hpp"
 #include "data/memory_records.hpp"
 #include "data/reading.hpp"

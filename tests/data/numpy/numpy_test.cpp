@@ -4,7 +4,6 @@
 #include "core/check.hpp"
 #include "data/marking.hpp"
 #include "data/reading.hpp"
-#include "data/source.hpp"
 
 namespace starling::numpy_test {
 

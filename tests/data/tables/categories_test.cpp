@@ -3,7 +3,6 @@
 #include "data/generators/synthetic.hpp"
 #include "data/marking.hpp"
 #include "data/reading.hpp"
-#include "data/source.hpp"
 
 namespace starling::categories_test {
 

@@ -5,6 +5,7 @@
 #include "core/numerics/kernels.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "run/play_at_root.hpp"
+#include "run/settings/catalogue.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/source_options.hpp"
 

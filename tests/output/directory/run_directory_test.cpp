@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "files/text_files.hpp"
+#include "output/directory/owners_file.hpp"
 #include "output/intervals/interval.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

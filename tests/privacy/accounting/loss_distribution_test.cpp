@@ -11,7 +11,6 @@
 #include "core/check.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/fourier.hpp"
-#include "privacy/accounting/loss_lattice.hpp"
 #include "privacy/accounting/renyi.hpp"
 
 namespace starling::loss_distribution_test {

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <random>
 
-#include "core/check.hpp"
 #include "support/testing.hpp"
 
 namespace starling::spending_test {

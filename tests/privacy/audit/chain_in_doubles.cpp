@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "core/snapshot.hpp"
 
 namespace starling {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "privacy/audit/audit_subjects.hpp"
 #include "privacy/audit/chain_in_doubles.hpp"

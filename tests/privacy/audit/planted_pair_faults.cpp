@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "privacy/noise/grid.hpp"
 #include "privacy/pairs/pair_price.hpp"
 #include "privacy/pairs/plain_matrix.hpp"

@@ -9,7 +9,6 @@
 #include "core/random.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/audit/audit.hpp"
-#include "privacy/audit/audit_subjects.hpp"
 #include "privacy/mechanism/releases.hpp"
 #include "support/testing.hpp"
 

@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "core/check.hpp"
-#include "core/digest.hpp"
 #include "ledger_samples.hpp"
 #include "privacy/ledger/ledger.hpp"
 #include "privacy/ledger/ledger_reading.hpp"

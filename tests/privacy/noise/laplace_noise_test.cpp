@@ -1,7 +1,6 @@
 // The Laplace noise as production draws it, against the closed form; and that of the published mechanisms.
 #include <numeric>
 
-#include "core/check.hpp"
 #include "privacy/keys/keystream.hpp"
 #include "privacy/laplace_tally.hpp"
 #include "privacy/statistics.hpp"

@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/paper_perturbation.hpp"
 #include "privacy/statement/statement.hpp"
 
 namespace starling::trust_test {

@@ -1,6 +1,5 @@
 // Renewable estimation on any number of ranks against serial recursions that are written down once more.
 #include "core/numerics/kernels.hpp"
-#include "data/stream.hpp"
 #include "protocol/aggregation.hpp"
 #include "support/testing.hpp"
 

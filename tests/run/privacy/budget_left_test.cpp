@@ -1,10 +1,9 @@
-#include "run/privacy/budget_left.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "privacy/accounting/accounting.hpp"
+#include "run/privacy/run_privacy.hpp"
 
 namespace starling::budget_left_test {
 

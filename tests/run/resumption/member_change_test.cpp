@@ -1,6 +1,5 @@
 // The clients with which a run goes on, after --lost and --join.
-#include "run/resumption/member_change.hpp"
-
+#include "run/resumption/resumption.hpp"
 #include "support/testing.hpp"
 
 namespace starling::member_change_test {
