@@ -246,7 +246,7 @@ class Norms(HistogramCase):
         result = self.good(1, [*self.mu, "--output", "run"])
         self.assertIn("tuning: norm unknown", result.err)
         config = self.config("run")
-        self.assertEqual((config["scale-share"], config["clip"], config.get("norm")), ("0.01", "1", None))
+        self.assertEqual((config["scale-share"], config["clip"], config.get("norm")), ("0.01", "1.5", None))
         summary = self.summary_in("run")
         self.assertAlmostEqual(summary["privacy"]["mu"], 0.3, delta=1e-12)
 

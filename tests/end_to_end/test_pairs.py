@@ -146,10 +146,14 @@ class Pairs(TestCase):
     def test_pairs_lose_less_to_noise_and_end_with_one_model(self):
         words = ["--source", "synthetic:logistic:n=60,p=8", "--test", "synthetic:logistic:n=4000,p=8", "--clients", 24,
                  "--topology", "exponential.topo", "--mechanism", "gaussian", "--total-epsilon", "0.1", "--norm", 1.5,
-                 "--noise-key", "seed", "--progress", "off", "--seed", 3, "--tuning", "auto"]
+                 "--noise-key", "seed", "--progress", "off", "--tuning", "auto"]
         self.good_topology("exponential.topo", 24)
-        local, pairs = (self.summary_of(1, [*words, "--trust", trust], trust) for trust in ("local", "pairs"))
-        self.assertGreater(pairs["metrics"]["test_accuracy"], local["metrics"]["test_accuracy"] + 0.02)
+        accuracy = dict.fromkeys(("local", "pairs"), 0)
+        for trust, seed in itertools.product(accuracy, (1, 2, 3)):
+            summary = self.summary_of(1, [*words, "--trust", trust, "--seed", seed], f"{trust}-{seed}")
+            accuracy[trust] += summary["metrics"]["test_accuracy"] / 3
+        self.assertGreater(accuracy["pairs"], accuracy["local"] + 0.02)
+        local, pairs = (self.summary_in(f"{trust}-3") for trust in accuracy)
         self.assertLess(pairs["consensus_error"], 1e-6)
         self.assertAlmostEqual(pairs["privacy"]["epsilon"], local["privacy"]["epsilon"], 12)
 

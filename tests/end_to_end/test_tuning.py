@@ -51,7 +51,7 @@ class Tuning(TestCase):
         values = chosen(summary)
         self.assertEqual(set(values), {"intercept", "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"})
         self.assertEqual(values["batch"], "2")  # 130 records of a client in 128 rounds of each of two passes
-        self.assertEqual(values["clip"], "1.208")  # of a norm of 2; wider, since there is little noise
+        self.assertEqual(values["clip"], "1.604")  # of a norm of 2; wider, since there is little noise
         self.assertEqual(values["noise-correlation"], "blt:2")
         self.assertEqual(summary["rounds"], 130)
         for option, value in values.items():
@@ -132,7 +132,7 @@ class Tuning(TestCase):
     def test_norm_sets_clip_and_step(self):
         one = chosen(self.summary_of(1, [*self.words, "--norm", "1"], "one"))
         four = chosen(self.summary_of(1, [*self.words, "--norm", "4"], "four"))
-        self.assertEqual(float(four["clip"]) / float(one["clip"]), 4)
+        self.assertAlmostEqual(float(four["clip"]) / float(one["clip"]), 4, delta=1e-3)
         self.assertTrue(0.5 <= float(one["clip"]) <= 1, one)
         self.assertLess(float(four["step"]), float(one["step"]))
         result = self.run_ranks(1, [*self.words, "--norm", "1,2,3"])
@@ -444,7 +444,7 @@ class Averaging(TestCase):
         summary = result.summary()
         values = chosen(summary)
         self.assertEqual(set(values), {"intercept", "batch", "clip", "step", "step-decay", "noise-correlation"})
-        self.assertEqual((values["batch"], values["clip"], values["noise-correlation"]), ("2", "1.208", "blt:2"))
+        self.assertEqual((values["batch"], values["clip"], values["noise-correlation"]), ("2", "1.604", "blt:2"))
         self.assertIn("130 records of the client with most, in 65 local steps a pass of 2", result.err)
         self.assertIn("signal to noise", result.err)
         self.assertEqual((summary["rounds"], summary["privacy"]["releases"]), (33, 130))

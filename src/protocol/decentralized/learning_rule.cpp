@@ -11,6 +11,8 @@ namespace starling {
 namespace {
 
 constexpr double useful_scores = 3;       ///< κ, times u
+constexpr double useful_odds = 1.5;       ///< κ of two classes: more noise makes probabilities too extreme
+constexpr double least_widening = 1.5;    ///< of the clip, likewise
 constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
@@ -33,10 +35,14 @@ double gaussian_price(const RuleFacts& facts) {
   return facts.noise == ChargeKind::laplace ? facts.price / std::sqrt(2.0) : facts.price;
 }
 
-/// Whether noise of later rounds takes back that of earlier ones. A domain that cuts noise off leaves nothing to be
-/// taken back: it must have room for twice the noise of useful scores.
+/// Whether the domain cuts no noise off: it has room for twice that of useful scores.
+bool has_room(const RuleFacts& facts) {
+  return facts.room * typical_norm(facts) >= 2 * useful_scores * facts.unit;
+}
+
+/// Whether noise of later rounds takes back that of earlier ones. Of noise that is cut off nothing is to be taken back.
 bool cancels(const RuleFacts& facts) {
-  return facts.correlates && facts.room * typical_norm(facts) >= 2 * useful_scores * facts.unit;
+  return facts.correlates && has_room(facts);
 }
 
 /// N̄, of clients with a known N.
@@ -95,10 +101,15 @@ NoiseCorrelation correlation_of_rule(const RuleFacts& facts, const LearningRule&
   return best_correlation(quotient_rounded_up(rule.rounds, uses), uses);
 }
 
+/// Whether scores are logarithms of the odds of two classes, in a linear model whose domain has room for noise.
+bool are_odds(const RuleFacts& facts, const LearningRule& rule) {
+  return facts.classifies && facts.scores == 1 && rule.linear() && !facts.map.in_exponents && has_room(facts);
+}
+
 /// The deviation that noise may have at the end of a run of constant steps: of scores, or of exponents.
-double useful_noise(const RuleFacts& facts) {
+double useful_noise(const RuleFacts& facts, const LearningRule& rule) {
   if (facts.map.in_exponents) return useful_shift(std::max(2.0, static_cast<double>(facts.dimension)));
-  return useful_shift(facts.scores) * facts.unit;
+  return (are_odds(facts, rule) ? useful_odds : useful_shift(facts.scores)) * facts.unit;
 }
 
 /// η_1 without noise.
@@ -127,17 +138,16 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
     rule.score_noise =
         deviation * rule.prefix_noise * reach / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
   }
-  const double hindered = rule.score_noise > 0 ? useful_noise(facts) / rule.score_noise : rule.unhindered_step;
+  const double hindered = rule.score_noise > 0 ? useful_noise(facts, rule) / rule.score_noise : rule.unhindered_step;
   rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
 }
 
 /// Records whose gradients are clipped make probabilities of two classes too extreme. Where there is little noise, the
 /// clip is as wide as the steepest slope, which clips no record of typical norm.
 double clip_widening(const RuleFacts& facts, const LearningRule& rule) {
-  if (!facts.classifies || facts.scores > 1 || facts.noise != ChargeKind::gaussian || !rule.linear()) return 1;
-  return 1 + std::clamp(
-                 (signal_to_noise(facts, rule) - signal_of_some_cost) / (signal_of_little_cost - signal_of_some_cost),
-                 0.0, 1.0);
+  if (!are_odds(facts, rule) || facts.noise != ChargeKind::gaussian) return 1;
+  const double excess = signal_to_noise(facts, rule) - signal_of_some_cost;
+  return std::lerp(least_widening, 2, std::clamp(excess / (signal_of_little_cost - signal_of_some_cost), 0.0, 1.0));
 }
 
 void check_facts(const RuleFacts& facts) {

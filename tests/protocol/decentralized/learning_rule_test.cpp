@@ -31,20 +31,20 @@ TEST(LearningRule, PlansRoundsBatchAndClip) {
   EXPECT_NEAR(rule.prefix_noise, 2.62, 0.02);
 }
 
-// s1 = C (2/μ) v R/(m √n), and three logits of it.
-TEST(LearningRule, StepsAsFarAsNoiseMovesScoresByThreeLogits) {
+// s1 = C (2/μ) v R/(m √n), and one and a half logits of it.
+TEST(LearningRule, StepsAsFarAsNoiseMovesLogitsByOneAndAHalf) {
   const LearningRule rule = learning_rule(census());
   EXPECT_NEAR(rule.score_noise, 2 / 0.268 * rule.clip * rule.prefix_noise * 2 / (26 * std::sqrt(5.0)), 1e-12);
-  EXPECT_NEAR(rule.step, 3 / rule.score_noise, 1e-12);
-  EXPECT_NEAR(rule.noise_of_scores(), 3, 1e-12);
+  EXPECT_NEAR(rule.step, 1.5 / rule.score_noise, 1e-12);
+  EXPECT_NEAR(rule.noise_of_scores(), 1.5, 1e-12);
   EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / 251) / (2 * rule.clip), 1e-12);
 }
 
-// R/2 where noise costs much, R where it costs little, and in proportion between signals of 10 and 25.
+// 3R/4 where noise costs much, R where it costs little, and in proportion between signals of 10 and 25.
 TEST(LearningRule, ClipsLessWhereThereIsLittleNoise) {
   RuleFacts facts = census();
   const double signal = signal_to_noise(facts, learning_rule(facts));
-  for (const auto& [of, clip] : {std::pair{1.0, 1.0}, {9.9, 1.0}, {17.5, 1.5}, {25.0, 2.0}, {100.0, 2.0}}) {
+  for (const auto& [of, clip] : {std::pair{1.0, 1.5}, {9.9, 1.5}, {17.5, 1.75}, {25.0, 2.0}, {100.0, 2.0}}) {
     facts.price = 0.268 * of / signal;
     EXPECT_NEAR(learning_rule(facts).clip, clip, 1e-9) << of;
   }
@@ -176,7 +176,8 @@ TEST(LearningRule, TakesIndependentNoiseWhereADomainCutsItOff) {
   facts = census();
   facts.correlates = false;
   EXPECT_EQ(cut.batch, learning_rule(facts).batch);
-  EXPECT_EQ(cut.step, learning_rule(facts).step);
+  EXPECT_NEAR(cut.noise_of_scores(), 2 * learning_rule(facts).noise_of_scores(), 1e-12);
+  EXPECT_EQ(cut.clip_widening, 1);
 }
 
 // s1 of exponents has no R in it, and the largest of d noises counts.
@@ -251,7 +252,7 @@ TEST(LearningRule, TakesWholePassesWhereThereIsLittleSignal) {
 
 TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
   RuleFacts facts = census();
-  facts.price = 0.1;  // little enough that no clip is widened
+  facts.price = 0.1;  // little enough that clips are widened least
   facts.norm = 2;
   facts.noise_norm = 7;
   const LearningRule network = learning_rule(facts);
@@ -259,9 +260,9 @@ TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
   facts.norm = 7;
   facts.noise_norm.reset();
   const LearningRule linear = learning_rule(facts);
-  EXPECT_EQ(network.clip, linear.clip);
-  EXPECT_EQ(network.step, linear.step);
-  EXPECT_EQ(network.unhindered_step, linear.unhindered_step);
+  EXPECT_EQ(network.clip, linear.clip / linear.clip_widening);
+  EXPECT_NEAR(network.noise_of_scores(), 2 * linear.noise_of_scores(), 1e-12);
+  EXPECT_NEAR(network.unhindered_step, linear.unhindered_step * linear.clip_widening, 1e-12);
   EXPECT_EQ(network.noise_norm, linear.noise_norm);
 }
 
