@@ -328,11 +328,22 @@ void Options::parse(const std::vector<std::string>& words, const std::string& of
   check_relations();
 }
 
-void Options::choose(const std::string& name, const std::string& text) {
+const Options::Entry& Options::entry_of(const std::string& name) const {
   const auto entry = std::ranges::find_if(entries_, [&](const Entry& each) { return each.option.name == name; });
   check<FailureError>(entry != entries_.end(), "{} has no option --{}", command_, name);
+  return *entry;
+}
+
+void Options::choose(const std::string& name, const std::string& text) {
+  const Entry& entry = entry_of(name);
   given_[name] = Given{{text}, "--" + name};
-  read_value(*entry);
+  read_value(entry);
+}
+
+void Options::withdraw(const std::string& name) {
+  const Entry& entry = entry_of(name);
+  given_.erase(name);
+  read_value(entry);
 }
 
 void Options::check_relations() const {

@@ -60,6 +60,8 @@ class Options {
   /// Gives an option this value in place of the one that it has, as if the user had given it. Throws UsageError for a
   /// bad value.
   void choose(const std::string& name, const std::string& text);
+  /// Forgets what was given for an option, which has its default again, or the value that its owner has set.
+  void withdraw(const std::string& name);
   /// Throws UsageError for options that exclude or lack each other.
   void check_relations() const;
 
@@ -86,6 +88,7 @@ class Options {
     std::vector<std::string> texts;  ///< several if the option takes several words
     std::string where;               ///< "--step" or "file:line: step"
   };
+  [[nodiscard]] const Entry& entry_of(const std::string& name) const;
   void read_command_line(const std::vector<std::string>& words);
   [[noreturn]] void throw_stray_word(const std::vector<std::string>& words) const;
   [[nodiscard]] std::vector<std::string> with_implied_values(const std::vector<std::string>& words) const;

@@ -9,7 +9,6 @@ import h5py
 from histogram_case import *
 
 RECORDS = 1500  # of each
-NORM_SHARE = 0.01
 SHARE = 0.1
 UNITS = {"age": (45, 12), "income": (5e4, 3e4), "rate": (0.02, 0.01)}
 
@@ -86,16 +85,17 @@ class Features(HistogramCase):
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
-        features, norms, gradient = (0.6 * math.sqrt(share) for share in (SHARE, NORM_SHARE, 1 - SHARE - NORM_SHARE))
+        features, gradient = (0.6 * math.sqrt(share) for share in (SHARE, 1 - SHARE))
         self.assertLessEqual(privacy["mu"], 0.6)
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
-        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features), (privacy["norms"]["mu"], norms)):
+        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features)):
             self.assertAlmostEqual(found, expected, delta=1e-12)
+        self.assertIsNone(privacy["norms"], "standardised features have a norm")
         self.assertEqual(privacy["features"]["share"], SHARE)
         batch = int(self.config("run")["batch"])
-        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * math.hypot(features, norms))
+        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features)
         self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
-        self.assertIn("released once histograms of every feature of all its records", privacy["statement"])
+        self.assertIn("released once histograms or means of every feature of all its records", privacy["statement"])
         result = self.run_alone(["privacy", "ledger", "run/private/0/ledger", "--json"])
         for losses in json.loads(result.out)["losses"]:
             self.assertAlmostEqual(losses["record"]["mu"], 0.6, delta=1e-9)
@@ -112,8 +112,7 @@ class Features(HistogramCase):
         self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
         kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
                  for row in self.rows("ledger") if "run" in row]
-        self.assertEqual(kinds[:7], [(kind, histogram) for histogram in ("norms", "features") for kind in ("open", "reserve", "end")] +
-                         [("open", "rounds")])
+        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
         summary = self.summary_in("run")
         self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
@@ -175,7 +174,7 @@ class Features(HistogramCase):
         again = self.good(1, [*words, "--output", "run-2"])
         self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))
         losses = json.loads(self.run_alone(["privacy", "ledger", "ledger", "--json"]).out)["losses"][0]["record"]
-        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 1 - SHARE - NORM_SHARE), delta=1e-9)
+        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 1 - SHARE), delta=1e-9)
 
     def test_persons_count_once(self):
         self.write("data.csv", table(3 * CLIENTS * RECORDS, person=True))
@@ -224,12 +223,23 @@ class Features(HistogramCase):
         """And histograms of them cost nothing."""
         draw = random.Random(8)
         self.write("data.csv", "a,b,c,y\n" + "".join(f"{draw.gauss(0, 1)},{draw.gauss(0, 1)},{draw.gauss(0, 1)},{draw.choice([-1, 1])}\n"
-                                                    for _ in range(CLIENTS * RECORDS)))
-        self.assertEqual(chosen(self.good(1, [*self.mu, "--output", "run"])), [])
+                                                    for _ in range(CLIENTS * RECORDS // 7)))
+        self.assertEqual(chosen(self.good(1, [*self.words, "--mechanism", "gaussian", "--mu", 0.35, "--noise-key", "seed", "--output", "run"])), [])
         self.assertEqual((self.config("run")["feature-share"], self.config("run")["scale-share"]), ("0", "0.01"))
         privacy = self.summary_in("run")["privacy"]
-        self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
+        self.assertAlmostEqual(privacy["mu"], 0.35, delta=1e-12)
         self.assertAlmostEqual(privacy["ledger"]["record_epsilon"], privacy["record_epsilon"], delta=1e-9)
+
+    def test_histograms_tell_more_of_scales_than_norms(self):
+        """Where they cost little they are asked: the norm of a typical record is that of one scale, and one feature is far from 0."""
+        draw = random.Random(8)
+        def rows(count):
+            yield "a,b,c,d,y"
+            for _ in range(count):
+                label = draw.choice([-1, 1])
+                yield ",".join(f"{offset + draw.gauss(0.2 * label, 1) / 4:.4f}" for offset in (2, 0, 0, 0)) + f",{label}"
+        self.write("data.csv", "\n".join(rows(CLIENTS * RECORDS)) + "\n")
+        self.assertIn("standardise values:", chosen(self.good(1, [*self.mu, "--output", "run"]))[0])
 
     def test_features_far_from_zero_have_no_norm_of_one_scale(self):
         """Their directions are nearly those of the constant: as they are, models of three classes have lost half of what can be learned."""
@@ -270,6 +280,85 @@ class Features(HistogramCase):
         self.assertIsNone(privacy["features"])
         self.assertAlmostEqual(privacy["mu"], 0.4, delta=1e-12)
         self.assertEqual(len(set(self.predictions("run", "test.csv"))), 1)
+
+    RANGED = {"spread": (0, 200, lambda draw: draw.expovariate(1) * 2), "year": (1900, 2100, lambda draw: 1980 + 15 * draw.gauss(0, 1)),
+              "degrees": (-50, 50, lambda draw: -8 + 4 * draw.gauss(0, 1))}
+
+    def ranged(self, records, seed, name, number=False):
+        """A table whose values fill little of their ranges; the label is a class, or a number."""
+        draw = random.Random(seed)
+        lines = [",".join([*self.RANGED, "y"])]
+        for _ in range(records):
+            row = [value(draw) for *_, value in self.RANGED.values()]
+            score = 2 * (row[0] - 2) / 2 + (row[1] - 1980) / 15 - (row[2] + 8) / 4
+            label = f"{700 + 5 * (score + 0.5 * draw.gauss(0, 1)):.4f}" if number else 1 if score + draw.gauss(0, 1) > 0 else -1
+            lines.append(",".join([*(f"{value:.5g}" for value in row), str(label)]))
+        self.write("ranges.csv", "feature,low,high\n" + "".join(f"{name},{low},{high}\n" for name, (low, high, _) in self.RANGED.items()) +
+                   ("y,0,2000\n" if number else ""))
+        return self.write(name, "\n".join(lines) + "\n")
+
+    def test_ranges_tell_where_histograms_look(self):
+        """A year has no octave of its own; its distance from the start of its range has."""
+        self.ranged(2000, 1, "data.csv")
+        words = [*self.words, "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed",
+                 "--test", self.ranged(1000, 2, "test.csv"), "--ranges", "ranges.csv"]
+        self.check_layouts(words, "standardise", (1, 2, 4))
+        summary = self.summary_in("run-1")
+        for (found, scale, clip), mean, deviation in zip(self.scales("run-1"), (2, 1980, -8), (2, 15, 4)):
+            self.assertAlmostEqual(found, mean, delta=1.5 * deviation)
+            self.assertLess(abs(math.log2(scale / deviation)), 1.5)
+            self.assertEqual(clip, 5)
+        self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.8)
+        self.assertIsNotNone(summary["tuning"]["most_lost"])
+        self.assertNotIn("ranges", self.config("run-1"), "standardise has taken their place")
+        again = self.run_alone(["omd", "--config", "run-1/config.ini", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(again.summary()["final_model"], summary["final_model"])
+
+    def test_ranges_and_few_records_give_means(self):
+        """Five hundred records that no histogram would show."""
+        self.ranged(500, 1, "data.csv")
+        words = [*self.words, "--mechanism", "gaussian", "--total-epsilon", 0.3, "--noise-key", "seed", "--ranges", "ranges.csv"]
+        self.check_layouts(words, "standardise", (1, 2, 4))
+        result = self.good(2, [*words, "--test", self.ranged(1000, 2, "test.csv"), "--output", "tested"])
+        self.assertRegex(chosen(result)[0], "mean and deviation of 3 of 3 features by released means within ranges, which cost each record 0.25 of")
+        privacy = self.summary_in("tested")["privacy"]
+        self.assertEqual(privacy["features"]["share"], 0.25)
+        self.assertLessEqual(privacy["epsilon"], 0.3)
+        self.assertAlmostEqual(privacy["features"]["mu"], 0.5 * privacy["mu"], delta=1e-9)
+        rows = self.rows("tested/private/0/ledger")
+        self.assertTrue([row for row in rows if row.get("run", "").endswith(":features") and row["kind"] == "end"])
+        predictions = self.predictions("tested", "test.csv")
+        self.assertGreater(len(set(predictions)), 100)
+
+    def test_ranges_take_the_place_of_features_that_are_not_found(self):
+        """Labels need histograms, so that features have no means; nothing is dropped."""
+        self.ranged(150, 1, "data.csv", number=True)
+        self.write("ranges.csv", "".join(self.folder.joinpath("ranges.csv").read_text().splitlines(True)[:-1]))
+        result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 0.5, "--ranges", "ranges.csv", "--output", "run"])
+        scales = self.config("run")["standardise"].split("values:")[1].split(",")
+        self.assertEqual(scales[:3], ["100/33.3333/5", "2000/33.3333/5", "0/16.6667/5"])
+        self.assertNotIn("dropped", result.err)
+
+    def test_ranges_of_labels_show_how_large_they_are(self):
+        self.ranged(2000, 1, "data.csv", number=True)
+        result = self.good(2, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 2, "--ranges", "ranges.csv",
+                               "--test", self.ranged(1000, 2, "test.csv", number=True), "--output", "run"])
+        summary = self.summary_in("run")
+        self.assertGreater(summary["metrics"]["test"]["r2"], 0.8)
+        self.assertLess(abs(sum(self.predictions("run", "test.csv")) / 1000 - 700), 5, "in units of their own")
+        self.assertNotIn("are a guess", result.err)
+
+    def test_without_noise_ranges_cost_nothing(self):
+        """Values that fill little of their ranges are learned like standardised ones, and an error of a thousand ranges harms nobody."""
+        self.ranged(2000, 1, "data.csv")
+        self.ranged(1000, 2, "test.csv")
+        with open(self.folder / "data.csv", "a") as file:
+            file.write("2e5,1980,-8,-1\n")
+        accuracy = {}
+        for name, words in (("ranges", ["--ranges", "ranges.csv"]), ("plain", [])):
+            accuracy[name] = self.summary_of(2, [*self.words, "--mechanism", "none", "--test", "test.csv", *words], name)["metrics"]["test"]["accuracy"]
+        self.assertGreater(accuracy["ranges"], 0.84)
+        self.assertGreaterEqual(accuracy["ranges"], accuracy["plain"])
 
     def predictions(self, run, source):
         self.succeeded(self.run_alone(["predict", run, "--source", source, "--output", "predictions.csv"]))
@@ -320,7 +409,7 @@ class Features(HistogramCase):
         privacy = summary["privacy"]
         self.assertAlmostEqual(privacy["norms"]["share"], 0.05)
         self.assertIn("a histogram of the labels of all its records", privacy["statement"])
-        self.assertIn("histograms of every feature and of the label", privacy["statement"])
+        self.assertIn("histograms or means of every feature and of the label", privacy["statement"])
         self.assertGreater(summary["metrics"]["test"]["r2"], 0.7)
         self.assertAlmostEqual(sum(self.predictions("run-1", "test.csv")) / 1000, 1e6, delta=4e4)
         scored = self.succeeded(self.run_alone(["score", "run-1", "--source", "test.csv", "--json"]))

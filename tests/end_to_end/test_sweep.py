@@ -162,11 +162,11 @@ class Prices(SweepCase):
 
 class Groups(SweepCase):
     def test_what_private_records_have_chosen_parts_no_seeds(self):
-        self.write("data.csv", "\n".join(csv_rows(600)) + "\n")
+        self.write("data.csv", "\n".join(f"{1000 * float(row.split(',')[0]):.3f},{row.split(',', 1)[1]}" for row in csv_rows(600)) + "\n")
         self.spec("source = data.csv\nclients = 2\nmechanism = gaussian\nmu = 0.4\ntuning = auto\nnoise-key = seed\nseed = 1..2\n")
         table = self.sweep("--metric", "mass").out
-        norms = [re.search(r"(?m)^norm = .*", (self.folder / f"out/seed-{seed}/config.ini").read_text())[0] for seed in (1, 2)]
-        self.assertNotEqual(*norms, "the released norms are to differ by their noise")
+        constants = [re.search(r"(?m)^standardise = .*", (self.folder / f"out/seed-{seed}/config.ini").read_text())[0] for seed in (1, 2)]
+        self.assertNotEqual(*constants, "what is released is to differ by its noise")
         self.assertEqual([line.split() for line in table.splitlines()[:2]], [["n", "mass"], ["seed-1", "2", "2"]])
 
 

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t widest = 6;        ///< octaves of a window
 constexpr std::size_t nearby = 4;        ///< octaves from a window to bins that belong to it, at most
 constexpr double noticed = 4.5;          ///< deviations of a bin beside a window that belongs to it
+constexpr double part_far_away = 0.02;   ///< of the window's records, from which a bin far away belongs to it too
 constexpr double least_in_window = 1;    ///< likewise of a bin inside
 constexpr double least_of_zeros = 2;     ///< likewise of the bin of zeros, beside others
 constexpr double least_deviation = 0.1;  ///< in root mean squares: bins are no finer
@@ -30,7 +31,8 @@ struct OctaveWindow {
   std::size_t last = 0;  ///< one past the end
   bool positive = true;
   bool negative = true;
-  double signal = 0;  ///< its count, in deviations of the noise on it
+  double count = 0;
+  double signal = 0;  ///< the same in deviations of the noise on it
 };
 
 /// The window of most signal: values that are spread over several bins stand out of noise where none of these does.
@@ -39,7 +41,7 @@ OctaveWindow fullest_window(View summed, double deviation) {
   const auto look = [&](std::size_t first, std::size_t width, bool positive, bool negative, double count) {
     const auto bins = static_cast<double>(width * (positive && negative ? 2 : 1));
     const double signal = count / (deviation * std::sqrt(bins));
-    if (signal > fullest.signal) fullest = {first, first + width, positive, negative, signal};
+    if (signal > fullest.signal) fullest = {first, first + width, positive, negative, count, signal};
   };
   for (std::size_t first = 0; first < FeatureHistograms::magnitudes; ++first) {
     double positive = 0;
@@ -70,12 +72,14 @@ ValueRange range_of(const OctaveWindow& window) {
 Vector kept_bins(View summed, double deviation, const OctaveWindow& window) {
   Vector kept(summed.size(), 0.0);
   if (summed[0] >= least_of_zeros * deviation) kept[0] = summed[0];
-  const std::size_t first = window.first - std::min(window.first, nearby);
-  for (std::size_t k = first; k < std::min(window.last + nearby, FeatureHistograms::magnitudes); ++k) {
+  for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
     const bool inside = k >= window.first && k < window.last;
+    const bool beside = k + nearby >= window.first && k < window.last + nearby;
     const auto keep = [&](std::size_t bin, bool sign) {
-      const double least = inside && sign ? least_in_window : noticed;
-      if (summed[bin] >= least * deviation) kept[bin] = summed[bin];
+      const double least = inside && sign ? least_in_window * deviation
+                           : beside       ? noticed * deviation
+                                          : std::max(noticed * deviation, part_far_away * window.count);
+      if (summed[bin] >= least) kept[bin] = summed[bin];
     };
     keep(bins_of(k).first, window.positive);
     keep(bins_of(k).second, window.negative);

@@ -69,8 +69,9 @@ struct FeatureSight {
 /// What a feature's histogram shows, summed over clients; `deviation` is that of the noise on a sum. Values are taken
 /// to lie evenly in their bins. They are looked for in windows of one to six octaves, of one sign or both: a window
 /// whose count is `above_noise` deviations of the noise on it holds records. Of all windows the one of most signal
-/// counts, with bins nearby that stand out themselves. Bins in it below a deviation count as empty. Noise alone is
-/// taken for values in about 3 % of histograms. `least` may be another number of deviations.
+/// counts, with bins nearby that stand out themselves, and bins far away that have a fiftieth of its count besides.
+/// Bins in it below a deviation count as empty. Noise alone is taken for values in about 3 % of histograms. `least` may
+/// be another number of deviations.
 [[nodiscard]] FeatureSight feature_sight(View summed, double deviation, double least = FeatureHistograms::above_noise);
 
 }  // namespace starling

@@ -12,7 +12,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::int64_t gaussian_unit = std::int64_t{1} << 20;
+constexpr std::int64_t gaussian_unit = NoisyCounts::most_of_sum;
 constexpr double laplace_scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
 
 /// What a record moves the histograms by in L1, in counts.
@@ -20,10 +20,10 @@ double moved(const NoisyCounts::Form& form) {
   return 2 * static_cast<double>(form.histograms - 1 + form.weight);
 }
 
-/// √(2(H − 1 + w²))·2^20, rounded up.
+/// √(2(H − 1 + w²))·2^20, or √H·2^20 of sums, rounded up.
 double gaussian_sensitivity(const NoisyCounts::Form& form) {
   const auto alike = static_cast<double>(form.histograms - 1 + form.weight * form.weight);
-  return std::nextafter(std::sqrt(2 * alike) * static_cast<double>(gaussian_unit), 1e300);
+  return std::nextafter(std::sqrt(form.sums ? alike : 2 * alike) * static_cast<double>(gaussian_unit), 1e300);
 }
 
 /// ⌊ε·2^40/2H⌋, or what keeps all counts within 2^61. 2H of these are at most ε·2^40, the scale of the noise times ε.
@@ -51,6 +51,8 @@ NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t
   check(records >= 0 && records <= most_records, "a {} of {} records: 2^40 at most.", form_.name, records);
   check(noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "a {} under noise that is neither Gaussian nor Laplace. Give {} 0.", form_.name, form_.option);
+  check<FailureError>(!form_.sums || (noise == ChargeKind::gaussian && form_.bins == 1 && form_.weight == 1),
+                      "sums are released under Gaussian noise, one by one");
   if (noise == ChargeKind::gaussian) {
     noise_.emplace(gaussian_sigma_of(form_, price));
   } else {
@@ -76,10 +78,11 @@ void NoisyCounts::release(const ReleaseAddress& address, const std::string& run_
   std::vector<std::int64_t> integers = open(counts);
   check<FailureError>(integers.size() == length(), "a {} with {} counts: it has {}.", form_.name, integers.size(),
                       length());
+  const std::int64_t most_of_record = form_.sums ? most_of_sum : static_cast<std::int64_t>(form_.weight);
   for (std::int64_t& each : integers) {
-    check<FailureError>(each >= 0 && each <= records_ * static_cast<std::int64_t>(form_.weight),
-                        "a {} counts more records than there are", form_.name);
-    each *= unit_;
+    check<FailureError>(each >= 0 && each <= records_ * most_of_record, "a {} counts more records than there are",
+                        form_.name);
+    if (!form_.sums) each *= unit_;
   }
   const std::string stream = form_.stream + (noise_ ? "-gaussian" : "-laplace");
   words_.restart(

@@ -1,11 +1,14 @@
-/// Histograms of a client's records with noise, released once before the first round.
+/// Histograms of a client's records with noise, or sums over them, released once before the first round.
 ///
 /// A record is counted once in each of H histograms, so that one replaced record moves two counts of each by 1:
 /// together √(2H) in L2, 2H in L1. The last histogram may have a weight w, as if it were w² of them in L2, w in L1.
 ///
+/// Of H sums a record adds a whole number of 0 to 2^20 to each, so that one replaced record moves them by √H·2^20 in
+/// L2.
+///
 /// Gaussian noise: counts times 2^20 are integers that move by √(2H)·2^20 in L2, to which a correctly rounded Gaussian
-/// of σ = √(2H)·2^20/μ is added. That is post-processing of the continuous mechanism, so it costs exactly μ
-/// (gaussian.cpp).
+/// of σ = √(2H)·2^20/μ is added (√H·2^20/μ to sums, which are such integers as they are). That is post-processing of
+/// the continuous mechanism, so it costs exactly μ (gaussian.cpp).
 ///
 /// Laplace noise: discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/2H⌋
 /// move by 2H s, so that the loss is 2H s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is
@@ -32,6 +35,8 @@ class NoisyCounts : private Release {
  public:
   /// The most records of a client.
   static constexpr std::int64_t most_records = std::int64_t{1} << 40;
+  /// The most that a record adds to a sum.
+  static constexpr std::int64_t most_of_sum = std::int64_t{1} << 20;
 
   /// The size of the histograms, and their names.
   struct Form {
@@ -41,6 +46,7 @@ class NoisyCounts : private Release {
     std::size_t histograms = 1;  ///< H
     std::size_t bins = 1;        ///< of each
     std::size_t weight = 1;      ///< what a record adds to a count of the last one
+    bool sums = false;           ///< whether these are sums, of one bin each; under Gaussian noise alone
     /// Counts in a release.
     [[nodiscard]] std::size_t length() const { return bins * histograms; }
   };
@@ -59,7 +65,7 @@ class NoisyCounts : private Release {
   [[nodiscard]] double deviation() const;
   /// Its scale in integers: σ of Gaussian noise, 2^40 of Laplace noise.
   [[nodiscard]] double scale() const;
-  /// The integer by which counts are multiplied before noise is added.
+  /// The integer by which counts are multiplied before noise is added, and sums are divided after it.
   [[nodiscard]] std::int64_t unit() const { return unit_; }
 
   /// Writes noisy counts, of length() entries. `key` is the client's for the run `run_id`. The same arguments give the

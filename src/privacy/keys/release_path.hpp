@@ -14,7 +14,7 @@ enum class ReleasePath {
   by_itself,                    ///< no protocol: a mechanism alone, in audits, measurements and tests
   omd_gradient,                 ///< gradient of a batch, under `omd` and `infer --topology`
   omd_norm,                     ///< histogram of the norms of all records, once before the first round (--scale-share)
-  omd_feature,                  ///< histograms of every feature of all records, likewise (--feature-share)
+  omd_feature,                  ///< histograms, or means, of every feature of all records, likewise (--feature-share)
   omd_constraint,               ///< a constraint's data vectors, or its values under `composite`
   fedavg_gradient,              ///< gradient of a local step's batch
   fedavg_norm,                  ///< as omd_norm

@@ -42,7 +42,7 @@ std::string histograms(const PrivacyReport& report) {
   };
   const bool labels = report.norms && report.norms->labels;
   const bool labels_alone = report.norms && report.norms->labels_alone;
-  return of(report.features, fmt::format("histograms of every feature{} of all its {}s",
+  return of(report.features, fmt::format("histograms or means of every feature{} of all its {}s",
                                          report.features && report.features->labels ? " and of the label" : "", each)) +
          of(report.norms, labels_alone ? fmt::format("a histogram of the labels of all its {}s", each)
                                        : fmt::format("a histogram of the norms of all its {}s{}", each,

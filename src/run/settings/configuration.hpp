@@ -31,6 +31,8 @@ class Configuration {
     options_.check_relations();
     complete();
   }
+  /// Takes back what was given for an option. Throws FailureError for one that does not exist.
+  void withdraw(const std::string& name) { options_.withdraw(name); }
   [[nodiscard]] virtual const LearningConfig& common() const = 0;
 
  protected:

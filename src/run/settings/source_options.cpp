@@ -90,7 +90,8 @@ void add_scaling_options(Options& options, ReadSettings& settings) {
   options.add(
       option("ranges", "FILE",
              "public constants: CSV with a line `feature,low,high`, then lines as of --standardise; x is "
-             "clipped to its range, which is mapped to -1 ... 1",
+             "clipped to its range, which is mapped to -1 ... 1. Under --tuning auto, omd and fedavg go on from there: "
+             "clients release means within the ranges, or histograms",
              {.example = "ranges.csv",
               .files = named::file,
               .relations = {excludes("standardise", "either says how columns are scaled", "Give one of them.")}}),

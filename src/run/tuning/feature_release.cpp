@@ -1,6 +1,7 @@
 #include "feature_release.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -20,6 +21,12 @@ namespace {
 
 constexpr double least_share = 0.1;
 constexpr double greatest_share = 0.5;
+constexpr double small_share = 0.05;         ///< which looking at norms first would not save
+constexpr double share_for_means = 1.0 / 3;  ///< wanted by histograms, from which means are released in their place
+constexpr double least_share_of_means = 0.02;
+constexpr double greatest_share_of_means = 0.25;
+constexpr double noise_of_means = 0.1;          ///< with which means within −1 … 1 are seen
+constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1 of which no more is known
 constexpr double part_of_window = 0.25;  ///< of all records, that a window of a feature's values is expected to have
 constexpr double clip = 5;               ///< deviations, at which standardised features are clipped
 constexpr double least_label_share = 0.05;
@@ -41,7 +48,7 @@ std::string FeatureRelease::why_of_no_use() const {
   const DataSettings& data = config_.data;
   const bool protects = config_.privacy.protects();
   if (protects && !config_.privacy.mechanism_row().gaussian()) return "their histograms need Gaussian noise";
-  if (data.scales_columns() || data.scale != 1) return "they are scaled already";
+  if (!data.standardise.empty() || data.scale != 1) return "they are scaled already";
   if (data.features != ReadSettings::Features::raw) return "they describe pictures";
   if (data.missing == Missing::zero || data.missing == Missing::indicator) return "missing ones become 0";
   if (is_synthetic(data.source) || (config_.test && is_synthetic(*config_.test))) return "a generator makes them";
@@ -68,32 +75,50 @@ std::string FeatureRelease::why_as_they_are(const std::optional<std::int64_t>& m
   return "";
 }
 
-/// Finds the features that are numbers. All ranks learn which columns these are. **Collective.**
+/// Finds the features that are numbers. All ranks learn which columns these are, and the ranges of these and of the
+/// label. **Collective.**
 void FeatureRelease::choose_features() {
   std::vector<std::int64_t> here;
-  std::int64_t columns = 0;
+  const auto add = [&here](std::size_t column, const Standardisation& range) {
+    here.insert(here.end(), {static_cast<std::int64_t>(column), std::bit_cast<std::int64_t>(range.mean),
+                             std::bit_cast<std::int64_t>(range.deviation), range.is_clipped() ? 1 : 0});
+  };
   if (const auto& constants = run_.inputs.dataset.constants) {
-    columns = static_cast<std::int64_t>(constants->features);
+    const std::vector<Standardisation>& ranges = constants->standardisation;
     const std::vector<ColumnFeature> made = constants->made_features();
     for (std::size_t j = 0; j < made.size(); ++j) {
       if (made[j].kind != ColumnFeature::Kind::value) continue;
       features_.push_back(j);
-      here.push_back(static_cast<std::int64_t>(made[j].column));
+      add(made[j].column, ranges.empty() ? Standardisation() : ranges[made[j].column]);
     }
+    add(constants->features, constants->label_standardisation.value_or(Standardisation()));
   }
-  columns_ = static_cast<std::size_t>(run_.agreement.max(declare_public(columns)));
   for (const std::vector<std::int64_t>& each : run_.agreement.all_gather(declare_public(std::move(here)))) {
-    if (each.size() > column_of_.size()) column_of_.assign(each.begin(), each.end());
+    if (each.size() / 4 <= ranges_.size()) continue;
+    column_of_.clear();
+    ranges_.clear();
+    for (std::size_t at = 0; at < each.size(); at += 4) {
+      column_of_.push_back(static_cast<std::size_t>(each[at]));
+      ranges_.push_back({std::bit_cast<double>(each[at + 1]), std::bit_cast<double>(each[at + 2]), each[at + 3] == 1});
+    }
+    columns_ = column_of_.back();
+    column_of_.pop_back();
+    label_range_ = ranges_.back();
   }
 }
 
-/// The share for which a window of a quarter of all records would stand out, within the range of shares; `noise` is
-/// the deviation of the noise on a sum at the greatest share. None where even a bin of all records would not.
+/// The share for which a window of a quarter of all records would stand out; `noise` is the deviation of the noise on a
+/// sum at the greatest share.
+double FeatureRelease::wanted_share(double noise, std::int64_t records) {
+  const double least = FeatureHistograms::above_noise * noise / static_cast<double>(records);
+  return greatest_share * std::pow(least / part_of_window, 2);
+}
+
+/// The same within the range of shares, or the share that was asked for. None where not even a bin of all records would
+/// stand out.
 std::optional<double> FeatureRelease::share_for(double noise, std::int64_t records) const {
   const double least = FeatureHistograms::above_noise * noise / static_cast<double>(records);
-  const double share =
-      asked_for_ ? share_
-                 : std::clamp(greatest_share * std::pow(least / part_of_window, 2), least_share, greatest_share);
+  const double share = asked_for_ ? share_ : std::clamp(wanted_share(noise, records), least_share, greatest_share);
   if (least * std::sqrt(greatest_share / share) > 1) return std::nullopt;
   return std::stod(fmt::format("{:.3g}", share));
 }
@@ -135,17 +160,26 @@ std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) 
 /// The counts of all clients of these features, and of the label if it is standardised; nothing where no budget allows
 /// them. **Collective.**
 std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_t weight) {
-  const std::size_t histograms = facts.form.histograms;
+  const FeatureHistograms form(facts.form.histograms, 1, 0, weight);
+  Vector origins;
+  for (const ColumnRange& each : ranges_) origins.push_back(each.origin());
+  return release_of(std::move(facts), [&](Stream& stream) { return count_features(stream, form, features_, origins); });
+}
+
+/// The sum over all clients of what `count` finds in their records; nothing where no budget allows the release.
+/// **Collective.**
+std::optional<Vector> FeatureRelease::release_of(HistogramFacts facts,
+                                                 const std::function<Secret<Counts>(Stream&)>& count) {
+  const std::string name = facts.name;
   HistogramRelease release(run_.agreement, *run_.inputs.layout, config_.privacy, std::move(facts),
                            run_.private_folder());
   if (!release.affordable()) {
-    run_.notes.emplace_back("histograms of features are not released: the --budget does not allow it");
+    run_.notes.push_back(fmt::format("{} are not released: the --budget does not allow it", name));
     return std::nullopt;
   }
   std::vector<Secret<Counts>> counts;
   run_.agreement.together([&] {
-    const FeatureHistograms form(histograms, 1, 0, weight);
-    for (const auto& stream : run_.inputs.dataset.streams) counts.push_back(count_features(*stream, form, features_));
+    for (const auto& stream : run_.inputs.dataset.streams) counts.push_back(count(*stream));
   });
   run_.begin_release();
   return release.release(method_.features, counts);
@@ -155,8 +189,11 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                                                   const std::function<bool()>& have_one_scale) {
   if (!is_of_use(most_records)) return std::nullopt;
   if (!config_.privacy.protects()) return exact(*most_records);
+  if (has_label() && label_range_.known) {
+    label_ = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
+  }
   std::size_t count = column_of_.size();
-  const std::size_t labels = has_label() ? 1 : 0;
+  const std::size_t labels = has_label() && !label_range_.known ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
                        .form = FeatureHistograms::form_of(1),
@@ -166,8 +203,11 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   std::size_t weight =
       labels > 0 ? weight_of_label(count, take_share(facts, greatest_share) / static_cast<double>(records)) : 1;
   facts.form = FeatureHistograms::form_of(count + labels, weight);
-  const std::optional<double> share = share_for(take_share(facts, greatest_share), records);
-  if (share && !asked_for_ && labels == 0) {
+  const double noise_of_most = take_share(facts, greatest_share);
+  const double wanted = wanted_share(noise_of_most, records);
+  if (labels == 0 && wanted > share_for_means && all_have_ranges()) return means(std::move(facts), records);
+  const std::optional<double> share = share_for(noise_of_most, records);
+  if (share && !asked_for_ && labels == 0 && wanted > small_share && config_.data.ranges.empty()) {
     if (have_one_scale()) return std::nullopt;
     run_.agreement.together([&] { plan_counting(config_.data, run_.inputs.dataset, *most_records); });
   }
@@ -186,10 +226,41 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
     const auto part = [&](std::size_t j) {
       return View(*sum).subspan(FeatureHistograms::bins * j, FeatureHistograms::bins);
     };
-    for (std::size_t j = 0; j < count; ++j) sights_[j] = feature_sight(part(j), noise);
+    for (std::size_t j = 0; j < count; ++j) {
+      sights_[j] = feature_sight(part(j), noise);
+      if (sights_[j].kind != FeatureSight::Kind::nothing) sights_[j].moments.mean += ranges_[j].origin();
+    }
     if (labels > 0) take_label(part(count), noise);
   }
-  if (!have_scale_already()) note_dropped();
+  for (std::size_t j = 0; j < sights_.size(); ++j) {
+    if (sights_[j].kind == FeatureSight::Kind::nothing && ranges_[j].known) {
+      sights_[j] = {FeatureSight::Kind::values, {0, deviation_in_range}, {}};
+    }
+  }
+  note_dropped();
+  return value_of();
+}
+
+bool FeatureRelease::all_have_ranges() const {
+  return std::all_of(ranges_.begin(), ranges_.end() - 1, [](const ColumnRange& each) { return each.known; });
+}
+
+/// Releases means of features within their ranges, where records are too few for histograms. **Collective.**
+std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64_t records) {
+  facts.name = "means of features";
+  facts.form = FeatureMeans::form_of(column_of_.size());
+  if (!asked_for_) {
+    const double noise = 2 * take_share(facts, greatest_share_of_means) / static_cast<double>(records);
+    const double share = greatest_share_of_means * std::pow(noise / noise_of_means, 2);
+    share_ = std::stod(fmt::format("{:.3g}", std::clamp(share, least_share_of_means, greatest_share_of_means)));
+  }
+  const double noise = take_share(facts, share_);
+  const std::optional<Vector> sum =
+      release_of(std::move(facts), [&](Stream& stream) { return sum_features(stream, features_); });
+  if (!sum) return std::nullopt;
+  has_means_ = true;
+  const MeansWithinRanges found = means_within_ranges(*sum, noise, records);
+  for (const double each : found.means) sights_.push_back({FeatureSight::Kind::values, {each, found.deviation}, {}});
   return value_of();
 }
 
@@ -325,37 +396,44 @@ void FeatureRelease::note_dropped() const {
 }
 
 /// Whether features may stay as they are: all are seen, and have one scale. Beside a label that is standardised all
-/// are standardised, and so they are by exact moments, which cost nothing.
+/// are standardised, and so they are within ranges, and by exact moments, which cost nothing.
 bool FeatureRelease::have_scale_already() const {
   std::vector<FeatureMoments> known;
   for (const FeatureSight& each : sights_) {
     if (each.kind == FeatureSight::Kind::values) known.push_back(each.moments);
   }
-  if (exact_ || known.empty() || label_ || !dropped().empty()) return false;
+  if (exact_ || known.empty() || label_ || !config_.data.ranges.empty() || !dropped().empty()) return false;
   if (config_.model.intercept()) known.push_back({.mean = 0, .deviation = 1});  // as large as its constant
   return have_one_scale(known);
 }
 
 /// Six digits are more than the bins tell. `none` where features stay as they are.
 TunedValue FeatureRelease::value_of() {
-  const auto of = [this](const FeatureMoments& moments) {
-    const std::string mean =
-        exact_ ? text_of_constant(moments.mean, moments.deviation) : fmt::format("{:.6g}", moments.mean);
-    return fmt::format("{}/{:.6g}", mean, moments.deviation);
+  const auto of = [this](const FeatureMoments& moments, const ColumnRange& range) {
+    const double mean = range.mean + range.deviation * moments.mean;
+    const double deviation = range.deviation * moments.deviation;
+    return fmt::format("{}/{:.6g}",
+                       exact_ || range.known ? text_of_constant(mean, deviation) : fmt::format("{:.6g}", mean),
+                       deviation);
   };
   std::vector<std::string> values(columns_, "0/1");
   for (std::size_t j = 0; j < sights_.size(); ++j) {
-    const auto& [kind, moments, range] = sights_[j];
+    auto [kind, moments, _] = sights_[j];
+    if (kind == FeatureSight::Kind::zeros) moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
     std::string& value = values[column_of_[j]];
-    if (kind == FeatureSight::Kind::nothing) {
-      value = "drop";
-    } else if (kind == FeatureSight::Kind::zeros) {
-      value = fmt::format("0/{:.6g}/{:g}", std::ldexp(1.0, FeatureHistograms::lowest_exponent), clip);
-    } else {
-      value = clips() ? fmt::format("{}/{:g}", of(moments), clip) : of(moments);
+    value = kind == FeatureSight::Kind::nothing ? "drop" : of(moments, ranges_[j]);
+    if (kind == FeatureSight::Kind::nothing) continue;
+    if (clips() || kind == FeatureSight::Kind::zeros) {
+      value += fmt::format("/{:g}", clip);
+    } else if (ranges_[j].known) {  // no value of the range is clipped
+      value += fmt::format("/{:.6g}", (1 + std::abs(moments.mean)) / moments.deviation);
     }
   }
-  if (label_) values.push_back(fmt::format("label={}", of(label_->moments)));
+  if (label_) {
+    values.push_back(fmt::format("label={}", of(label_->moments, label_range_)));
+  } else if (label_range_.known) {
+    values.push_back(fmt::format("label={}/1", of({}, label_range_)));
+  }
   const std::size_t lost = dropped().size();
   const std::size_t kept = columns_ - lost;
   const std::size_t learned = kept + (config_.model.intercept() ? 1 : 0);
@@ -363,16 +441,18 @@ TunedValue FeatureRelease::value_of() {
   kept_ = static_cast<double>(kept) / static_cast<double>(columns_);
   const std::string cost =
       exact_ ? "over all records, which nobody protects"
-             : fmt::format("by released histograms, which cost each {} {:.3g} of the square of its mu once",
-                           name_of(config_.privacy.unit), share_);
-  std::string text = fmt::format("values:{}", fmt::join(values, ","));
+             : fmt::format("by released {}, which cost each {} {:.3g} of the square of its mu once",
+                           has_means_ ? "means within ranges" : "histograms", name_of(config_.privacy.unit), share_);
   std::string reason = fmt::format("mean and deviation of {} of {} features{} {}", sights_.size() - lost,
                                    sights_.size(), label_ ? " and of labels" : "", cost);
+  if (share_ == 0 && !exact_) {
+    reason =
+        kept > 0 ? "ranges alone show how large values are" : "nothing shows how large the values of any feature are";
+  }
+  std::string text = fmt::format("values:{}", fmt::join(values, ","));
   if (have_scale_already()) {
     text = "none";
     reason = "features have one scale " + cost;
-  } else if (share_ == 0 && !exact_) {
-    reason = "nothing shows how large the values of any feature are";
   }
   return {"standardise", run_.agreement.broadcast(declare_public(text)), reason};  // processors may round differently
 }

@@ -2,6 +2,7 @@
 /// features"). A run that protects nobody has exact moments in their place.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,8 +23,8 @@ class FeatureRelease {
   FeatureRelease(const TunedMethod& method, const TuningTerms& run, const std::optional<double>& share);
 
   /// The value of --standardise that released means and deviations give: features that the release has not shown are
-  /// dropped, without a release all. `none` where features have one scale already; nothing where they are not asked
-  /// for, or where `have_one_scale` (collective) says that histograms bring nothing.
+  /// dropped, without a release all, unless their ranges are public. `none` where features have one scale already;
+  /// nothing where they are not asked for, or where `have_one_scale` (collective) says that histograms bring nothing.
   /// **Collective.**
   [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records,
                                                   const std::function<bool()>& have_one_scale);
@@ -52,13 +53,27 @@ class FeatureRelease {
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
   [[nodiscard]] bool scales_labels() const { return label_.has_value() && has_label(); }
+  /// Whether means within ranges were released in place of histograms.
+  [[nodiscard]] bool has_means() const { return has_means_; }
   /// Whether nothing has shown how large labels are.
   [[nodiscard]] bool guesses_labels() const { return guesses_labels_; }
 
  private:
+  /// A public range, which --ranges maps to −1 … 1: x becomes (x − mean)/deviation. Values of columns without one stay
+  /// as they are.
+  struct ColumnRange {
+    double mean = 0;
+    double deviation = 1;
+    bool known = false;
+
+    /// The mapped value of the number in the range that is nearest to 0: values of most columns lie about it.
+    [[nodiscard]] double origin() const { return known ? std::clamp(-mean / deviation, -1.0, 1.0) : 0; }
+  };
+
   [[nodiscard]] std::string why_as_they_are(const std::optional<std::int64_t>& most_records) const;
   [[nodiscard]] std::string why_of_no_use() const;
   void choose_features();
+  [[nodiscard]] static double wanted_share(double noise, std::int64_t records);
   [[nodiscard]] std::optional<double> share_for(double noise, std::int64_t records) const;
   [[nodiscard]] double noise_of_sum(const HistogramFacts& facts) const;
   [[nodiscard]] std::string names_of(const std::vector<std::size_t>& features) const;
@@ -73,6 +88,10 @@ class FeatureRelease {
   [[nodiscard]] std::vector<std::size_t> dropped() const;
   void note_dropped() const;
   [[nodiscard]] bool have_scale_already() const;
+  [[nodiscard]] bool all_have_ranges() const;
+  [[nodiscard]] std::optional<TunedValue> means(HistogramFacts facts, std::int64_t records);
+  [[nodiscard]] std::optional<Vector> release_of(HistogramFacts facts,
+                                                 const std::function<Secret<Counts>(Stream&)>& count);
   [[nodiscard]] TunedValue value_of();
 
   const TunedMethod& method_;
@@ -81,8 +100,9 @@ class FeatureRelease {
   bool asked_for_;
   double share_;
   bool exact_ = false;                 ///< moments are those of all records, without noise
-  std::vector<FeatureSight> sights_;   ///< of these features
-  std::optional<FeatureSight> label_;  ///< of labels, where they are standardised
+  bool has_means_ = false;             ///< means were released in place of histograms
+  std::vector<FeatureSight> sights_;   ///< of these features, in units of their ranges
+  std::optional<FeatureSight> label_;  ///< of labels, where they are standardised, likewise
   bool guesses_labels_ = false;
   double label_share_ = 0;
   double norm_ = 1;
@@ -90,6 +110,8 @@ class FeatureRelease {
   std::size_t columns_ = 0;             ///< feature columns of the source
   std::vector<std::size_t> features_;   ///< the features that are numbers of a column, on a rank with records
   std::vector<std::size_t> column_of_;  ///< the columns of these, on all ranks
+  std::vector<ColumnRange> ranges_;     ///< likewise, and the label's at the end
+  ColumnRange label_range_;
 };
 
 }  // namespace starling

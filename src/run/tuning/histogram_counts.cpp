@@ -25,6 +25,18 @@ RowNorms sum_of_norms(const Batch& batch, const Batch::Range& records, double co
   return sum;
 }
 
+/// Takes means of these features over these records, and of labels if there is one entry more.
+void take_means(const Batch& batch, const Batch::Range& records, const std::vector<std::size_t>& features,
+                MutableView means) {
+  std::fill(means.begin(), means.end(), 0.0);
+  for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+    const View row = batch.row(i).values;
+    for (std::size_t j = 0; j < features.size(); ++j) means[j] += row[features[j]];
+    if (means.size() > features.size()) means.back() += batch.label(i);
+  }
+  for (double& each : means) each /= static_cast<double>(records.count);
+}
+
 /// Reads a planned stream to its end. `count` gets each record, or all records of each person.
 Secret<Counts> counted(Stream& stream, std::size_t length,
                        const std::function<void(const Batch&, const Batch::Range&, Counts&)>& count) {
@@ -83,17 +95,20 @@ Secret<Counts> count_gradients(Stream& stream, const NormHistogram& histogram, M
 }
 
 Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
-                              const std::vector<std::size_t>& features) {
+                              const std::vector<std::size_t>& features, View origins) {
   Vector means(histograms.histograms());
   return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
-    std::ranges::fill(means, 0.0);
-    for (std::size_t i = records.first; i < records.first + records.count; ++i) {
-      const View row = batch.row(i).values;
-      for (std::size_t j = 0; j < features.size(); ++j) means[j] += row[features[j]];
-      if (means.size() > features.size()) means.back() += batch.label(i);
-    }
-    for (double& each : means) each /= static_cast<double>(records.count);
+    take_means(batch, records, features, means);
+    for (std::size_t j = 0; j < features.size(); ++j) means[j] -= origins[j];
     histograms.count(means, counts);
+  });
+}
+
+Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features) {
+  Vector means(features.size());
+  return counted(stream, features.size(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    take_means(batch, records, features, means);
+    FeatureMeans::add(means, counts);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "data/stream.hpp"
 #include "model/model.hpp"
 #include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/histograms/feature_means.hpp"
 #include "privacy/histograms/label_histogram.hpp"
 #include "privacy/histograms/norm_histogram.hpp"
 #include "run/privacy/histogram_release.hpp"
@@ -34,10 +35,12 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 [[nodiscard]] Secret<Counts> count_gradients(Stream& stream, const NormHistogram& histogram, Model& model, View point,
                                              bool person_mean);
 
-/// Likewise of these features of dense records, and of their labels if there is one histogram more. A person counts
-/// once, by the means of its records.
+/// Likewise of these features of dense records, each less its origin, and of their labels if there is one histogram
+/// more. A person counts once, by the means of its records.
 [[nodiscard]] Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
-                                            const std::vector<std::size_t>& features);
+                                            const std::vector<std::size_t>& features, View origins);
+/// Adds up these features of dense records for their means (FeatureMeans). A person counts once, as above.
+[[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features);
 /// Likewise of their labels alone.
 [[nodiscard]] Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram);
 

@@ -25,6 +25,7 @@ struct LossCurve {
 constexpr LossCurve of_classes{.least = 1, .noise = 40, .flat = 0.75, .power = 1, .chance = 100, .vague = 40};
 constexpr LossCurve of_numbers{.least = 1, .noise = 220, .flat = 1.25, .power = 1.25, .chance = 200, .vague = 70};
 constexpr double worth_of_laplace = 0.5;  ///< of its signal to noise
+constexpr double worth_of_means = 0.6;    ///< likewise
 constexpr double notable_help = 0.9;      ///< part of a bound: what takes more trouble has to lower it below
 
 const LossCurve& curve_of(const LossFacts& facts) {
@@ -39,7 +40,8 @@ double scale_of(const LossFacts& facts) {
 /// Features that are dropped may tell more than the others, so that they count twice.
 double bound(const LossFacts& facts) {
   const LossCurve& curve = curve_of(facts);
-  const double signal = facts.signal_to_noise * facts.kept * (facts.laplace ? worth_of_laplace : 1);
+  const double signal =
+      facts.signal_to_noise * facts.kept * (facts.laplace ? worth_of_laplace : 1) * (facts.means ? worth_of_means : 1);
   const double noise = curve.noise / std::pow(signal + curve.flat, curve.power);
   return scale_of(facts) * (curve.least + noise) + curve.chance / std::sqrt(facts.records);
 }

@@ -15,6 +15,7 @@ struct LossFacts {
   double scores = 1;           ///< of a record
   bool classifies = true;
   bool laplace = false;               ///< whether noise has heavy tails, which cost as much as half the signal
+  bool means = false;                 ///< whether means within ranges tell all that is known of features
   std::string unknown = {};           ///< why the bound does not hold, with what to do; empty if it holds
   std::optional<double> hiding = {};  ///< clients that would hide each other by --trust pairs; none: it cannot be taken
   std::optional<double> feature_share =

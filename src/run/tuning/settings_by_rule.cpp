@@ -164,6 +164,7 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
                  .scores = facts.scores,
                  .classifies = facts.classifies,
                  .laplace = facts.noise == ChargeKind::laplace,
+                 .means = has_means_,
                  .unknown = why_loss_is_unknown(config, facts, run_.inputs.dataset.shape),
                  .hiding = method_.hiding_of_pairs,
                  .feature_share = {}};
@@ -355,6 +356,14 @@ bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>&
                             run_.inputs.dataset.shape.features + (config.model.intercept() ? 1 : 0));
 }
 
+/// Whether no histogram of norms and label sizes is wanted after this release: standardised features have a norm,
+/// labels that are standardised have a size. Means leave open how long records are.
+bool SettingsByRule::settles_sizes(const FeatureRelease& features) const {
+  if (features.standardises_labels()) return true;
+  const bool knows_labels = config().label_size || !needs_label_size(config(), *run_.loss);
+  return !features.has_means() && knows_labels && !config().scale_share;
+}
+
 /// Standardises features by histograms of them, where that is worth its price.
 void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_records) {
   if (asks_gradients()) {  // what another scale would mean to the model is its own matter
@@ -370,8 +379,7 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   // Norms that were released first had their share of the whole.
   if (has_chosen_norms_) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   if (chosen->value == "none") return tell({*chosen});
-  const bool sizes_are_known = features.standardises_labels() && config().privacy.protects();
-  if (sizes_are_known || features.kept() == 0) {
+  if (features.kept() == 0 || (config().privacy.protects() && settles_sizes(features))) {
     has_chosen_norms_ = true;
     const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
     if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
@@ -380,9 +388,12 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     }
   }
   config().data.standardise = chosen->value;
+  replaces_ranges_ = !config().data.ranges.empty();
+  config().data.ranges.clear();
   config().kept_features = features.kept();
   if (features.scales_labels()) config().label_size = 1;
   labels_are_guessed_ = features.guesses_labels();
+  has_means_ = features.has_means();
   if (may_add_intercept()) config().model.asked_intercept = true;
   config().norm.clear();  // that of records in their own units
   std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
@@ -457,6 +468,7 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }
   std::ranges::copy(values, std::back_inserter(chosen));
+  if (replaces_ranges_) method_.configuration.withdraw("ranges");
   method_.configuration.choose(chosen);
 }
 

@@ -26,6 +26,8 @@ struct TypicalNorms {
 /// The histograms whose results a run has, for its privacy. `loss` may be null.
 [[nodiscard]] HistogramShares histograms_of(const TunedConfig& config, const Loss* loss);
 
+class FeatureRelease;
+
 /// The choice of settings for one run.
 class SettingsByRule {
  public:
@@ -55,6 +57,7 @@ class SettingsByRule {
   [[nodiscard]] Vector point_of_start(const Model& model) const;
   void take_norms(double share, const TypicalNorms& norms);
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
+  [[nodiscard]] bool settles_sizes(const FeatureRelease& features) const;
   void take_norm_of_standardised();
   void tell(const std::vector<TunedValue>& values);
   void take(const std::vector<TunedValue>& values);
@@ -63,7 +66,9 @@ class SettingsByRule {
   TuningTerms run_;
   Tuning tuning_;
   bool has_chosen_norms_ = false;
+  bool replaces_ranges_ = false;  ///< by constants of columns
   bool labels_are_guessed_ = false;
+  bool has_means_ = false;           ///< of features within ranges, in place of histograms
   double norm_of_standardised_ = 1;  ///< once features are standardised; by their number
 };
 

@@ -108,7 +108,7 @@ TEST(Statement, NamesHistogramsOfFeatures) {
   PrivacyLoss once;
   once.epsilon = 0.25;
   report.features.emplace(HistogramReport{0.1, once});
-  EXPECT_TRUE(says(statement(report), "released once histograms of every feature of all its records"));
+  EXPECT_TRUE(says(statement(report), "released once histograms or means of every feature of all its records"));
   EXPECT_TRUE(says(statement(report), "which costs a record at most epsilon = 0.25"));
 }
 
