@@ -118,6 +118,12 @@ class Runs:
             raise RuntimeError(f"'{' '.join(command)}' ended with {done.returncode}:\n{done.stderr.strip()}")
         return json.loads(done.stdout)
 
+    def scores(self, name, source):
+        """Scores of the model of a run on the records of a file."""
+        done = subprocess.run([self.starling, "predict", str(self.scratch / name), "--source", str(source)],
+                              capture_output=True, text=True, check=True)
+        return [float(line["score"]) for line in csv.DictReader(done.stdout.splitlines())]
+
     def models(self, name):
         """(rounds, models): the model of every client at every recorded round, models[record][client][coordinate];
         None where neither h5py nor h5dump is there. For runs of one process."""

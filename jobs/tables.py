@@ -13,6 +13,9 @@ Runs are those of `starling omd` over five clients that are dealt the records at
 labels' variance that the mean model explains, in percent. The tables come with scikit-learn and with packages of R (tables_parts.py). What is
 missing is named, and the other tables are run.
 
+Of two classes there is the slope of labels on the scores of the mean model besides, by logistic regression on the held-out records: 1 where
+probabilities are what they should be, less where they are too extreme.
+
 In brackets, of runs without noise: a linear model that is fitted to all records, with scikit-learn's ridge where labels are classes. Of
 others: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test
 records. Nobody could run it on private data. It shows what noise allows.
@@ -70,14 +73,19 @@ class Study:
         return words + (self.ranges(table) if self.options.ranges else [])
 
     def run(self, table, words, epsilon, seed):
-        """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None); None is no noise."""
+        """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None, the slope of labels on
+        scores where there are two classes); None is no noise."""
+        from tables_parts import slope_of_labels
         label = f"{table.name}-{epsilon}-{seed}"
         price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
         summary = self.runs.run(label, [*words, *price, "--seed", seed])
+        slope = None
+        if table.kind == "two":
+            slope = slope_of_labels(self.runs.scores(label, self.scratch / f"{table.name}-test.csv"), table.test_labels)
         shutil.rmtree(self.scratch / label)
         metrics, tuning = summary["metrics"], summary["tuning"]
         figure = 100 * (metrics["test"]["r2"] if table.kind == "numbers" else metrics["test_accuracy"])
-        return figure, tuning["signal_to_noise"], tuning["most_lost"]
+        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope
 
     def table(self, table):
         """Lines of tables.csv of a table."""
@@ -91,13 +99,14 @@ class Study:
         for epsilon in self.options.epsilons:
             runs = [next(found) for _ in range(self.options.runs)]
             figures = [figure for figure, *_ in runs]
-            for figure, _, most in runs:
+            for figure, _, most, _ in runs:
                 self.outlooks.add((table.name, table.kind == "numbers"), without - figure, most)
             bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in self.options.seeds])
             yield {"table": table.name, "kind": table.kind, "records": len(table.labels), "features": table.rows.shape[1],
                    "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
                    "constant": table.constant, "fitted": without, "plain": plain, "signal_to_noise": mean([run[1] for run in runs]),
-                   "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else ""}
+                   "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else "",
+                   "slope": mean([run[3] for run in runs]) if table.kind == "two" else ""}
 
 
 def shown(value):
@@ -116,12 +125,24 @@ def markdown(lines, epsilons, titles):
                f"{any_line['plain']:.1f} [{any_line['fitted']:.1f}] | " + " | ".join(cells) + " |")
 
 
+def slopes_of(lines, epsilons, titles):
+    """The same of slopes of labels on scores."""
+    yield "| slope of labels on scores | " + " | ".join(f"ε = {e:g}" for e in epsilons) + " |"
+    yield "| --- " * (1 + len(epsilons)) + "|"
+    for name in dict.fromkeys(line["table"] for line in lines if line["slope"] != ""):
+        mine = {line["epsilon"]: line["slope"] for line in lines if line["table"] == name}
+        yield f"| {titles[name]} | " + " | ".join(f"{mine[e]:.2f}" if e in mine else "" for e in epsilons) + " |"
+
+
 def verdicts(lines, outlooks):
     yield from outlooks.lines()
     groups = sorted({group for group, *_ in outlooks.runs})
     for half, which in enumerate(("first", "second")):
         runs, told, held = outlooks.of(groups[half::2])
         yield f"every other table by name, from the {which}: {runs} runs, {told} said it, {held} lost no more ({experiment.share(held, told)})"
+    slopes = [line["slope"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]
+    good = sum(0.85 <= slope <= 1.15 for slope in slopes)
+    yield f"slope of labels on scores, which is to be 1, at epsilon 1 and more, of {len(slopes)} cells: {good} are within 0.85 to 1.15"
     behind = {line["table"]: line["plain"] - line["fitted"] for line in lines}
     far = [f"{name} {points:.1f}" for name, points in behind.items() if points < -0.5]
     yield f"without noise more than half a point below the fit, of {len(behind)} tables: {', '.join(far) or 'none'}"
@@ -160,7 +181,7 @@ def main():
             experiment.say(f"{name}: done")
             experiment.write_csv(folder / "tables.csv", lines[0], (line.values() for line in lines))
             titles = {key: title for key, (title, *_) in TABLES.items()}
-            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *verdicts(lines, study.outlooks)]) + "\n"
+            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *slopes_of(lines, options.epsilons, titles), "", *verdicts(lines, study.outlooks)]) + "\n"
             (folder / "tables.md").write_text(text)
     if not lines:
         experiment.fail("nothing to run: no table is there")

@@ -143,6 +143,22 @@ class Table:
         return ["--loss", "squared"] if self.kind == "numbers" else []
 
 
+def slope_of_labels(scores, labels):
+    """The slope of a logistic regression of labels -1 and 1 on scores: 1 where probabilities are what they should be, less where they
+    are too extreme. Not a number where all scores are alike."""
+    scores = np.asarray(scores, float)
+    if scores.std() < 1e-6:
+        return math.nan
+    columns, model = np.stack([np.ones_like(scores), (scores - scores.mean()) / scores.std()]), np.zeros(2)
+    for _ in range(50):
+        odds = 1 / (1 + np.exp(-np.clip(model @ columns, -40, 40)))
+        step = np.linalg.solve((columns * odds * (1 - odds)) @ columns.T + 1e-9 * np.eye(2), columns @ ((labels > 0) - odds))
+        model += np.clip(step, -2, 2)
+        if np.abs(step).max() < 1e-10:
+            break
+    return float(model[1] / scores.std())
+
+
 def standardised(train, test):
     mean, deviation = train.mean(axis=0), train.std(axis=0)
     deviation[deviation == 0] = 1
