@@ -53,6 +53,7 @@ BESIDE = {
     "categories.csv": "column,category,value\ncolour,red,1\ncolour,green,2\ncolour,blue,3\n",
     "constants.csv": "feature,mean,sd\na,0.1,0.6\nb,0,0.7\nc,0,0.7\n",
     "start.csv": "1,0,0\n" * CLIENTS,
+    "ranges.csv": "feature,low,high\na,-1,1\nb,-2,2\nc,-2,2\n",
     "public.csv": "\n".join(["a,b,c,y", *csv_rows(10, seed=9)]) + "\n",
 }
 

@@ -25,6 +25,7 @@ NEAR = ("1.4142,0,0,1e9", "1.4142,0,0,-1e9")  # weights fall with the square of 
 BENT = ("1.4142,0,0,1.3", "0,1.4142,0,1.3")  # the same within the bend of the loss, where its curvature is not zero
 OTHER_NORM = ("1e6,0,0,1", "4,0,0,-1")  # other bins of a histogram of norms, and gradients that are both clipped
 OTHER_FEATURES = ("1e6,0.4,-0.3,1", "400,0,-0.01,-1")  # other bins of all histograms of features
+OTHER_ENDS = ("9,9,9,1", "-9,-9,-9,1")  # other ends of all ranges
 NO_NORMS = ["--scale-share", 0, "--feature-share", 0]
 FEATURES = ["--scale-share", 0, "--feature-share", 0.5]  # these few records are enough for it
 INDEPENDENT = ["--noise-correlation", "none"]
@@ -55,7 +56,10 @@ AUDITS = {
         (["omd", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["omd", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
-    "omd-feature": [(["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707)],
+    "omd-feature": [
+        (["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707),
+        (["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES, "--ranges", "ranges.csv"], OTHER_ENDS, 0.707),  # means
+    ],
     "omd-constraint": [
         (["omd", *BINARY, *GAUSSIAN, "--constraint", "data:column=a,max=-50", "--start", "start.csv", "--private-constraint",
           "composite"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.7),
