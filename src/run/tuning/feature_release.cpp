@@ -21,7 +21,7 @@ namespace {
 
 constexpr double least_share = 0.1;
 constexpr double greatest_share = 0.5;
-constexpr double small_share = 0.05;         ///< which looking at norms first would not save
+constexpr double small_share = 0.05;         ///< wanted by histograms, which then tell more of scales than norms
 constexpr double share_for_means = 1.0 / 3;  ///< wanted by histograms, from which means are released in their place
 constexpr double least_share_of_means = 0.02;
 constexpr double greatest_share_of_means = 0.25;
@@ -192,7 +192,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   if (has_label() && label_range_.known) {
     label_ = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
   }
-  std::size_t count = column_of_.size();
+  const std::size_t count = column_of_.size();
   const std::size_t labels = has_label() && !label_range_.known ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
@@ -200,7 +200,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                        .of_price = feature_share_of(config_.privacy, greatest_share, config_.data.epochs)};
   run_.agreement.together([&] { complete_facts(facts, method_, *most_records, run_.facts(), run_.inputs.dataset); });
   const std::int64_t records = records_of(run_.agreement, facts);
-  std::size_t weight =
+  const std::size_t weight =
       labels > 0 ? weight_of_label(count, take_share(facts, greatest_share) / static_cast<double>(records)) : 1;
   facts.form = FeatureHistograms::form_of(count + labels, weight);
   const double noise_of_most = take_share(facts, greatest_share);
@@ -211,6 +211,13 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
     if (have_one_scale()) return std::nullopt;
     run_.agreement.together([&] { plan_counting(config_.data, run_.inputs.dataset, *most_records); });
   }
+  return histograms(std::move(facts), share, labels, weight);
+}
+
+/// Releases histograms of features, at this share, and of the label, if there is one. **Collective.**
+std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const std::optional<double>& share,
+                                                     std::size_t labels, std::size_t weight) {
+  std::size_t count = column_of_.size();
   sights_.assign(count, {});
   if (!share) {  // labels alone may be seen
     count = 0;

@@ -89,6 +89,8 @@ class FeatureRelease {
   void note_dropped() const;
   [[nodiscard]] bool have_scale_already() const;
   [[nodiscard]] bool all_have_ranges() const;
+  [[nodiscard]] std::optional<TunedValue> histograms(HistogramFacts facts, const std::optional<double>& share,
+                                                     std::size_t labels, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> means(HistogramFacts facts, std::int64_t records);
   [[nodiscard]] std::optional<Vector> release_of(HistogramFacts facts,
                                                  const std::function<Secret<Counts>(Stream&)>& count);
