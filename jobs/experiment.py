@@ -190,7 +190,7 @@ def error_of_mean(values):
 class Outlooks:
     """What runs said before they began that they would lose at most (tuning.most_lost), beside what they lost."""
 
-    HOLDS, TOLD = 0.95, 2 / 3  # of the promises; of the runs that make one
+    HOLDS, TOLD = 3 / 5
 
     def __init__(self):
         self.runs = []

@@ -22,7 +22,7 @@ records. Nobody could run it on private data. It shows what noise allows.
 
 Writes tables.csv and tables.md. The last lines say how many runs told before they began what they would lose at most, beside a linear model
 that is fitted to all records without noise, and how many lost no more: of all tables, and of every other one by name. Ends with 1 if these are
-fewer than 95 in 100, or if more than a third of the runs said that it cannot be foretold.
+fewer than 95 in 100, or if more than two fifths of the runs said that it cannot be foretold.
 """
 
 import pathlib

@@ -64,6 +64,8 @@ struct ReadSettings {
   /// File of public constants with the columns `feature,low,high` and the lines of `standardise`; empty for none.
   /// Values are clipped to the range, which is mapped to [−1, 1]. Excludes `standardise`.
   std::string ranges;
+  /// Why neither may scale labels, in messages: what labels are; empty if they may.
+  std::string labels_stay;
   /// File of public constants with the columns `column,category,value`; empty for none. It has a line for every
   /// category of a column of text, given by name or number. In a pair of files columns are columns of the first.
   std::string encode;

@@ -294,7 +294,7 @@ class Features(HistogramCase):
             label = f"{700 + 5 * (score + 0.5 * draw.gauss(0, 1)):.4f}" if number else 1 if score + draw.gauss(0, 1) > 0 else -1
             lines.append(",".join([*(f"{value:.5g}" for value in row), str(label)]))
         self.write("ranges.csv", "feature,low,high\n" + "".join(f"{name},{low},{high}\n" for name, (low, high, _) in self.RANGED.items()) +
-                   ("y,0,2000\n" if number else ""))
+                   ("y,600,800\n" if number else ""))
         return self.write(name, "\n".join(lines) + "\n")
 
     def test_ranges_tell_where_histograms_look(self):
@@ -347,6 +347,39 @@ class Features(HistogramCase):
         self.assertGreater(summary["metrics"]["test"]["r2"], 0.8)
         self.assertLess(abs(sum(self.predictions("run", "test.csv")) / 1000 - 700), 5, "in units of their own")
         self.assertNotIn("are a guess", result.err)
+
+    def test_classes_are_not_scaled(self):
+        """Labels 0 and 2 of a range would all have been of one class."""
+        self.ranged(200, 1, "data.csv", number=True)
+        for loss in ("logistic", "poisson"):
+            for tuning in ("auto", "off"):
+                result = self.run_alone(["omd", "--source", "data.csv", "--clients", 2, "--loss", loss, "--tuning", tuning, "--mechanism", "none", "--ranges", "ranges.csv"])
+                self.assertNotEqual(result.code, 0)
+                self.assertRegex(result.err, "ranges.csv has a line for the label: labels are ")
+
+    def test_ranges_that_are_far_too_wide_promise_nothing(self):
+        self.ranged(500, 1, "data.csv")
+        self.write("ranges.csv", "feature,low,high\nspread,0,50000\nyear,-90000,90000\ndegrees,-20000,20000\n")
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 0.3, "--noise-key", "seed", "--ranges", "ranges.csv", "--test", self.ranged(300, 2, "test.csv"), "--output", "run"])
+        self.write("ranges.csv", "")
+        self.assertIn("what is lost cannot be foretold: values may fill little of their ranges", result.err)
+
+    def test_values_of_one_size_are_named(self):
+        """Their octave alone is seen, and most of what a year tells is lost."""
+        self.ranged(3000, 1, "data.csv")
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--test", self.ranged(300, 2, "test.csv"), "--output", "run"])
+        self.assertRegex(result.err, "of one size, not how they differ [(]year")
+        self.assertNotIn("cannot be foretold", result.err)
+        self.write("data.csv", "a,b,y\n" + "".join(f"{1100 + i % 50},{2100 + i % 70},{1 if i % 3 else -1}\n" for i in range(6000)))
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--test", self.write("t.csv", "a,b,y\n1101,2101,1\n1102,2102,-1\n"), "--output", "two"])
+        self.assertIn("what is lost cannot be foretold: histograms do not show how values differ", result.err)
+
+    def test_figures_of_clipped_labels_say_so(self):
+        self.ranged(500, 1, "data.csv", number=True)
+        self.ranged(300, 2, "test.csv", number=True)
+        self.write("ranges.csv", "feature,low,high\nspread,0,200\nyear,1900,2100\ndegrees,-50,50\ny,0,700\n")
+        result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "none", "--test", "test.csv", "--ranges", "ranges.csv", "--output", "run"])
+        self.assertRegex(result.err, r"1\d\d of 300 labels of --test lie at an end of their range or beyond: figures are of labels clipped to it")
 
     def test_without_noise_ranges_cost_nothing(self):
         """Values that fill little of their ranges are learned like standardised ones, and an error of a thousand ranges harms nobody."""

@@ -172,6 +172,9 @@ std::unique_ptr<RecordReader> scale_columns(std::unique_ptr<RecordReader> reader
     return std::make_unique<ScaledReader>(std::move(reader), std::move(scales));
   }
   const ColumnTable table = read_column_table(path, form, *reader);
+  check(!table.label || settings.labels_stay.empty(),
+        "{} {} has a line for the label: {}, and scaled ones would be others. Leave the line out.", form.option, path,
+        settings.labels_stay);
   check(!table.label || (settings.positive.empty() && settings.class_labels.empty() && settings.ignore.empty()),
         "{} {} has a line for the label: --positive, --class-labels and --ignore speak of labels that are classes. "
         "Leave the line or these options out.",

@@ -65,7 +65,7 @@ void InferMethod::open_graph() {
 void InferMethod::open_data() {
   parts_.loss = make_curved_loss(config_.loss);
   check_class_labels(config_.data, parts_.loss->classifies(), config_.loss);
-  config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
+  read_labels_of(*parts_.loss, config_.data);
 }
 
 void InferMethod::choose_pairs() {

@@ -154,7 +154,10 @@ std::vector<MethodSpread> PathResults::spreads_of_aggregator(std::vector<std::st
   }
   const auto is_overlapping = [](const MethodSpread& each) { return each.method == "overlapping-batches"; };
   if (config_.overlapping_batches && std::none_of(spreads.begin(), spreads.end(), is_overlapping)) {
-    notes.push_back(fmt::format("no overlapping-batches: {} steps are fewer than nine batches", recorder_.counted(0)));
+    notes.push_back(
+        fmt::format("no overlapping-batches: {} steps are fewer than nine batches. Give --intervals "
+                    "random-scaling, or more steps",
+                    recorder_.counted(0)));
   }
   return spreads;
 }

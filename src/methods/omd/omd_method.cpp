@@ -44,7 +44,7 @@ void OmdMethod::open_data() {
   check_person_gradient(config_.privacy, *parts_.loss);
   check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
                      config_.loss);
-  config_.data.label_map = [this](double raw) { return parts_.loss->label(raw); };
+  read_labels_of(*parts_.loss, config_.data);
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
 }
 

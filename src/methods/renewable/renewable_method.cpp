@@ -58,9 +58,10 @@ void RenewableMethod::open_data() {
   check(config_.data.class_labels.empty() || config_.classes == 1,
         "--class-labels with --classes {}: labels are 0 to K - 1. Leave --class-labels out.", config_.classes_text);
   check_class_labels(config_.data, parts_.loss->classifies(), config_.loss);
-  config_.data.label_map = [this](double raw) {
-    return config_.classes > 1 ? class_label(raw, config_.classes) : parts_.loss->label(raw);
-  };
+  read_labels_of(*parts_.loss, config_.data);
+  if (config_.classes > 1) {
+    config_.data.label_map = [this](double raw) { return class_label(raw, config_.classes); };
+  }
   if (config_.variant == RenewableVariant::offline) config_.data.epochs = config_.rounds.value_or(passes_of_offline);
 }
 

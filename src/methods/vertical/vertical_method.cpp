@@ -173,6 +173,7 @@ void VerticalMethod::open_data() {
     setting_.loss = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, 1)), 1);
     check_class_labels(config_.data, setting_.loss->classifies() && setting_.loss->outputs() == 1, config_.loss);
     config_.data.label_map = [this](double raw) { return setting_.loss->label(raw); };
+    if (setting_.loss->classifies()) config_.data.labels_stay = "labels are classes";
   } else {
     check_class_labels(config_.data, false, config_.loss);
   }

@@ -231,8 +231,22 @@ void RunInputs::read_test() {
   if (config().test) test = read_test_set(*config().test, config().data, dataset.shape);
 }
 
+/// Figures on --test are of labels as the run has them.
+void RunInputs::note_clipped_labels() {
+  const auto& scale = dataset.constants ? dataset.constants->label_standardisation : std::nullopt;
+  if (!test || !scale || !scale->is_clipped()) return;
+  std::size_t clipped = 0;
+  for (std::size_t i = 0; i < test->size(); ++i) clipped += std::abs(test->label(i)) >= scale->limit ? 1 : 0;
+  if (clipped == 0) return;
+  notes_.push_back(fmt::format(
+      "{} of {} labels of --test lie at an end of their range or beyond: figures are of labels clipped to it. A wider "
+      "range in --ranges leaves them as they are",
+      clipped, test->size()));
+}
+
 void RunInputs::open_test(bool harmless) {
   read_test();
+  note_clipped_labels();
   if (!test || is_synthetic(*config().test) || harmless) return;
   const bool in_memory = is_in_memory(*config().test);
   require_other_records({in_memory ? *config().test : files_of(*config().test).front()});

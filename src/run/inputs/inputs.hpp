@@ -134,6 +134,7 @@ class RunInputs {
   void append_joined(const DataSettings& data);
   void agree_on_joined();
   void note_clients_without_records();
+  void note_clipped_labels();
   void read_test();
 
   World& world_;

@@ -8,6 +8,7 @@
 #include "catalogue.hpp"
 #include "core/check.hpp"
 #include "data/generators/synthetic.hpp"
+#include "loss/loss.hpp"
 
 namespace starling {
 
@@ -122,6 +123,13 @@ void add_text_options(Options& options, ReadSettings& settings) {
 }
 
 }  // namespace
+
+void read_labels_of(const Loss& loss, DataSettings& data) {
+  data.label_map = [&loss](double raw) { return loss.label(raw); };
+  if (loss.classifies()) data.labels_stay = "labels are classes";
+  if (loss.link() == Link::log)
+    data.labels_stay = "labels are counts or amounts, whose means are exponentials of scores";
+}
 
 void check_class_labels(const ReadSettings& settings, bool two_classes, const std::string& loss) {
   check(settings.class_labels.empty() || two_classes,

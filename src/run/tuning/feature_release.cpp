@@ -29,6 +29,8 @@ constexpr double noise_of_means = 0.1;          ///< with which means within −
 constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1 of which no more is known
 constexpr double part_of_window = 0.25;  ///< of all records, that a window of a feature's values is expected to have
 constexpr double clip = 5;               ///< deviations, at which standardised features are clipped
+constexpr double means_of_one_size = 5;  ///< deviations; values that lie evenly in one octave have 5.2
+constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
 constexpr double least_label_share = 0.05;
 constexpr double greatest_label_share = 0.25;
 constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
@@ -226,6 +228,7 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     facts.form = FeatureHistograms::form_of(1);
   }
   share_ = share.value_or(labels > 0 ? greatest_share : 0);
+  std::vector<std::size_t> of_one_size;
   if (count + labels > 0) {
     const double noise = take_share(facts, share_);
     const std::optional<Vector> sum = counts_of(std::move(facts), weight);
@@ -235,6 +238,8 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     };
     for (std::size_t j = 0; j < count; ++j) {
       sights_[j] = feature_sight(part(j), noise);
+      if (std::abs(sights_[j].moments.mean) > means_of_one_size * sights_[j].moments.deviation)
+        of_one_size.push_back(j);
       if (sights_[j].kind != FeatureSight::Kind::nothing) sights_[j].moments.mean += ranges_[j].origin();
     }
     if (labels > 0) take_label(part(count), noise);
@@ -245,7 +250,18 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     }
   }
   note_dropped();
+  note_unresolved(of_one_size);
   return value_of();
+}
+
+/// All values of such a feature lie in one bin: they may differ by any part of it.
+void FeatureRelease::note_unresolved(const std::vector<std::size_t>& features) {
+  if (features.empty()) return;
+  unresolved_ = static_cast<double>(features.size()) / static_cast<double>(columns_);
+  run_.notes.push_back(fmt::format(
+      "histograms show that all values of some features are of one size, not how they differ ({}): less may be learned "
+      "from these. A narrow range in --ranges, or a mean and deviation in --standardise, says it and costs nothing",
+      names_of(features)));
 }
 
 bool FeatureRelease::all_have_ranges() const {
@@ -355,6 +371,12 @@ std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records
   }
   const auto found = label_moments(release.release(method_.norms, counts), range, noise, records);
   if (found) label_->moments = *found;
+  if (label_range_.known && (!found || found->deviation < least_seen_of_range)) {
+    guesses_labels_ = true;
+    run_.notes.emplace_back(
+        "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
+        "narrower range in --ranges, or a line for the label in --standardise, says them and costs nothing");
+  }
   return value_of();
 }
 
@@ -390,8 +412,9 @@ void FeatureRelease::note_dropped() const {
   if (features.empty()) return;
   const bool all = features.size() == sights_.size();
   if (exact_) {
-    run_.notes.push_back(fmt::format(
-        "features with one value in all records, or without a finite deviation, are dropped: {}", names_of(features)));
+    run_.notes.push_back(
+        fmt::format("features with one value in all records{}, or without a finite deviation, are dropped: {}",
+                    config_.data.ranges.empty() ? "" : ", clipped to their ranges", names_of(features)));
     return;
   }
   run_.notes.push_back(fmt::format(

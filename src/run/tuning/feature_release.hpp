@@ -53,6 +53,8 @@ class FeatureRelease {
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
   [[nodiscard]] bool scales_labels() const { return label_.has_value() && has_label(); }
+  /// The part of the feature columns whose values are all of one size, so that histograms do not show how they differ.
+  [[nodiscard]] double unresolved() const { return unresolved_; }
   /// Whether means within ranges were released in place of histograms.
   [[nodiscard]] bool has_means() const { return has_means_; }
   /// Whether nothing has shown how large labels are.
@@ -87,6 +89,7 @@ class FeatureRelease {
   void take_label(View summed, double noise);
   [[nodiscard]] std::vector<std::size_t> dropped() const;
   void note_dropped() const;
+  void note_unresolved(const std::vector<std::size_t>& features);
   [[nodiscard]] bool have_scale_already() const;
   [[nodiscard]] bool all_have_ranges() const;
   [[nodiscard]] std::optional<TunedValue> histograms(HistogramFacts facts, const std::optional<double>& share,
@@ -109,6 +112,7 @@ class FeatureRelease {
   double label_share_ = 0;
   double norm_ = 1;
   double kept_ = 1;
+  double unresolved_ = 0;
   std::size_t columns_ = 0;             ///< feature columns of the source
   std::vector<std::size_t> features_;   ///< the features that are numbers of a column, on a rank with records
   std::vector<std::size_t> column_of_;  ///< the columns of these, on all ranks

@@ -28,6 +28,8 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
+constexpr double most_unresolved = 0.5;                ///< of features, beside which a bound on the loss still holds
+constexpr double part_of_filled_norm = 0.75;           ///< of that of standardised features
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
 constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
 constexpr std::size_t most_asked = 1000;               ///< gradients of a client, where nobody is protected
@@ -149,6 +151,12 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   return values;
 }
 
+/// Whether the released norm is about that of features which have the deviation that is taken where means alone are
+/// known. Where labels are standardised no norm is released.
+bool SettingsByRule::values_fill_ranges() const {
+  return norm_is_released_ && config().norm.front() >= part_of_filled_norm * norm_of_standardised_;
+}
+
 /// The outlook of a run whose model has so many parameters; empty where records have no known end.
 std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t parameters) {
   if (!facts.most_records) return "";
@@ -171,6 +179,13 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
   if (config.kept_features) loss.feature_share = config.privacy.feature_share;
   if (labels_are_guessed_ && loss.unknown.empty()) {
     loss.unknown = "the constants of labels are a guess. A line for the label in --standardise says them";
+  }
+  if (has_means_ && loss.unknown.empty() && !values_fill_ranges()) {
+    loss.unknown =
+        "values may fill little of their ranges. --standardise says means and deviations, where these are public";
+  }
+  if (unresolved_ > most_unresolved && loss.unknown.empty()) {
+    loss.unknown = "histograms do not show how values differ that are all of one size. --standardise says it";
   }
   tuning_.most_lost = most_lost(loss);
   return loss_outlook(loss);
@@ -394,6 +409,7 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   if (features.scales_labels()) config().label_size = 1;
   labels_are_guessed_ = features.guesses_labels();
   has_means_ = features.has_means();
+  unresolved_ = features.unresolved();
   if (may_add_intercept()) config().model.asked_intercept = true;
   config().norm.clear();  // that of records in their own units
   std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
@@ -431,6 +447,7 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
                       fmt::format("{}{} {}", asks_gradients() ? "of gradients at the start: " : "",
                                   value.empty() ? "no bin stands out of the noise in" : which, source)});
   };
+  norm_is_released_ = norms.l2.has_value();
   if (config.norm.empty()) {
     std::string text;
     if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);

@@ -57,6 +57,7 @@ class SettingsByRule {
   [[nodiscard]] Vector point_of_start(const Model& model) const;
   void take_norms(double share, const TypicalNorms& norms);
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
+  [[nodiscard]] bool values_fill_ranges() const;
   [[nodiscard]] bool settles_sizes(const FeatureRelease& features) const;
   void take_norm_of_standardised();
   void tell(const std::vector<TunedValue>& values);
@@ -66,8 +67,10 @@ class SettingsByRule {
   TuningTerms run_;
   Tuning tuning_;
   bool has_chosen_norms_ = false;
+  bool norm_is_released_ = false;
   bool replaces_ranges_ = false;  ///< by constants of columns
   bool labels_are_guessed_ = false;
+  double unresolved_ = 0;            ///< part of the features of which histograms show one size alone
   bool has_means_ = false;           ///< of features within ranges, in place of histograms
   double norm_of_standardised_ = 1;  ///< once features are standardised; by their number
 };
