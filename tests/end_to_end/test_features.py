@@ -239,7 +239,7 @@ class Features(HistogramCase):
                 label = draw.choice([-1, 1])
                 yield ",".join(f"{offset + draw.gauss(0.2 * label, 1) / 4:.4f}" for offset in (2, 0, 0, 0)) + f",{label}"
         self.write("data.csv", "\n".join(rows(CLIENTS * RECORDS)) + "\n")
-        self.assertIn("standardise values:", chosen(self.good(1, [*self.mu, "--output", "run"]))[0])
+        self.assertIn("standardise values:", chosen(self.good(1, [*self.mu, "--noise-key", "seed", "--output", "run"]))[0])
 
     def test_features_far_from_zero_have_no_norm_of_one_scale(self):
         """Their directions are nearly those of the constant: as they are, models of three classes have lost half of what can be learned."""
@@ -341,7 +341,7 @@ class Features(HistogramCase):
 
     def test_ranges_of_labels_show_how_large_they_are(self):
         self.ranged(2000, 1, "data.csv", number=True)
-        result = self.good(2, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 2, "--ranges", "ranges.csv",
+        result = self.good(2, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 2, "--noise-key", "seed", "--ranges", "ranges.csv",
                                "--test", self.ranged(1000, 2, "test.csv", number=True), "--output", "run"])
         summary = self.summary_in("run")
         self.assertGreater(summary["metrics"]["test"]["r2"], 0.8)
@@ -367,11 +367,11 @@ class Features(HistogramCase):
     def test_values_of_one_size_are_named(self):
         """Their octave alone is seen, and most of what a year tells is lost."""
         self.ranged(3000, 1, "data.csv")
-        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--test", self.ranged(300, 2, "test.csv"), "--output", "run"])
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--noise-key", "seed", "--test", self.ranged(300, 2, "test.csv"), "--output", "run"])
         self.assertRegex(result.err, "of one size, not how they differ [(]year")
         self.assertNotIn("cannot be foretold", result.err)
         self.write("data.csv", "a,b,y\n" + "".join(f"{1100 + i % 50},{2100 + i % 70},{1 if i % 3 else -1}\n" for i in range(6000)))
-        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--test", self.write("t.csv", "a,b,y\n1101,2101,1\n1102,2102,-1\n"), "--output", "two"])
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--noise-key", "seed", "--test", self.write("t.csv", "a,b,y\n1101,2101,1\n1102,2102,-1\n"), "--output", "two"])
         self.assertIn("what is lost cannot be foretold: histograms do not show how values differ", result.err)
 
     def test_figures_of_clipped_labels_say_so(self):
