@@ -13,8 +13,8 @@ Runs are those of `starling omd` over five clients that are dealt the records at
 labels' variance that the mean model explains, in percent. The tables come with scikit-learn and with packages of R (tables_parts.py). What is
 missing is named, and the other tables are run.
 
-Of two classes there is the slope of labels on the scores of the mean model besides, by logistic regression on the held-out records: 1 where
-probabilities are what they should be, less where they are too extreme.
+The slope of labels on scores, for tables of two classes, is that of a logistic regression on the held-out records: 1 where probabilities of the
+mean model are what they should be, less where they are too extreme.
 
 In brackets, of runs without noise: a linear model that is fitted to all records, with scikit-learn's ridge where labels are classes. Of
 others: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test

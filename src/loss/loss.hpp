@@ -49,7 +49,7 @@ enum class Likelihood {
   up_to_scale  ///< of a model whose error variance is estimated
 };
 
-/// What a loss says of itself.
+/// Facts of a loss that no record changes.
 struct LossTraits {
   std::size_t scores = 1;         ///< number K of scores of a record
   bool classifies = false;        ///< whether labels are classes, so that a prediction is right or wrong
@@ -63,7 +63,7 @@ struct LossTraits {
   bool depends_on_label_size = true;
   Deviance* deviance = nullptr;  ///< that half of the loss stands for; null for a loss of no such family
 
-  // Of a loss with a second derivative:
+  // Further facts of a loss with a second derivative:
   double most_curvature = 0;  ///< sup ∂²ℓ/∂s² over all scores: the curvature of a quadratic majoriser
   double most_slope = std::numeric_limits<double>::infinity();  ///< sup |∂ℓ/∂s| over all scores
   /// Whether the score of least mean loss is a parameter of the labels' distribution (mean, log-odds, expectile), so

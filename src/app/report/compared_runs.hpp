@@ -1,4 +1,4 @@
-/// What comparisons read of runs: figures of summaries, and keys with values.
+/// Runs as comparisons read them: figures of their summaries, and keys of their configurations with values.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-/// How runs differ: groups of runs that are alike but for their seeds.
+/// Groups of runs that are alike but for their seeds, and the options in which groups differ.
 #pragma once
 
 #include <cmath>

@@ -78,7 +78,7 @@ Column measured(const char* name, double low, double high, double slope) {
   return {name, {}, {}, feature, {slope * feature.mean, slope * slope * feature.variance}, slope};
 }
 
-/// What a label is the sum of: `base`, effects of the columns, and normal noise of deviation `noise`.
+/// Terms of a label, which is their sum: `base`, effects of the columns, and normal noise of deviation `noise`.
 struct Design {
   std::vector<Column> columns;
   double base;

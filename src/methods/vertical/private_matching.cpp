@@ -138,7 +138,7 @@ class Ring {
     return own_[k].blinded(std::span(held[k]).subspan(first * words_of_point, count * words_of_point));
   }
 
-  /// What client 0 finds, at the parties.
+  /// The result of client 0's comparison, as the parties of this rank receive it.
   [[nodiscard]] std::vector<Words> compared() {
     std::vector<PeerMessage> sent;
     if (rank() == 0) {

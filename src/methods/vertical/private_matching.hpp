@@ -14,7 +14,7 @@
 
 namespace starling {
 
-/// What a matching takes part in. Client 0 compares blinded ids; client k is party k.
+/// The processes of a matching, and its place in the run. Client 0 compares blinded ids; client k is party k.
 struct MatchingPlace {
   World& world;
   Agreement& agreement;

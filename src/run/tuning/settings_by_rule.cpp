@@ -151,8 +151,8 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   return values;
 }
 
-/// Whether the released norm is about that of features which have the deviation that is taken where means alone are
-/// known. Where labels are standardised no norm is released.
+/// Whether values fill their ranges about as far as is taken where means alone are known: the released norm tells.
+/// Where labels are standardised no norm is released, and nothing does.
 bool SettingsByRule::values_fill_ranges() const {
   return norm_is_released_ && config().norm.front() >= part_of_filled_norm * norm_of_standardised_;
 }
