@@ -34,6 +34,7 @@ UNTUNED_LAPLACE, UNTUNED_GAUSSIAN = f"{LAPLACE} --tuning off", f"{GAUSSIAN} --tu
 NONE = f"--mechanism none {SEED}"
 DRIFT = "--source synthetic:drift:informative=1,n=120"
 GAUSSIANS = "--source synthetic:two-gaussians:p=4,n=200 --batch 20 --loss dwd"
+PARTIES = "--source parties.csv --columns 0,1/2,3 --label 4"
 LINEAR = "--source synthetic:linear:p=3 --loss huber:1.345"
 
 # name: (ranks, words); {top} is the folder of ready topologies.
@@ -65,6 +66,11 @@ CASES = {
     "infer-ring": (2, f"infer {LINEAR} --rounds 200 --clients 8 --topology {{top}}/unbalanced-8.topo {GAUSSIAN}"),
     "infer-study": (2, f"infer {LINEAR} --rounds 200 --replications 4 {GAUSSIAN}"),
     "vertical-spectrum": (3, f"vertical --source synthetic:spectrum --rounds 40 {NONE}"),
+    "vertical-table": (3, f"vertical {PARTIES} --loss softmax --batch 10 --step 0.2 {GAUSSIAN} --feature-net d-4 --head d-2"),
+    "vertical-quantised": (3, f"vertical {PARTIES} --loss softmax --batch 10 --step 0.2 {NONE} --feature-net d-4 --head d-2 "
+                              "--quantiser scalar:8 --bits sublinear:2 --regret static --metrics shared"),
+    "vertical-shares": (3, f"vertical {PARTIES} --protocol shares --loss logistic {GAUSSIAN} --test parties.csv"),
+    "vertical-numbers": (2, f"vertical {PARTIES} --protocol shares --clients 2 --loss huber:1 {GAUSSIAN} --rounds 8"),
     "topology-make": (0, "topology make exponential --clients 16 --output g.topo"),
     "topology-check": (0, "topology check {top}/unbalanced-8.topo --json"),
     "topology-torus": (0, "topology check {top}/torus-16.topo --json"),
@@ -121,6 +127,8 @@ def content(path, texts):
 def run(program, name, ranks, words, folder):
     folder.mkdir(parents=True)
     (folder / "starts.csv").write_text("1,0\n0,1\n-1,2\n")
+    cells = [[(i * factor) % 101 / 50 - 1 for factor in (37, 53, 71, 89)] for i in range(200)]
+    (folder / "parties.csv").write_text("".join(f"{','.join(map(str, row))},{int(sum(row) > 0)}\n" for row in cells))
     words = words.replace("{top}", str(ROOT / "topologies")).replace("{starts}", "starts.csv").split()
     if ranks:
         words = ["mpirun", "--oversubscribe", "-n", str(ranks), program, *words, "--output", "run", "--progress", "off"]

@@ -13,7 +13,7 @@
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
 #include "files/tell_user.hpp"
-#include "methods/vertical/model_parts.hpp"
+#include "methods/vertical/setting/model_parts.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/model_choice.hpp"
 

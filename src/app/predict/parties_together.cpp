@@ -5,7 +5,7 @@
 
 #include "core/check.hpp"
 #include "files/tell_user.hpp"
-#include "methods/vertical/private_matching.hpp"
+#include "methods/vertical/records/private_matching.hpp"
 #include "privacy/without_noise.hpp"
 #include "protocol/vertical/vertical_networks.hpp"
 #include "protocol/vertical/vertical_predictions.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codec/quantiser.hpp"
-#include "methods/vertical/model_parts.hpp"
-#include "methods/vertical/party_records.hpp"
+#include "methods/vertical/records/party_records.hpp"
+#include "methods/vertical/setting/model_parts.hpp"
 #include "model_source.hpp"
 #include "net/root/root.hpp"
 #include "output/model_file/scorer.hpp"

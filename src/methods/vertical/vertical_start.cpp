@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "data/source.hpp"
-#include "model_parts.hpp"
+#include "methods/vertical/setting/model_parts.hpp"
 #include "vertical_method.hpp"
 
 namespace starling {

@@ -3,13 +3,13 @@
 #include <map>
 #include <utility>
 
+#include "methods/vertical/setting/saved_parts.hpp"
 #include "net/peers/peers.hpp"
 #include "net/root/root.hpp"
 #include "output/figures/vertical_record.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "run/identity/introductions.hpp"
 #include "run/results/run_results.hpp"
-#include "saved_parts.hpp"
 
 namespace starling {
 
@@ -28,7 +28,7 @@ Vector as_layer(const Vector& rows, std::size_t outputs, bool intercept) {
 
 class SharesPlay final : public Play {
  public:
-  SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting);
+  SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting, const SharesRule& rule);
 
   [[nodiscard]] Recording recording() override;
   void add_observers(std::vector<Observer*>& /*observers*/, KeptParts& parts) override {
@@ -54,22 +54,24 @@ class SharesPlay final : public Play {
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> networks() const;
   [[nodiscard]] std::vector<EdgeTraffic> all_edges() const;
   void count_evaluation(Summary& summary);
+  [[nodiscard]] SavedParts saved_parts() const { return {begun_, setting_, Clip(), rule_.terms().row_bounds}; }
 
   const BegunRun begun_;
   RunContext& run_ = begun_.context;
   const Method& method_;
   VerticalSetting& setting_;
-  const SharesRule& rule_ = *setting_.shares;
+  const SharesRule& rule_;
   Root root_;
   Root evaluation_;
   Peers peers_;
   std::optional<SharedLearning> protocol_;
 };
 
-SharesPlay::SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting)
+SharesPlay::SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting, const SharesRule& rule)
     : begun_(begun),
       method_(method),
       setting_(setting),
+      rule_(rule),
       root_(run_.world, *run_.inputs.layout),
       evaluation_(run_.world, *run_.inputs.layout),
       peers_(run_.world, *run_.inputs.layout) {
@@ -210,7 +212,7 @@ void SharesPlay::count_evaluation(Summary& summary) {
 
 void SharesPlay::complete_summary(Summary& summary) {
   keep_scales();
-  SavedParts(begun_, setting_, Clip()).save(summary, networks());
+  saved_parts().save(summary, networks());
   // Of what nobody knows nothing is withheld.
   std::erase_if(summary.withheld, [](const std::string& key) { return key != "accuracy"; });
   if (!setting_.held_out) std::erase(summary.withheld, "accuracy");
@@ -220,8 +222,7 @@ void SharesPlay::complete_summary(Summary& summary) {
 /// that knows how labels are read, if all parts go into one file.
 std::vector<std::pair<Client, Released<Vector>>> SharesPlay::networks() const {
   std::vector<std::pair<Client, Released<Vector>>> networks;
-  const bool head =
-      SavedParts(begun_, setting_, Clip()).are_shared() ? setting_.knows_labels(run_.first_rank()) : run_.first_rank();
+  const bool head = saved_parts().are_shared() ? setting_.knows_labels(run_.first_rank()) : run_.first_rank();
   if (head) {
     const SharesShape& shape = rule_.terms().shape;
     networks.emplace_back(0, declare_public(sum_of_scores(shape.parties(), shape.outputs)));
@@ -237,8 +238,9 @@ std::vector<std::pair<Client, Released<Vector>>> SharesPlay::networks() const {
 
 }  // namespace
 
-std::unique_ptr<Play> make_shares_play(const BegunRun& begun, const Method& method, VerticalSetting& setting) {
-  return std::make_unique<SharesPlay>(begun, method, setting);
+std::unique_ptr<Play> make_shares_play(const BegunRun& begun, const Method& method, VerticalSetting& setting,
+                                       const SharesRule& rule) {
+  return std::make_unique<SharesPlay>(begun, method, setting, rule);
 }
 
 }  // namespace starling

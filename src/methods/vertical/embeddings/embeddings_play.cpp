@@ -1,21 +1,18 @@
-// The rounds and results of `starling vertical`.
+#include "embeddings_play.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
-#include "methods/methods.hpp"
+#include "methods/vertical/records/party_records.hpp"
+#include "methods/vertical/setting/saved_parts.hpp"
 #include "net/root/root.hpp"
 #include "output/figures/vertical_record.hpp"
-#include "party_records.hpp"
 #include "protocol/vertical/vertical_hindsight.hpp"
 #include "report/pictures/pictures.hpp"
-#include "run/life_cycle.hpp"
 #include "run/results/run_results.hpp"
-#include "saved_parts.hpp"
-#include "shares_play.hpp"
-#include "vertical_method.hpp"
 
 namespace starling {
 
@@ -38,9 +35,9 @@ std::string outlook_of_embeddings(double mu, Round local_steps, double numbers, 
                                : "predictions that are much worse than without noise");
 }
 
-class VerticalPlay final : public Play {
+class EmbeddingsPlay final : public Play {
  public:
-  VerticalPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting);
+  EmbeddingsPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting, EmbeddingQuantisers quantisers);
 
   [[nodiscard]] Recording recording() override;
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
@@ -70,16 +67,19 @@ class VerticalPlay final : public Play {
   const Method& method_;
   VerticalSetting& setting_;
   const VerticalConfig& config_ = setting_.config;
+  EmbeddingQuantisers quantisers_;
   Root root_;
   Root evaluation_;
   Vertical protocol_;
   std::optional<RoundsRecorder> rounds_;  ///< rank 0's
 };
 
-VerticalPlay::VerticalPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting)
+EmbeddingsPlay::EmbeddingsPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting,
+                               EmbeddingQuantisers quantisers)
     : begun_(begun),
       method_(method),
       setting_(setting),
+      quantisers_(std::move(quantisers)),
       root_(run_.world, *run_.inputs.layout),
       evaluation_(run_.world, *run_.inputs.layout),
       protocol_(root_, evaluation_, *setting.data.stream, begun.privacy->accounts(), *begun.privacy->multipart(),
@@ -92,7 +92,7 @@ VerticalPlay::VerticalPlay(const BegunRun& begun, const Method& method, Vertical
 }
 
 /// The head stands for the run's model. The last round's test records take the place of a --test source.
-Recording VerticalPlay::recording() {
+Recording EmbeddingsPlay::recording() {
   TestScore test;
   if (setting_.data.testing > 0) {
     test = [this](View) {
@@ -110,7 +110,7 @@ Recording VerticalPlay::recording() {
   return recording;
 }
 
-void VerticalPlay::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
+void EmbeddingsPlay::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   run_.on_first_rank([&] {
     rounds_.emplace(protocol_, begun_.directory, run_.metrics_policy(), setting_.loss->classifies());
     observers.push_back(&*rounds_);
@@ -119,7 +119,7 @@ void VerticalPlay::add_observers(std::vector<Observer*>& observers, KeptParts& p
   if (rounds_) parts.add("table of rounds", *rounds_);
 }
 
-void VerticalPlay::write_files_of_parties() {
+void EmbeddingsPlay::write_files_of_parties() {
   run_.agreement.together([&] {
     if (rounds_) rounds_->flush();
     write_out_of_range(begun_.directory, run_.world.rank(),
@@ -128,7 +128,7 @@ void VerticalPlay::write_files_of_parties() {
   });
 }
 
-void VerticalPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
+void EmbeddingsPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   write_files_of_parties();
   summary.clients = run_.inputs.layout->clients() - 1;
   summary.learned = true;
@@ -154,13 +154,13 @@ void VerticalPlay::summarise(Summary& summary, Released<Columns> models, const R
   count_evaluation(summary);
 }
 
-void VerticalPlay::count_evaluation(Summary& summary) {
+void EmbeddingsPlay::count_evaluation(Summary& summary) {
   std::int64_t own = 0;
   for (const EdgeTraffic& edge : evaluation_.edge_traffic()) own += edge.bytes;
   summary.part<RunTraffic>().evaluation_bytes += run_.agreement.sum(declare_public(own));
 }
 
-void VerticalPlay::add_figures(Summary& summary) const {
+void EmbeddingsPlay::add_figures(Summary& summary) const {
   const RoundBits bits = protocol_.total_bits();
   summary.add(MessageBits{bits.up, bits.down, config_.plan.labels == LabelHolders::all, protocol_.share_of_one_level(),
                           protocol_.largest_jump()});
@@ -176,7 +176,7 @@ void VerticalPlay::add_figures(Summary& summary) const {
   }
 }
 
-void VerticalPlay::add_regret(Summary& summary) {
+void EmbeddingsPlay::add_regret(Summary& summary) {
   Vector own;
   for (const auto& [client, parameters] : protocol_.blocks()) {
     own.insert(own.end(), parameters.value().begin(), parameters.value().end());
@@ -203,7 +203,7 @@ void VerticalPlay::add_regret(Summary& summary) {
 }
 
 /// Splits all networks' parameters, one after the other from the head on, into one block for each network.
-std::vector<Vector> VerticalPlay::blocks_of(View all) const {
+std::vector<Vector> EmbeddingsPlay::blocks_of(View all) const {
   std::vector<Vector> blocks;
   for (std::size_t k = 0; k <= setting_.architecture.parties() && !all.empty(); ++k) {
     const std::size_t dimension = LearningBlock(setting_.architecture, k).network().dimension();
@@ -214,7 +214,7 @@ std::vector<Vector> VerticalPlay::blocks_of(View all) const {
 }
 
 /// A spectrum's own results are the places of its receivers.
-OwnResults VerticalPlay::own_results(const Summary& summary) {
+OwnResults EmbeddingsPlay::own_results(const Summary& summary) {
   OwnResults own;
   own.model = "the final head";
   if (!config_.is_spectrum() || summary.rounds == 0) return own;
@@ -229,19 +229,19 @@ OwnResults VerticalPlay::own_results(const Summary& summary) {
 }
 
 /// Saves the networks, and names metrics that are withheld, beside those of all runs.
-void VerticalPlay::complete_summary(Summary& summary) {
+void EmbeddingsPlay::complete_summary(Summary& summary) {
   SavedParts(begun_, setting_, protocol_.embedding_clip()).save(summary, protocol_.blocks());
   if (run_.metrics_policy().shared()) return;
   if (setting_.loss->is_mean_squared_error()) summary.withheld.emplace_back("metrics.mse");
   if (config_.plan.keeps_predictions) summary.withheld.emplace_back("metrics.auc");
 }
 
-VerticalWire VerticalPlay::wire() const {
+VerticalWire EmbeddingsPlay::wire() const {
   VerticalWire wire;
   wire.embeddings = [this](Round t) -> const Quantiser& {
-    return setting_.bits.empty()
-               ? *setting_.quantiser
-               : *setting_.by_bits[static_cast<std::size_t>(setting_.bits[static_cast<std::size_t>(t)])];
+    return quantisers_.bits.empty()
+               ? *quantisers_.quantiser
+               : *quantisers_.by_bits[static_cast<std::size_t>(quantisers_.bits[static_cast<std::size_t>(t)])];
   };
   wire.head = quantiser_table().make(config_.head_quantiser);
   wire.exact = quantiser_table().make(config_.precision == Precision::full ? "float64" : "float32");
@@ -250,14 +250,9 @@ VerticalWire VerticalPlay::wire() const {
 
 }  // namespace
 
-std::unique_ptr<Play> VerticalMethod::make(const BegunRun& begun) {
-  if (config_.on_shares()) return make_shares_play(begun, *this, setting_);
-  return std::make_unique<VerticalPlay>(begun, *this, setting_);
-}
-
-Command vertical_command() {
-  return learning_command<VerticalMethod, VerticalConfig, vertical_options, complete_vertical_config>(
-      "vertical", "online vertical federated learning: parties have columns, rank 0 the head", vertical_manual);
+std::unique_ptr<Play> make_embeddings_play(const BegunRun& begun, const Method& method, VerticalSetting& setting,
+                                           EmbeddingQuantisers quantisers) {
+  return std::make_unique<EmbeddingsPlay>(begun, method, setting, std::move(quantisers));
 }
 
 }  // namespace starling

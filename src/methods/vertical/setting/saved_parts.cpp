@@ -58,7 +58,7 @@ SavedModel SavedParts::part(Client client, View parameters) const {
   part.scores = setting_.architecture.head.input.size() / setting_.architecture.parties();
   part.constants = setting_.data.constants[hosted];
   if (clip.kind != ClipKind::none) form.bound = clip.bound;
-  if (setting_.shares) form.row_bound = setting_.shares->terms().row_bounds[party - 1];
+  if (!row_bounds_.empty()) form.row_bound = row_bounds_[party - 1];
   if (!setting_.data.places.empty()) {
     form.places = setting_.data.places[hosted];
     form.table_features = setting_.data.table_features;

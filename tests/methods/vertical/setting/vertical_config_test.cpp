@@ -1,4 +1,4 @@
-#include "methods/vertical/vertical_config.hpp"
+#include "methods/vertical/setting/vertical_config.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,16 +5,22 @@
 #include <utility>
 #include <vector>
 
-#include "vertical_method.hpp"
+#include "run/stages/method.hpp"
+#include "vertical_setting.hpp"
 
 namespace starling {
 
 /// The networks of a run of vertical learning on one rank, for files.
 class SavedParts {
  public:
-  /// `embedding_clip` is the bound of a record's embedding; infinite on shares. Keeps references.
-  SavedParts(const BegunRun& begun, const VerticalSetting& setting, Clip embedding_clip)
-      : begun_(begun), setting_(setting), config_(setting.config), embedding_clip_(embedding_clip) {}
+  /// `embedding_clip` is the bound of a record's embedding. On shares there is none, and `row_bounds` has those of
+  /// the parties' rows. Keeps references.
+  SavedParts(const BegunRun& begun, const VerticalSetting& setting, Clip embedding_clip, Vector row_bounds = {})
+      : begun_(begun),
+        setting_(setting),
+        config_(setting.config),
+        embedding_clip_(embedding_clip),
+        row_bounds_(std::move(row_bounds)) {}
 
   /// Writes model.h5, or the parts of this rank, whose parameters `blocks` has by client; the head is client 0.
   /// **Collective.**
@@ -32,6 +38,7 @@ class SavedParts {
   const VerticalSetting& setting_;
   const VerticalConfig& config_;
   Clip embedding_clip_;
+  Vector row_bounds_;
 };
 
 /// Makes one pass over held-out records, calls its argument for each on rank 0, and returns their score there.
