@@ -1,4 +1,4 @@
-/// Encodings of the numbers of a contribution to the aggregator: unchanged, or in fewer bytes.
+/// Encodings of the numbers of a message: unchanged, or in fewer bytes.
 #pragma once
 
 #include <cstddef>
@@ -25,18 +25,20 @@ class Codec {
 /// The codec that sends doubles unchanged.
 [[nodiscard]] const Codec& plain_codec();
 
+/// Codec for models and what belongs to them: the last number, a weight, travels as a double, and a quantiser
+/// (quantiser.hpp) of the name `how` writes the others. `double` sends all numbers unchanged. Throws UsageError for any
+/// other `how`.
+[[nodiscard]] std::unique_ptr<Codec> make_model_codec(std::string_view how);
+
 /// Codec for messages that end with packed upper triangles of symmetric matrices, row by row, order × (order + 1)/2
-/// numbers each. The numbers before the triangles travel as doubles. `how` names the encoding of the triangles:
-///   packed       as doubles
-///   float32      as floats
-///   quantised:b  the diagonal as floats, an entry (i, j) beside it as a b-bit integer, 2 <= b <= 32: the multiple of
-///                1/(2^(b-1) − 1) that is nearest to H_ij / √(H_ii H_jj), which lies in [−1, 1] for positive
-///                semi-definite H. The error is at most √(H_ii H_jj)/(2^b − 2) plus the diagonal's rounding. A triangle
-///                fills whole bytes: 4 order + ⌈b order (order − 1)/16⌉.
-/// The `numbers` of a message are `before` numbers and a whole number of triangles. Non-finite numbers stay non-finite.
-/// Numbers beyond the range of floats (3.4e38) become infinite. Throws UsageError for any other `how`. quantised throws
-/// DataError for a matrix that is not positive semi-definite (|H_ij| > √(H_ii H_jj) by more than rounding or 1e-100, or
-/// a negative diagonal). Noise may be the cause.
+/// numbers each. The numbers before the triangles travel as doubles. `how` names a quantiser. One with a fixed number
+/// of bits writes the triangles as they are. Others write a triangle's diagonal as floats, and the entries beside it as
+/// correlations H_ij / √(H_ii H_jj), which lie in [−1, 1] for positive semi-definite H: with `bits:b` the error is at
+/// most √(H_ii H_jj)/(2^b − 1) plus the diagonal's rounding.
+/// The `numbers` of a message are `before` numbers and a whole number of triangles. Numbers beyond the range of floats
+/// (3.4e38) become infinite. Throws UsageError for any other `how`. Encoding throws as quantisers do, and with
+/// correlations DataError for a matrix that is not positive semi-definite (|H_ij| > √(H_ii H_jj) by more than rounding
+/// or 1e-100, or a negative diagonal). Noise may be the cause.
 [[nodiscard]] std::unique_ptr<Codec> make_curvature_codec(std::string_view how, std::size_t before, std::size_t order);
 
 }  // namespace starling

@@ -8,7 +8,6 @@
 
 #include "codec/bits.hpp"
 #include "core/check.hpp"
-#include "core/text/names.hpp"
 
 namespace starling {
 
@@ -78,8 +77,8 @@ class Floats final : public Quantiser {
   [[nodiscard]] long long most_bits() const override { return 0; }
   [[nodiscard]] std::unique_ptr<Quantiser> with_bits(long long bits) const override {
     fail<UsageError>(
-        "{} bits for a quantiser of {}: a floating-point number has always as many. Choose scalar or hexagonal.", bits,
-        8 * sizeof(Word));
+        "{} bits for a quantiser of {}: a floating-point number has always as many. Choose bits, scalar or hexagonal.",
+        bits, 8 * sizeof(Word));
   }
 
  protected:
@@ -177,7 +176,8 @@ enum class Levels { midpoint, endpoint };
 
 class Scalar final : public Ranged {
  public:
-  Scalar(long long bits, Levels levels) : Ranged(checked_bits(bits, most, "scalar")), levels_(levels) {}
+  Scalar(long long bits, Levels levels)
+      : Ranged(checked_bits(bits, most, levels == Levels::midpoint ? "scalar" : "bits")), levels_(levels) {}
   [[nodiscard]] long long most_bits() const override { return most; }
   [[nodiscard]] std::unique_ptr<Quantiser> with_bits(long long bits) const override {
     return std::make_unique<Scalar>(bits, levels_);
@@ -281,16 +281,14 @@ class Hexagonal final : public Ranged {
   }
 };
 
-Levels levels_in(const Spec& spec) {
-  const std::string name = spec.find("levels").value_or("midpoint");
-  check(name == "midpoint" || name == "endpoint", "{}: {}", spec.text(),
-        unknown_name("kind of levels", name, {"midpoint", "endpoint"}));
-  return name == "midpoint" ? Levels::midpoint : Levels::endpoint;
-}
-
 template <class Word>
 std::unique_ptr<Quantiser> make_floats(const Spec&) {
   return std::make_unique<Floats<Word>>();
+}
+
+template <Levels levels>
+std::unique_ptr<Quantiser> make_scalar(const Spec& spec) {
+  return std::make_unique<Scalar>(spec.integer("bits"), levels);
 }
 
 }  // namespace
@@ -318,14 +316,15 @@ const Table<Quantiser>& quantiser_table() {
   static const Table<Quantiser> table("quantiser",
                                       {{"float32", "32-bit floats", {}, make_floats<float>},
                                        {"float16", "16-bit floats, at most 65,504", {}, make_floats<Half>},
-                                       {"float64", "doubles, as they are", {}, make_floats<double>},
+                                       {"double", "doubles, as they are", {}, make_floats<double>},
+                                       {"bits",
+                                        "2^bits levels over the range of a message, both ends among them",
+                                        {{"bits", "per number, 1 to 16"}},
+                                        make_scalar<Levels::endpoint>},
                                        {"scalar",
-                                        "2^bits levels over the range of a message",
-                                        {{"bits", "per number, 1 to 16"},
-                                         {"levels", "midpoint (the default) or endpoint: of cells, or with both ends"}},
-                                        [](const Spec& spec) -> std::unique_ptr<Quantiser> {
-                                          return std::make_unique<Scalar>(spec.integer("bits"), levels_in(spec));
-                                        }},
+                                        "2^bits levels over the range of a message, each the middle of a cell",
+                                        {{"bits", "per number, 1 to 16"}},
+                                        make_scalar<Levels::midpoint>},
                                        {"hexagonal",
                                         "pairs of numbers as points of a hexagonal lattice",
                                         {{"bits", "per number, 1 to 12"}},

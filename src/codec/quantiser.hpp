@@ -1,5 +1,6 @@
-/// Quantisers: codecs that send embeddings and heads in few bits, with an exact count of the bits
-/// (docs/methods/vertical.md, Algorithm).
+/// Quantisers: the one family of codecs that round. Embeddings and heads travel by them with an exact count of the bits
+/// (docs/methods/vertical.md, Algorithm), and so do models (docs/methods/decentralized.md, "Compressed messages") and
+/// curvatures (codec.hpp).
 #pragma once
 
 #include <cstddef>
@@ -45,18 +46,19 @@ class Quantiser : public Codec {
 };
 
 /// Table of the quantisers.
-///   float32, float64   IEEE numbers; numbers beyond the range of floats become infinite.
+///   double, float32    IEEE numbers; numbers beyond the range of floats become infinite.
 ///   float16            IEEE binary16: rounded to nearest, ties to even; 65,520 and more become infinite.
-///   scalar:b           2^b levels, 1 <= b <= 16, over the range lo … hi of the message, which is sent as two floats:
-///     levels=midpoint  the middles lo + (i + 1/2) w of 2^b cells of width w = (hi − lo)/2^b: an error of at most w/2
-///     levels=endpoint  lo + i w with w = (hi − lo)/(2^b − 1): the same error; numbers that equal levels are exact
+///   bits:b             2^b levels lo + i w with w = (hi − lo)/(2^b − 1), 1 <= b <= 16, over the range lo … hi of the
+///                      message, which is sent as two floats: an error of at most w/2. Numbers that equal levels are
+///                      exact.
+///   scalar:b           likewise the middles lo + (i + 1/2) w of 2^b cells of width w = (hi − lo)/2^b
 ///   hexagonal:b        pairs of numbers as the nearest (Euclidean distance) of 2^(2b) points in the square lo … hi,
 ///                      1 <= b <= 12: 2^b rows of 2^b, w = (hi − lo)/2^b apart and so within the row, every second row
 ///                      shifted by w/2. The error of a pair is within √13/4 w < 0.902 w, in a corner, and within
 ///                      0.625 w away from the sides. A last number without a partner is quantised as by scalar:b.
-/// scalar and hexagonal take b bits for each number and 64 for the range. The floats of the range are rounded outwards,
-/// so that the range contains all numbers. If all numbers are equal, both floats are the nearest float, and decoding
-/// returns that float (so a float is exact; zeros have the sign of the first zero).
+/// bits, scalar and hexagonal take b bits for each number and 64 for the range. The floats of the range are rounded
+/// outwards, so that the range contains all numbers. If all numbers are equal, both floats are the nearest float, and
+/// decoding returns that float (so a float is exact; zeros have the sign of the first zero).
 ///
 /// A hexagonal lattice has a normalised second moment of 5/(36 √3) = 0.0802, square cells have 1/12 = 0.0833: at best
 /// 3.8 % less mean squared error. Here the rows are 2/√3 as far apart as in the regular lattice, so that 2^(2b) points

@@ -75,7 +75,7 @@ void measure(World& world, const Sizes& sizes) {
                       "block_mixing");
   const Layout layout(sizes.clients, world.size());
   Neighbours neighbours(world, layout, message_length(sizes.dimension, Mixing::push_sum), ExchangeWay::automatic);
-  SynchronousMixer mixer(neighbours, topology, {});
+  SynchronousMixer mixer(neighbours, sizes.dimension, topology, {});
   Columns start(sizes.dimension, neighbours.count());
   for (std::size_t i = 0; i < start.flat().size(); ++i) start.flat()[i] = some_number(i);
   Holdings holdings{declare_public(std::move(start)), Vector(neighbours.count(), 1)};

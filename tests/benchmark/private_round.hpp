@@ -97,7 +97,7 @@ class PrivateRound {
   PrivateRound(World& world, const Schedule& schedule, const Records& records, std::size_t d)
       : neighbours_(world, Layout(world.size(), world.size()), message_length(d, Mixing::push_sum),
                     ExchangeWay::automatic),
-        mixer_(neighbours_, schedule, {}),
+        mixer_(neighbours_, d, schedule, {}),
         blocks_(mixer_),
         model_(*loss_, d, false),
         mechanism_(mechanism_table().make("laplace", release_settings(d))),

@@ -50,24 +50,42 @@ TEST(Codec, DoublesArriveAsTheyAre) {
   const Vector numbers{0.1, -0.0, std::numeric_limits<double>::denorm_min(), 1e300};
   EXPECT_EQ(plain_codec().bytes(4), 32U);
   EXPECT_EQ(there_and_back(plain_codec(), numbers), numbers);
-  EXPECT_EQ(there_and_back(*make_curvature_codec("packed", 1, 2), numbers), numbers);
-  EXPECT_EQ(make_curvature_codec("packed", 1, 2)->bytes(4), 32U);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("double", 1, 2), numbers), numbers);
+  EXPECT_EQ(make_curvature_codec("double", 1, 2)->bytes(4), 32U);
 }
 
 TEST(Codec, BytesAreThoseOfTheBits) {
-  // Three doubles and two triangles of order 5: 15 entries, 10 of them beside the diagonal.
+  // Three doubles and two triangles of order 5: 15 entries, 10 of them beside the diagonal, and a range of 8 bytes.
   const std::size_t numbers = 3 + 2 * 15;
   EXPECT_EQ(make_curvature_codec("float32", 3, 5)->bytes(numbers), 24U + 2 * 15 * 4);
-  EXPECT_EQ(make_curvature_codec("quantised:8", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 10));
-  EXPECT_EQ(make_curvature_codec("quantised:3", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 4));
-  EXPECT_EQ(make_curvature_codec("quantised:bits=12", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 15));
-  EXPECT_EQ(make_curvature_codec("quantised:8", 2, 1)->bytes(3), 16U + 4);
-  EXPECT_EQ(make_curvature_codec("quantised:8", 2, 1)->bytes(2), 16U);
+  EXPECT_EQ(make_curvature_codec("float16", 3, 5)->bytes(numbers), 24U + 2 * 15 * 2);
+  EXPECT_EQ(make_curvature_codec("bits:8", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 8 + 10));
+  EXPECT_EQ(make_curvature_codec("bits:3", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 8 + 4));
+  EXPECT_EQ(make_curvature_codec("hexagonal:12", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 8 + 15));
+  EXPECT_EQ(make_curvature_codec("bits:8", 2, 1)->bytes(3), 16U + 4);
+  EXPECT_EQ(make_curvature_codec("bits:8", 2, 1)->bytes(2), 16U);
+  EXPECT_EQ(make_model_codec("double")->bytes(101), 808U);
+  EXPECT_EQ(make_model_codec("float32")->bytes(101), 408U);
+  EXPECT_EQ(make_model_codec("bits:8")->bytes(101), 8U + 8 + 100);
+}
+
+// The weight of a model is not rounded, and the bytes of a model are whole.
+TEST(Codec, WeightsOfModelsStayAsTheyAre) {
+  const Vector model{1, -0.3, 0.25, 0.1};
+  for (const char* how : {"double", "float32", "float16", "bits:5", "scalar:4", "hexagonal:7"}) {
+    const auto codec = make_model_codec(how);
+    const Vector came = there_and_back(*codec, model);
+    EXPECT_EQ(came.back(), 0.1) << how;
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(came[i], model[i], 0.05) << how;
+    if (std::string(how) != "double") {
+      EXPECT_ERROR(FailureError, "fault of the program", static_cast<void>(codec->bytes(0)));
+    }
+  }
 }
 
 // Of the row (1e-170, 1), whose first square is 0. A refusal would tell that a record is so small.
 TEST(Codec, TakesFeaturesWhoseSquaresUnderflow) {
-  const auto codec = make_curvature_codec("quantised:8", 0, 2);
+  const auto codec = make_curvature_codec("bits:8", 0, 2);
   const Vector triangle{0, 1e-170, 1};
   std::vector<std::byte> message(codec->bytes(triangle.size()));
   codec->encode(triangle, message);
@@ -111,33 +129,31 @@ TEST_P(Lossy, KeepsWhatStandsBeforeAndLeavesTrianglesWithinTheStatedError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Lossy,
-                         testing::Values("float32", "quantised:2", "quantised:3", "quantised:7", "quantised:8",
-                                         "quantised:13", "quantised:24", "quantised:31", "quantised:32"),
+                         testing::Values("float32", "bits:2", "bits:3", "bits:7", "bits:8", "bits:13", "bits:16"),
                          [](const auto& row) { return test_name(row.param); });
 
 // A row of features that all say the same has |H_ij| = √(H_ii H_jj): the last multiple, of either sign.
 TEST(Codec, EntriesAtTheirLargestAndSmallestSurvive) {
   const Vector h{4, 4, -4, 4, -4, 4};
-  EXPECT_EQ(there_and_back(*make_curvature_codec("quantised:2", 0, 3), h), h);
-  EXPECT_EQ(there_and_back(*make_curvature_codec("quantised:32", 0, 3), h), h);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("bits:2", 0, 3), h), h);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("bits:16", 0, 3), h), h);
   const Vector none(6, 0.0);
-  EXPECT_EQ(there_and_back(*make_curvature_codec("quantised:5", 0, 3), none), none);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("bits:5", 0, 3), none), none);
 }
 
-TEST(Codec, WhatIsNoNumberStaysSo) {
+TEST(Codec, RefusesWhatIsNoNumberButNotBeforeTriangles) {
   const double nan = std::nan("");
-  const Vector came = there_and_back(*make_curvature_codec("quantised:6", 1, 2), {nan, 1, nan, 2});
+  const Vector came = there_and_back(*make_curvature_codec("bits:6", 1, 2), {nan, 1, 0, 2});
   EXPECT_TRUE(std::isnan(came[0]));
-  EXPECT_EQ(came[1], 1);
-  EXPECT_TRUE(std::isnan(came[2]));
-  EXPECT_EQ(came[3], 2);
-  const Vector other = there_and_back(*make_curvature_codec("quantised:6", 0, 2), {nan, 0.5, 2});
-  EXPECT_TRUE(std::isnan(other[0]));
-  EXPECT_TRUE(std::isnan(other[1]));
+  for (const char* how : {"bits:6", "float32"}) {
+    for (const Vector& h : {Vector{nan, 0.5, 2}, Vector{1, nan, 2}}) {
+      EXPECT_ERROR(DataError, "no number", there_and_back(*make_curvature_codec(how, 0, 2), h));
+    }
+  }
 }
 
 TEST(Codec, RefusesWhatItCannotCarry) {
-  const auto codec = make_curvature_codec("quantised:6", 0, 2);
+  const auto codec = make_curvature_codec("bits:6", 0, 2);
   EXPECT_THAT(message_of<DataError>([&] { there_and_back(*codec, {1, 1.4, 2}); }), IsEmpty());
   EXPECT_THAT(message_of<DataError>([&] {
                 there_and_back(*codec, {1, 1.5, 1});
@@ -149,11 +165,12 @@ TEST(Codec, RefusesWhatItCannotCarry) {
 }
 
 TEST(Codec, RefusesOtherTexts) {
-  for (const char* text : {"", "dense", "quantised", "quantised:1", "quantised:33", "quantised:2.5", "float32:3",
-                           "packed:8", "quantised:bits=8,more=1"}) {
+  for (const char* text :
+       {"", "dense", "bits", "bits:0", "bits:17", "bits:2.5", "float32:3", "double:8", "bits:bits=8,more=1"}) {
     EXPECT_NE(message_of<UsageError>([&] { return make_curvature_codec(text, 1, 2); }), "") << text;
+    EXPECT_NE(message_of<UsageError>([&] { return make_model_codec(text); }), "") << text;
   }
-  EXPECT_ERROR(UsageError, "packed, float32, quantised", make_curvature_codec("dense", 1, 2));
+  EXPECT_ERROR(UsageError, "known are float32, float16, double", make_curvature_codec("dense", 1, 2));
 }
 
 }  // namespace starling::codec_test

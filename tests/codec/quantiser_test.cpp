@@ -67,47 +67,33 @@ double range_of(const Vector& numbers) {
 }
 
 bool is_floating(const std::string& text) {
-  return text.starts_with("float");
+  return text.starts_with("float") || text == "double";
 }
 
 double bits_in(const std::string& text) {
+  if (text == "double") return 64;
   return std::stod(text.substr(text.find_first_of("0123456789")));
 }
 
 /// How far a number may be from what comes back of it, of those numbers.
 double most_error(const std::string& text, const Vector& numbers, double x) {
   constexpr double rounding = 1e-12;
-  if (text == "float64") return 0;
+  if (text == "double") return 0;
   if (text == "float32" || (!is_floating(text) && range_of(numbers) == 0)) return std::abs(x) * 0x1p-24 + 0x1p-150;
   if (text == "float16") return std::abs(x) * 0x1p-11 + 0x1p-25;
   const double largest =
       std::max(std::abs(*std::ranges::max_element(numbers)), std::abs(*std::ranges::min_element(numbers)));
   const double range = range_of(numbers) + 2 * (largest * 0x1p-23 + 0x1p-149);  // its ends are floats
   const double cells = std::exp2(bits_in(text));
-  const double width = text.ends_with("endpoint") ? range / (cells - 1) : range / cells;
+  const double width = text.starts_with("bits") ? range / (cells - 1) : range / cells;
   const double share = text.starts_with("hexagonal") ? std::sqrt(13.0) / 4 : 0.5;
   return width * share * (1 + rounding) + rounding * largest;
 }
 
-const std::vector<std::string> quantisers{"float32",
-                                          "float16",
-                                          "float64",
-                                          "scalar:1",
-                                          "scalar:2",
-                                          "scalar:3",
-                                          "scalar:4",
-                                          "scalar:8",
-                                          "scalar:11",
-                                          "scalar:16",
-                                          "hexagonal:1",
-                                          "hexagonal:2",
-                                          "hexagonal:3",
-                                          "hexagonal:4",
-                                          "hexagonal:7",
-                                          "hexagonal:12",
-                                          "scalar:bits=1,levels=endpoint",
-                                          "scalar:bits=5,levels=endpoint",
-                                          "scalar:bits=16,levels=endpoint"};
+const std::vector<std::string> quantisers{"float32",      "float16",     "double",      "scalar:1",    "scalar:2",
+                                          "scalar:3",     "scalar:4",    "scalar:8",    "scalar:11",   "scalar:16",
+                                          "hexagonal:1",  "hexagonal:2", "hexagonal:3", "hexagonal:4", "hexagonal:7",
+                                          "hexagonal:12", "bits:1",      "bits:5",      "bits:16"};
 
 class EveryQuantiser : public testing::TestWithParam<std::string> {
  protected:
@@ -222,7 +208,7 @@ TEST_P(EveryQuantiser, RefusesWhatIsNotFinite) {
 
 TEST_P(EveryQuantiser, RefusesNumbersThatAreTooLargeForARange) {
   const Vector numbers{1, -2, 1e39, -1e300};
-  if (GetParam() == "float64") {
+  if (GetParam() == "double") {
     EXPECT_EQ(there_and_back(*quantiser, numbers), numbers);
   } else if (is_floating(GetParam())) {
     EXPECT_EQ(there_and_back(*quantiser, numbers), (Vector{1, -2, infinity, -infinity}));
@@ -278,7 +264,7 @@ TEST_P(EveryQuantiser, RefusesRangesThatAreNone) {
 
 // What has come back once comes back as it is where its ends are levels themselves.
 TEST_P(EveryQuantiser, LeavesLevelsAsTheyAre) {
-  if (!is_floating(GetParam()) && !GetParam().ends_with("endpoint")) return;
+  if (!is_floating(GetParam()) && !GetParam().starts_with("bits")) return;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Vector numbers = as_floats(gaussian(33, seed));
     const Vector once = there_and_back(*quantiser, numbers);
@@ -297,14 +283,12 @@ TEST_P(EveryQuantiser, ChangesItsBitsOrSaysThatItCannot) {
     return;
   }
   const std::string name = GetParam().substr(0, GetParam().find(':'));
-  const std::string levels = GetParam().ends_with("endpoint") ? ",levels=endpoint" : "";
-  const long long most = name == "scalar" ? 16 : 12;
+  const long long most = name == "hexagonal" ? 12 : 16;
   EXPECT_EQ(quantiser->most_bits(), most);
   const Vector numbers = gaussian(21, 3);
   for (long long bits = 1; bits <= most; ++bits) {
     const auto other = quantiser->with_bits(bits);
-    EXPECT_EQ(encoded(*other, numbers),
-              encoded(*quantiser_of(fmt::format("{}:bits={}{}", name, bits, levels)), numbers));
+    EXPECT_EQ(encoded(*other, numbers), encoded(*quantiser_of(fmt::format("{}:bits={}", name, bits)), numbers));
   }
   EXPECT_ERROR(UsageError, "says nothing", quantiser->with_bits(0));
   for (const long long bits : {-1LL, most + 1, 1LL << 40}) {
@@ -321,21 +305,19 @@ TEST(Quantisers, TakeTheBitsOfTheMethod) {
 }
 
 TEST(Quantisers, RefuseOtherTexts) {
-  for (const char* text :
-       {"", "lattice", "scalar", "scalar:0", "scalar:17", "scalar:2.5", "scalar:4,levels=ends", "hexagonal",
-        "hexagonal:0", "hexagonal:13", "hexagonal:4,levels=endpoint", "float32:3", "float16:16"}) {
+  for (const char* text : {"", "lattice", "scalar", "scalar:0", "scalar:17", "scalar:2.5", "scalar:4,levels=endpoint",
+                           "hexagonal", "hexagonal:0", "hexagonal:13", "float32:3", "float16:16"}) {
     EXPECT_NE(message_of<UsageError>([&] { quantiser_of(text); }), "") << text;
   }
-  EXPECT_ERROR(UsageError, "unknown quantiser 'lattice': known are float32, float16, float64, scalar, hexagonal.",
+  EXPECT_ERROR(UsageError, "unknown quantiser 'lattice': known are float32, float16, double, bits, scalar, hexagonal.",
                quantiser_of("lattice"));
 }
 
 TEST(ScalarQuantiser, HasTheLevelsThatItSays) {
   const Vector numbers{0, 0.3, 0.5, 0.9, 1, 2, 3.9, 4};
   EXPECT_EQ(there_and_back(*quantiser_of("scalar:2"), numbers), (Vector{0.5, 0.5, 0.5, 0.5, 1.5, 2.5, 3.5, 3.5}));
-  EXPECT_EQ(there_and_back(*quantiser_of("scalar:bits=1,levels=endpoint"), numbers), (Vector{0, 0, 0, 0, 0, 0, 4, 4}));
-  EXPECT_EQ(there_and_back(*quantiser_of("scalar:bits=3,levels=endpoint"), {0, 1, 2, 2.6, 3.4, 7}),
-            (Vector{0, 1, 2, 3, 3, 7}));
+  EXPECT_EQ(there_and_back(*quantiser_of("bits:1"), numbers), (Vector{0, 0, 0, 0, 0, 0, 4, 4}));
+  EXPECT_EQ(there_and_back(*quantiser_of("bits:3"), {0, 1, 2, 2.6, 3.4, 7}), (Vector{0, 1, 2, 3, 3, 7}));
 }
 
 // Where the last level's place times the width is not the range, by rounding, too.
@@ -343,9 +325,9 @@ TEST(ScalarQuantiser, HasBothEndsAmongItsLevels) {
   const auto both_ends = [](const char* text, double low, double high) {
     EXPECT_EQ(there_and_back(*quantiser_of(text), {low, high}), (Vector{low, high})) << text;
   };
-  both_ends("scalar:bits=5,levels=endpoint", -0x1.38ca3ep-1, 0x1.71fb3p-2);
-  both_ends("scalar:bits=8,levels=endpoint", 0x1.e17d1p-12, 0x1.ff4354p-1);
-  both_ends("scalar:bits=16,levels=endpoint", -0x1.c85b08p-12, 0x1.ffc54p-1);
+  both_ends("bits:5", -0x1.38ca3ep-1, 0x1.71fb3p-2);
+  both_ends("bits:8", 0x1.e17d1p-12, 0x1.ff4354p-1);
+  both_ends("bits:16", -0x1.c85b08p-12, 0x1.ffc54p-1);
 }
 
 /// Every code of the format, decoded by this test's own arithmetic.

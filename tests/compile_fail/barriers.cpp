@@ -162,7 +162,7 @@ void distribute_secret(Root& root, const Either<Secret<Vector>, Released<Vector>
 // omd_with_root: the decentralized protocol mixes through the door between neighbours and cannot be given the
 // aggregator's. Expected: Root.*to .*Neighbours
 double omd_with_root(Either<Root, Neighbours>& door, const Schedule& schedule) {
-  return SynchronousMixer(door, schedule, MixingSettings()).in_flight(0);
+  return SynchronousMixer(door, 1, schedule, MixingSettings()).in_flight(0);
 }
 
 // ---- Mechanisms

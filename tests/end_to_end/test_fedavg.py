@@ -35,7 +35,7 @@ def digits(count, seed):
 class Runs(FedAvgCase):
     @fewer
     def test_equal_bits_on_any_number_of_ranks(self):
-        for name, words in {"plain": ["--mechanism", "none"], "noisy": GAUSSIAN}.items():
+        for name, words in {"plain": ["--mechanism", "none"], "noisy": GAUSSIAN, "in few bits": [*GAUSSIAN, "--message-precision", "bits:5"]}.items():
             found = {}
             for ranks in layouts():  # some ranks host nobody
                 summary = self.summary([*STREAM, *words, "--local-steps", "3", "--average", "tail"], f"{name}-{ranks}", ranks)

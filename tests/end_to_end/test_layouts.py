@@ -84,6 +84,12 @@ class Layouts(TestCase):
         summary = self.check_equal(words, 8, layouts())
         self.assertEqual(summary["privacy"]["pairs"]["pairs"], 28)
 
+    @fewer
+    def test_messages_in_few_bits(self):
+        words = [*self.DRIFT, *self.topology("exponential-10"), "--dropout", "0.2", "--link-loss", "0.1", "--gossip-steps", "2"]
+        summary = self.check_equal([*words, "--message-precision", "bits:6"], 10, layouts())
+        self.assertAlmostEqual(summary["mass"], 10, delta=1e-12)
+
     @needs_a9a
     @fewer
     def test_a9a_with_noise(self):

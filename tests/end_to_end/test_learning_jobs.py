@@ -54,6 +54,16 @@ class Learning(Experiment):
         self.assertIn(learning.TITLES["passes"], table)
         self.expect_pictures("learning")
 
+    def test_models_in_few_bits(self):
+        self.write_a9a()
+        printed = self.run_script("precision.py", "--data", self.folder, "--only", "a9a", "--runs", "1", "--clients", "4")
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line.startswith("| a9a")]
+        self.assertEqual([row[1] for row in rows], 6 * ["omd"] + 6 * ["fedavg"])
+        for row in rows:
+            fewer_bytes = {"double": 1, "float32": 2, "float16": 3.8, "bits:8": 6.9, "bits:6": 8.9, "bits:4": 12.5}[row[2]]
+            self.assertAlmostEqual(float(row[3]), fewer_bytes, delta=0.06 * fewer_bytes)
+            self.assertGreater(float(row[4]), 45)
+
     def test_a_set_of_numbers(self):
         self.run_script("learning.py", "--quick", "--only", "linear-20,passes")
         lines = {line["epsilon"]: line for line in self.rows("learning.csv")}

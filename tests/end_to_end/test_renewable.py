@@ -21,7 +21,7 @@ VARIANTS = {
     "online from zero": [*OPEN, "--start", "zero", "--l2", "0.1"],
     "online, forgetting": [*OPEN, "--forget", "0.9"],
     "online, float32": [*OPEN, "--curvature", "float32"],
-    "online, quantised": [*OPEN, "--curvature", "quantised:10"],
+    "online, quantised": [*OPEN, "--curvature", "bits:10"],
     "online logistic": [*OPEN, "--loss", "logistic"],
     "offline": ["--variant", "offline", *OPEN],
     "offline-one-step": ["--variant", "offline-one-step", *OPEN, "--l2", "0.1"],
@@ -533,7 +533,7 @@ class BadInput(RenewableCase):
         self.fails(UNUSABLE, ["--variant", "offlin", *OPEN], "offlin", "offline-one-step", "private-paper")
         self.fails(UNUSABLE, ["--loss", "softmax:3", *OPEN], "softmax", "dwd", "logistic", "huber")
         self.fails(UNUSABLE, ["--trust", "nobody", "--variant", "private", *GAUSSIAN], "nobody", "central", "masked")
-        self.fails(UNUSABLE, ["--curvature", "quantised:99", *OPEN], "quantised")
+        self.fails(UNUSABLE, ["--curvature", "bits:99", *OPEN], "takes 1 to 16")
         self.fails(UNUSABLE, ["--loss", "dwd:0", *OPEN], "q")
 
     def test_the_private_variant_has_a_penalty_by_default(self):

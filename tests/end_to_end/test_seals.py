@@ -11,7 +11,7 @@ FORGED = r"a message from (clients?|rank) .*rank \d.* to (clients?|rank) .*rank 
 ACTIONS = ("flip", "cut", "repeat", "replace")
 KINDS = {  # of runs, each with messages of other kinds
     "omd": ["--checkpoint-every", 5, "--metrics", "shared", "--regret", "static"],
-    "omd over a graph that changes": ["--dropout", 0.2, "--gossip-steps", 2],
+    "omd over a graph that changes": ["--dropout", 0.2, "--gossip-steps", 2, "--message-precision", "bits:7"],
     "omd without waiting": ["--async"],
     "fedavg": ["--local-steps", 2],
     "infer": ["--intervals", "none", "--topology", "ring.topo"],

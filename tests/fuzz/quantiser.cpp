@@ -14,9 +14,8 @@ namespace {
 
 using namespace starling;
 
-constexpr std::array quantisers{"float32",     "float16",     "float64",     "scalar:1",
-                                "scalar:3",    "scalar:8",    "scalar:16",   "scalar:bits=5,levels=endpoint",
-                                "hexagonal:1", "hexagonal:3", "hexagonal:8", "hexagonal:12"};
+constexpr std::array quantisers{"float32",   "float16", "double",      "scalar:1",    "scalar:3",    "scalar:8",
+                                "scalar:16", "bits:5",  "hexagonal:1", "hexagonal:3", "hexagonal:8", "hexagonal:12"};
 
 /// Bytes in memory of their own, whose ends the sanitizers watch.
 std::vector<std::byte> copied(std::string_view bytes) {

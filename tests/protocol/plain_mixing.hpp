@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "codec/codec.hpp"
 #include "graph/schedule.hpp"
 #include "protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/rounded_messages.hpp"
 
 namespace starling::testing_support {
 
@@ -56,17 +58,21 @@ class PlainMixing {
       const auto from = static_cast<Client>(u);
       const Links links = schedule_.links(from, step);
       alone.push_back(links.in.empty() && links.out.empty() && links.lost.empty());
-      const double share = w_[u] < negligible_mass ? 0 : links.share * (1 - settings_.lazy);
+      const double least = settings_.rounds_messages() ? least_mass_rounded : negligible_mass;
+      const double share = w_[u] < least ? 0 : links.share * (1 - lazy(links));
       Vector whole(x_[u]);
       for (double& entry : whole) entry *= w_[u];
       whole.push_back(w_[u]);
       Vector left = whole;
+      Vector sent = whole;
+      for (double& entry : sent) entry *= share;
+      if (settings_.rounds_messages() && !links.out.empty()) sent = rounded(sent);
       for (const Arc& arc : links.out) {
-        parts[{arc.peer, from}] = send(from, arc, share, whole, left);
+        parts[{arc.peer, from}] = send(from, arc, share, whole, sent, left);
         EdgeSums& edge = sums_[{from, arc.peer}];
         edge.seen = edge.sent;
       }
-      for (const Arc& arc : links.lost) send(from, arc, share, whole, left);
+      for (const Arc& arc : links.lost) send(from, arc, share, whole, sent, left);
       const double own = push_sum() ? left[d] : settings_.lazy + (1 - settings_.lazy) * links.own;
       for (std::size_t i = 0; i < d && (settings_.running_sums || !push_sum()); ++i) left[i] = own * x_[u][i];
       parts[{from, from}] = left;
@@ -84,11 +90,27 @@ class PlainMixing {
     }
   }
 
+  /// A client without a share of its own keeps a quarter where messages are rounded.
+  [[nodiscard]] double lazy(const Links& links) const {
+    double given = 0;
+    for (const Arc& arc : links.out) given += links.share * arc.weight;
+    const bool keeps_more = settings_.rounds_messages() && 1 - given < least_kept_share;
+    return keeps_more ? std::max(settings_.lazy, share_kept_instead) : settings_.lazy;
+  }
+
+  [[nodiscard]] Vector rounded(Vector pair) const {
+    const auto codec = make_model_codec(settings_.precision);
+    std::vector<std::byte> message(codec->bytes(pair.size()));
+    codec->encode(pair, message);
+    codec->decode(message, pair);
+    return pair;
+  }
+
   /// The message over this edge. Its parts are subtracted from `left`, what the sender keeps.
-  Vector send(Client from, const Arc& arc, double share, const Vector& whole, Vector& left) {
+  Vector send(Client from, const Arc& arc, double share, const Vector& whole, const Vector& sent_to_all, Vector& left) {
     Vector part(whole.size());
     if (!settings_.running_sums) {
-      for (std::size_t i = 0; i < part.size(); ++i) part[i] = arc.weight * (share * whole[i]);
+      for (std::size_t i = 0; i < part.size(); ++i) part[i] = arc.weight * sent_to_all[i];
       for (std::size_t i = 0; i < part.size(); ++i) left[i] -= part[i];
       return part;
     }

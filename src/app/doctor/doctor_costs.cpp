@@ -161,7 +161,7 @@ RoundParts play(World& world, const Launch& launch, const Topology& block, const
   const auto clients = static_cast<std::size_t>(block.clients());
   const Blocks schedule(block, world.size());
   Neighbours neighbours(world, Layout(schedule.clients(), world.size()), message_length(d, Mixing::push_sum));
-  SynchronousMixer mixer(neighbours, schedule, {});
+  SynchronousMixer mixer(neighbours, d, schedule, {});
   TimedMixer timed(mixer);
   const auto domain = domain_table().make("simplex");
   const auto map = mirror_table().make("entropic", *domain);

@@ -72,7 +72,7 @@ void PartiesTogether::agree_on_parts(const ModelSource& choice) {
   width_ = static_cast<std::size_t>(agreement_.max(declare_public(static_cast<std::int64_t>(inputs)))) /
            choice.parties.size();
   const bool doubles = head_ && head_->as<HeadForm>()->precision == Precision::full;
-  quantiser_ = quantiser_table().make(agreement_.broadcast(declare_public(doubles)) ? "float64" : "float32");
+  quantiser_ = quantiser_table().make(agreement_.broadcast(declare_public(doubles)) ? "double" : "float32");
   label_ = agreement_.broadcast(declare_public(head_ ? head_->constants.label : std::string()));
   agreement_.together([&] {
     for (std::size_t r = 1; r < runs.size(); ++r) {

@@ -84,7 +84,7 @@ struct OmdAudit::Network {
     settings.rounds = rounds;
     const MixingSettings mixing;
     Neighbours neighbours(world, layout, message_length(mirror->state_size(d), mixing.mixing));
-    SynchronousMixer mixer(neighbours, *topology, mixing);
+    SynchronousMixer mixer(neighbours, mirror->state_size(d), *topology, mixing);
     Accounts accounts(mechanism,
                       Prices::parse(fmt::format("{:.17g}", price), "price", rounds, clients_of_audit, price, price),
                       rounds, 0, {{std::nullopt, rounds, rounds}, {0, 0, 0}});

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "codec/quantiser.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"
 #include "run/settings/catalogue.hpp"
@@ -55,6 +56,7 @@ Options fedavg_options(FedAvgConfig& config) {
   Options options("fedavg");
   options.group("Clients");
   add_client_options(options, config, "one per rank");
+  add_precision_option(options, config.fedavg.precision);
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
@@ -73,6 +75,7 @@ void complete_fedavg_config(FedAvgConfig& config, const Options& options) {
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
   refuse_audit(config);
+  static_cast<void>(quantiser_table().make(config.fedavg.precision));
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {}: so many local steps cannot be counted. Play fewer.",
         config.rounds.value_or(0), config.fedavg.local_steps);

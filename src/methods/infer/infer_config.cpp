@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "codec/quantiser.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
@@ -54,6 +55,8 @@ void add_graph_options(Options& options, InferConfig& config) {
                {.relations = {needs_topology()}}),
       config.mixing.lazy);
   add_exchange_option(options, config.mixing.exchange);
+  add_precision_option(options, config.mixing.precision,
+                       {needs_topology(), excludes("mixing=plain", no_sum_in_plain_mixing)});
 }
 
 void add_method_options(Options& options, InferConfig& config) {
@@ -269,6 +272,7 @@ void check_method(const InferConfig& config) {
 }
 
 void check_shape(InferConfig& config, const Options& options) {
+  static_cast<void>(quantiser_table().make(config.mixing.precision));
   check(!options.given("exchange") || config.decentralized(),
         "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
   check(config.bias == BiasChoice::keep || !config.plug_in || config.trust != PlugInTrust::central,

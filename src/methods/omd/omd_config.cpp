@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "codec/quantiser.hpp"
 #include "data/serving/partition.hpp"
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"
@@ -31,6 +32,13 @@ void add_graph_options(Options& options, OmdConfig& config) {
   options.add(declared("gossip-steps"), config.mixing.gossip_steps);
   options.add(declared("lazy"), config.mixing.lazy);
   add_exchange_option(options, config.mixing.exchange);
+  const char* late = "late messages are added up, and a sum of rounded numbers needs more bits";
+  add_precision_option(
+      options, config.mixing.precision,
+      {excludes("deadline", late), excludes("async", late), excludes("mixing=plain", no_sum_in_plain_mixing),
+       excludes("link-loss-model=unacknowledged",
+                "messages carry sums of all that was sent, and a sum that grows needs more bits",
+                "Give --link-loss-model acknowledged, or --message-precision double.")});
   add_schedule_options(options, config.schedule);
   add_absence_option(options, config);
 }
@@ -136,11 +144,16 @@ void add_regret_options(Options& options, OmdConfig& config) {
       config.benchmark_window);
 }
 
+/// Whether models have no bounds.
+bool has_free_domain(const OmdConfig& config) {
+  return domain_table().make(config.domain.value_or(default_domain(config.mirror)))->is_everything();
+}
+
 /// Whether models are sums of steps, so that noise that cancels in releases cancels in them.
 bool steps_are_linear(const OmdConfig& config) {
   const std::unique_ptr<Domain> domain = domain_table().make(config.domain.value_or(default_domain(config.mirror)));
   const std::unique_ptr<MirrorMap> mirror = mirror_table().make(config.mirror, *domain);
-  return domain->is_everything() && !mirror->scale_of_steps(1).in_exponents;
+  return has_free_domain(config) && !mirror->scale_of_steps(1).in_exponents;
 }
 
 WhyNot why_not(const OmdConfig& config) {
@@ -224,6 +237,11 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout: nobody is ever absent. Say how often: --dropout 0.2.");
+  static_cast<void>(quantiser_table().make(config.mixing.precision));
+  check(!config.mixing.rounds_messages() || has_free_domain(config),
+        "--message-precision {} with --mirror {}{}: what rounding takes stays with the sender, whose model would leave "
+        "its domain. Use a map and a domain that are free, or --message-precision double.",
+        config.mixing.precision, config.mirror, config.domain ? " and --domain " + *config.domain : "");
   check(!config.privacy.trusts_pairs || steps_are_linear(config),
         "--trust pairs with --mirror {}{}: noise between pairs cancels in sums of steps that are neither cut off nor "
         "bent. Use the map euclidean on the domain free, or --trust local.",

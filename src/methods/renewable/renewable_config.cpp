@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codec/codec.hpp"
+#include "codec/quantiser.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
 #include "data/serving/partition.hpp"
@@ -65,7 +65,10 @@ void add_method_options(Options& options, RenewableConfig& config) {
               config.settings.forget);
   options.add(option("classes", "HOW", "binary, or one-vs-rest:K for labels 0 to K - 1"), config.classes_text);
   options.add(
-      option("curvature", "HOW", "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)"),
+      option("curvature", "HOW",
+             "how the upper triangles of curvatures travel; in few bits the entries beside the diagonal do, relative "
+             "to it",
+             {.values = [] { return values_of("Quantisers", quantiser_table()); }, .example = "bits:8"}),
       config.curvature);
   options.add(
       option("standard-errors", "KIND",
@@ -223,7 +226,7 @@ void check_protection(const RenewableConfig& config) {
   check(!config.curvature_share || config.settings.l2 > 0,
         "--curvature-model released with --l2 0: noise makes the curvature indefinite, and only a penalty keeps it off "
         "zero. Add --l2.");
-  check(config.trust != TrustChoice::central || config.curvature == "packed",
+  check(config.trust != TrustChoice::central || config.curvature == "double",
         "--curvature {} with --trust central: numbers must not be rounded before noise is added. Leave it out.",
         config.curvature);
   check(config.trust != TrustChoice::masked || !config.curvature_share,
@@ -280,13 +283,13 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
   check_variant(config, options);
   check_loss(config);
   check_protection(config);
-  const std::unique_ptr<Codec> codec = make_curvature_codec(config.curvature, 1, 1);  // for its errors
-  check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
+  const bool chooses_bits = quantiser_table().make(config.curvature)->chooses_bits();
+  check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "double",
         "--curvature {} with --curvature-model {}: no curvature travels. Leave it out.", config.curvature,
         config.curvature_model);
-  check(config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
+  check(config.variant != Variant::private_sums || !chooses_bits,
         "--curvature {} with released curvature: noise may have made it indefinite, and what is quantised is relative "
-        "to its diagonal. Use float32 or packed.",
+        "to its diagonal. Use float32 or double.",
         config.curvature);
   if (config.standard_errors == StandardErrors::automatic) {
     const bool likelihood = make_curved_loss(config.loss)->likelihood() != Likelihood::none;

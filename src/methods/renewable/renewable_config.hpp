@@ -22,7 +22,7 @@ struct RenewableConfig : LearningConfig {
   std::optional<double> asked_l2;  ///< none: settings.l2 has the variant's own default
   TrustChoice trust = TrustChoice::local;
   CorrelationChoice correlation = CorrelationChoice::automatic;
-  std::string curvature = "packed";
+  std::string curvature = "double";
   std::string curvature_model = "average";
   std::string classes_text = "binary";
   std::optional<double> c1;

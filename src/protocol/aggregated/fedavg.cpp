@@ -22,28 +22,43 @@ FedAvg::FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& set
       direction_(declare_public(Vector(start.value().size()))),
       local_(start),
       message_(declare_public(Vector(start.value().size() + 1))),
-      total_(declare_public(Vector())) {}
+      total_(declare_public(Vector())),
+      kept_(declare_public(Columns())),
+      kept_here_(declare_public(Vector())),
+      update_(declare_public(std::vector<std::byte>())) {
+  if (settings.precision == "double") return;
+  const std::size_t d = start.value().size();
+  rounding_.emplace(settings.precision);
+  kept_ = declare_public(Columns(d, clients.count()));
+  kept_here_ = declare_public(Vector(d));
+  update_ = declare_public(std::vector<std::byte>(rounding_->codec().bytes(d + 1)));
+}
 
 // McMahan et al. 2017, Algorithm 1, with all clients in each round.
 void FedAvg::run(const std::vector<Observer*>& observers) {
   begin(observers);
   while (goes_on(settings_.rounds)) {
-    root_.sum(message_.value().size(), contribution_, total_);  // Σ n_k w_k and Σ n_k, w_k = ClientUpdate(k, θ_t)
-    if (root_.aggregates()) average(total_.value());            // θ_{t+1} = Σ n_k w_k / Σ n_k
-    root_.broadcast(theta_);
+    // Σ n_k w_k and Σ n_k, w_k = ClientUpdate(k, θ_t)
+    root_.sum(message_.value().size(), contribution_, total_, rounding_ ? rounding_->codec() : plain_codec());
+    if (root_.aggregates()) average(total_.value());  // θ_{t+1} = Σ n_k w_k / Σ n_k
+    rounding_ ? spread_update() : root_.broadcast(theta_);
     completed();
   }
 }
 
-/// The message (n_k w_k, n_k) of client k; zeros if it made no local step.
+/// The message (n_k w_k, n_k) of client k, or (n_k (w_k − θ_t), n_k) to be rounded; zeros if it made no local step.
 const Released<Vector>& FedAvg::weighted_update(std::size_t k) {
   const double weight = update_client(k) ? weights_[k] : 0;
   message_.update(
-      [weight](Vector& message, const Vector& w) {
-        for (std::size_t j = 0; j < w.size(); ++j) message[j] = weight * w[j];
+      [&](Vector& message, const Vector& w, const Vector& theta) {
+        for (std::size_t j = 0; j < w.size(); ++j) message[j] = weight * (rounding_ ? w[j] - theta[j] : w[j]);
         message.back() = weight;
       },
-      local_);
+      local_, theta_);
+  if (rounding_ && weight > 0) {
+    message_.update(
+        [&](Vector& message) { kept_.update([&](Columns& kept) { rounding_->add_kept(message, kept[k]); }); });
+  }
   return message_;
 }
 
@@ -79,14 +94,45 @@ void FedAvg::average(const Vector& total) {
   const double weight = total.back();
   stepped_ = weight > 0;
   if (!stepped_) return;
-  theta_.update([&](Vector& theta) {
-    for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = total[j] / weight;
+  (rounding_ ? message_ : theta_).update([&](Vector& mean) {
+    for (std::size_t j = 0; j + 1 < total.size(); ++j) mean[j] = total[j] / weight;
   });
+  if (!rounding_) require_bounded();
+}
+
+/// θ_{t+1} = θ_t + the rounded mean update, which rank 0 has in message_.
+void FedAvg::spread_update() {
+  message_.update([&](Vector& message) {
+    if (!stepped_ || !root_.aggregates()) std::fill(message.begin(), message.end(), 0.0);
+    if (stepped_ && root_.aggregates()) {
+      kept_here_.update([&](Vector& kept) { rounding_->add_kept(message, kept); });
+    }
+    update_.update([&](std::vector<std::byte>& bytes) { rounding_->codec().encode(message, bytes); });
+  });
+  root_.broadcast(update_);
+  theta_.update(
+      [&](Vector& theta, const std::vector<std::byte>& bytes) {
+        Vector update(theta.size() + 1);
+        rounding_->codec().decode(bytes, update);
+        for (std::size_t j = 0; j < theta.size(); ++j) theta[j] += update[j];
+      },
+      update_);
+  if (root_.aggregates()) require_bounded();
+}
+
+void FedAvg::require_bounded() const {
   check<DataError>(
       is_bounded(theta_.value(), clients_.largest_parameter()),
       "round {}: the model is not finite or has numbers beyond {:g}: steps are too long for these records. Take a "
       "smaller --step, fewer --local-steps, or standardise the features.",
       done_ + 1, clients_.largest_parameter());
+}
+
+void FedAvg::persist(Snapshot& snapshot) {
+  AggregatedRounds::persist(snapshot);
+  if (!rounding_) return;
+  snapshot.of_clients(kept_);
+  snapshot.of_first_rank(root_.aggregates(), kept_here_);
 }
 
 }  // namespace starling

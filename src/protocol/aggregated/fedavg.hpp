@@ -12,14 +12,21 @@
 /// which is made of releases, leaves the client. Rank 0 forms θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a
 /// step.
 ///
+/// With another precision than `double` messages are updates in few bits, with error feedback on both ways: client k
+/// sends n_k (w_k − θ_t) and what rounding has kept of its earlier messages, and rank 0 sends the mean update likewise.
+/// All ranks add the rounded update to θ_t.
+///
 /// Local step e of round t, both counted from 0, uses batch tE + e of the client's stream. That number is the round of
 /// its release: prices, budgets, ledgers and played() count local steps, done() and observers count rounds.
 /// Tallies hold the score of each local model on the batch that it learns from next.
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "protocol/aggregated/aggregated_rounds.hpp"
+#include "protocol/aggregated/error_feedback.hpp"
 #include "protocol/step_schedule.hpp"
 
 namespace starling {
@@ -29,6 +36,7 @@ struct FedAvgSettings : StepSchedule {
   Round rounds = 1;
   Round local_steps = 1;  ///< E
   double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
+  std::string precision = "double";  ///< quantiser of messages
 
   /// Length of a local step, counted from 0 over the run, in round t >= 0. `zero_at` counts local steps.
   [[nodiscard]] double length(Round t, Round local_step) const {
@@ -45,11 +53,15 @@ class FedAvg final : public AggregatedRounds {
          Mechanism& mechanism, Vector weights, Vector factors = {});
   /// Throws DataError naming the round in which the model ceases to be finite.
   void run(const std::vector<Observer*>& observers) override;
+  /// What rounding has kept included.
+  void persist(Snapshot& snapshot) override;
 
  private:
   [[nodiscard]] const Released<Vector>& weighted_update(std::size_t k);
   [[nodiscard]] bool update_client(std::size_t k);
   void average(const Vector& total);
+  void spread_update();
+  void require_bounded() const;
 
   AggregatedClients& clients_;
   FedAvgSettings settings_;
@@ -60,6 +72,10 @@ class FedAvg final : public AggregatedRounds {
   Released<Vector> local_;      ///< w of the current client
   Released<Vector> message_;
   Released<Vector> total_;
+  std::optional<ErrorFeedback> rounding_;  ///< if messages have few bits
+  Released<Columns> kept_;                 ///< of what each local client has sent, by rounding
+  Released<Vector> kept_here_;             ///< on rank 0: of the updates that it has sent
+  Released<std::vector<std::byte>> update_;
 };
 
 }  // namespace starling

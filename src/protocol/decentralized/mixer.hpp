@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "core/boundary.hpp"
 #include "core/snapshot.hpp"
 #include "graph/schedule.hpp"
 #include "net/neighbours/neighbours.hpp"
-#include "protocol/decentralized/running_sums.hpp"
 #include "protocol/observer.hpp"
 #include "protocol/time_shares.hpp"
 
@@ -31,6 +31,9 @@ struct MixingSettings {
   std::optional<double> deadline = {};
   /// Transport of vectors between ranks where rounds are in step; changes no result. Running sums go as messages.
   ExchangeWay exchange = ExchangeWay::automatic;
+  /// Quantiser of messages (`RoundedMessages`). Other than `double` for push-sum in step and without running sums only.
+  std::string precision = "double";
+  [[nodiscard]] bool rounds_messages() const { return precision != "double"; }
 };
 
 /// Least mass that is split and that a model is made from. Rounding leaves as much of an average mass of 1 that was
@@ -41,11 +44,8 @@ constexpr double negligible_mass = 0x1p-44;
 [[nodiscard]] inline std::size_t message_length(std::size_t state_size, Mixing mixing) {
   return state_size + (mixing == Mixing::push_sum ? 1 : 0);
 }
-/// Doubles in a message that may be a running sum.
-[[nodiscard]] inline std::size_t message_length(std::size_t state_size, const MixingSettings& settings) {
-  const std::size_t length = message_length(state_size, settings.mixing);
-  return settings.running_sums ? RunningSums::message_length(length) : length;
-}
+/// Doubles in a message that may be a running sum or rounded.
+[[nodiscard]] std::size_t message_length(std::size_t state_size, const MixingSettings& settings);
 
 /// The state that mixing averages: states and masses of the clients of one rank.
 struct Holdings {

@@ -1,9 +1,17 @@
 #include "protocol/decentralized/mixing_channel.hpp"
 
 #include "asynchronous_mixer.hpp"
+#include "protocol/decentralized/rounded_messages.hpp"
+#include "protocol/decentralized/running_sums.hpp"
 #include "protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
+
+std::size_t message_length(std::size_t state_size, const MixingSettings& settings) {
+  const std::size_t length = message_length(state_size, settings.mixing);
+  if (settings.running_sums) return RunningSums::message_length(length);
+  return settings.rounds_messages() ? RoundedMessages(settings.precision, length).words() : length;
+}
 
 MixingChannel::MixingChannel(World& world, const Layout& layout, const Schedule& schedule,
                              const MixingSettings& settings, std::size_t state_size) {
@@ -15,7 +23,7 @@ MixingChannel::MixingChannel(World& world, const Layout& layout, const Schedule&
   } else {
     const ExchangeWay way = settings.running_sums ? ExchangeWay::messages : settings.exchange;
     neighbours_ = std::make_unique<Neighbours>(world, layout, length, way);
-    mixer_ = std::make_unique<SynchronousMixer>(*neighbours_, schedule, settings);
+    mixer_ = std::make_unique<SynchronousMixer>(*neighbours_, state_size, schedule, settings);
   }
 }
 

@@ -54,17 +54,21 @@ double mass_left(double mass, View shares, double sent) {
 
 }  // namespace
 
-SynchronousMixer::SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings)
+SynchronousMixer::SynchronousMixer(Neighbours& neighbours, std::size_t state_size, const Schedule& schedule,
+                                   const MixingSettings& settings)
     : Mixer(neighbours.first(), neighbours.count()),
       neighbours_(neighbours),
       schedule_(schedule),
       settings_(settings),
-      length_(neighbours.length() / (settings.running_sums ? 2 : 1)),
+      length_(message_length(state_size, settings.mixing)),
       left_(length_),
       sum_(length_) {
   const Round period = schedule.period();
   stages_.resize(period >= 1 && period <= longest_kept_period ? static_cast<std::size_t>(period) : 1);
   if (settings_.running_sums) sums_.resize(neighbours.count());
+  if (!settings_.rounds_messages()) return;
+  rounded_.emplace(settings_.precision, length_);
+  pair_.resize(length_);
 }
 
 bool SynchronousMixer::begin_round(Round t) {
@@ -118,8 +122,12 @@ SynchronousMixer::Stage& SynchronousMixer::stage_of(Round step) {
 
 Links SynchronousMixer::links_of(Client u, Round step) const {
   Links links = schedule_.links(u, step);
-  links.share *= 1 - settings_.lazy;
-  links.own = settings_.lazy + (1 - settings_.lazy) * links.own;
+  double given = 0;
+  for (const Arc& arc : links.out) given += links.share * arc.weight;
+  const bool keeps_more = rounded_ && 1 - given < least_kept_share;
+  const double lazy = keeps_more ? std::max(settings_.lazy, share_kept_instead) : settings_.lazy;
+  links.share *= 1 - lazy;
+  links.own = lazy + (1 - lazy) * links.own;
   return links;
 }
 
@@ -174,19 +182,22 @@ void SynchronousMixer::prepare(const Stage& stage, Holdings& holdings) {
   });
 }
 
-// message = share (w z, w). A client keeps the remainder, so that no rounding loses mass. The remainder replaces (z,
-// w), except for z of a client that may have to keep its model.
-void SynchronousMixer::split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView message) {
+// message = share (w z, w), rounded if messages have few bits. A client keeps the remainder, so that no rounding loses
+// mass. The remainder replaces (z, w), except for z of a client that may have to keep its model.
+void SynchronousMixer::split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView column) {
   const std::size_t d = z.size();
   const View given = stage.weights.out[k];
   const double w = mass;
-  const double share = w < negligible_mass ? 0 : stage.weights.share[k];
+  const double share = w < (rounded_ ? least_mass_rounded : negligible_mass) ? 0 : stage.weights.share[k];
+  const MutableView message = rounded_ ? MutableView(pair_) : column;
   message[d] = share * w;
   mass = mass_left(w, given, message[d]);
   const bool stays = mass < negligible_mass || stage.weights.is_alone(k);
   if (stays) staying_.push_back({k, w});
-  if (!stays) return give_away(w, share, z.data(), given, d, message.data());
+  if (!stays && !rounded_) return give_away(w, share, z.data(), given, d, message.data());
   for (std::size_t i = 0; i < d; ++i) message[i] = share * (w * z[i]);
+  if (rounded_ && !given.empty()) rounded_->send(message, column);
+  if (rounded_ && !stays) what_is_left(w, z.data(), given, message.data(), d, z.data());
 }
 
 // A message that gets lost is added to the sums too. The mass becomes that which the client keeps.
@@ -220,9 +231,16 @@ void SynchronousMixer::list_terms(const Stage& stage, const Received& received, 
   const bool whole = settings_.mixing == Mixing::push_sum;  // its own part is weighted already
   const Term own_term{whole ? 1 : weights.own[k], own};
   terms_.clear();
+  if (rounded_ && pairs_.size() < count * length_) pairs_.resize(count * length_);
   for (std::size_t i = 0; i < count; ++i) {
     if (i == weights.own_place[k]) terms_.push_back(own_term);
-    terms_.push_back({in[i], received(k, i).data()});
+    View pair = received(k, i);
+    if (rounded_) {
+      const MutableView decoded = MutableView(pairs_).subspan(i * length_, length_);
+      rounded_->receive(pair, decoded);
+      pair = decoded;
+    }
+    terms_.push_back({in[i], pair.data()});
   }
   if (count == weights.own_place[k]) terms_.push_back(own_term);
 }
@@ -237,7 +255,8 @@ void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mas
   auto staying = staying_.begin();
   for (std::size_t k = 0; k < clients; ++k) {
     for (; next < clients && (next <= k + 1 || fetched < fetched_at_once); ++next) {
-      for (std::size_t i = 0; i < stage.weights.in[next].size(); ++i) fetch_ahead(received(next, i).data(), length_);
+      for (std::size_t i = 0; i < stage.weights.in[next].size(); ++i)
+        fetch_ahead(received(next, i).data(), neighbours_.length());
       fetched += entries(next);
     }
     list_terms(stage, received, k, state[k].data());
@@ -276,7 +295,8 @@ void SynchronousMixer::mix_staying(const Stage& stage, const Staying& staying, M
   const std::size_t own = stage.weights.own_place[k];
   mass = sum_of_masses(terms_, x.size(), own, mass);
   if (mass < negligible_mass) return;
-  what_is_left(staying.mass, x.data(), stage.weights.out[k], outgoing_->value()[k].data(), x.size(), left_.data());
+  const View given = rounded_ ? View() : stage.weights.out[k];  // rounded messages carry none of so little mass
+  what_is_left(staying.mass, x.data(), given, outgoing_->value()[k].data(), x.size(), left_.data());
   terms_[own].x = left_.data();
   weighted_sum(terms_, 0, x.size(), mass, x.data());
 }

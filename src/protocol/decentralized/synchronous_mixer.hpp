@@ -11,6 +11,7 @@
 #include "graph/schedule.hpp"
 #include "net/neighbours/neighbours.hpp"
 #include "protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/rounded_messages.hpp"
 #include "protocol/decentralized/running_sums.hpp"
 
 namespace starling {
@@ -50,8 +51,9 @@ struct LinkWeights {
 /// ranks.
 class SynchronousMixer final : public Mixer {
  public:
-  /// Vectors of `neighbours` have message_length(state size, settings) entries. Keeps references.
-  SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings);
+  /// Vectors of `neighbours` have message_length(state_size, settings) entries. Keeps references.
+  SynchronousMixer(Neighbours& neighbours, std::size_t state_size, const Schedule& schedule,
+                   const MixingSettings& settings);
 
   [[nodiscard]] bool begin_round(Round t) override;
   [[nodiscard]] Round clock() const override { return round_ + 1; }
@@ -87,7 +89,7 @@ class SynchronousMixer final : public Mixer {
     double mass = 0;
   };
   void prepare(const Stage& stage, Holdings& holdings);
-  void split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView message);
+  void split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView column);
   void prepare_sums(const Stage& stage, Holdings& holdings);
   void mix_block(const Stage& stage, Columns& state, Vector& mass);
   void mix_plain(MutableView x);
@@ -106,6 +108,9 @@ class SynchronousMixer final : public Mixer {
   std::vector<std::optional<Stage>> stages_;  ///< by step modulo the period, or one that is made anew
   std::vector<Staying> staying_;              ///< in this exchange, ascending
   Vector left_;                               ///< scratch: the part of z that a client keeps, or a new pair (s, w)
+  std::optional<RoundedMessages> rounded_;    ///< if messages have few bits
+  Vector pair_;                               ///< scratch: a pair (s, w) as its receivers get it
+  Vector pairs_;                              ///< scratch: pairs that a client has got
   std::vector<Term> terms_;                   ///< terms of a client's sum in sender order, its own included
   Vector sum_;                                ///< (s, w) of the current client, with running sums
   std::vector<RunningSums> sums_;             ///< one per client, if messages carry sums

@@ -410,7 +410,7 @@ Score SharedLearning::predict(VerticalStream& held_out, const std::function<void
       look(z, truth);
     }
   };
-  const std::unique_ptr<Quantiser> exact = quantiser_table().make("float64");
+  const std::unique_ptr<Quantiser> exact = quantiser_table().make("double");
   send_held_out(evaluation_, held_out, {std::vector<std::size_t>(parties(), outputs), *exact, scores_of, take});
   return total;
 }

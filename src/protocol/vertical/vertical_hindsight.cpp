@@ -20,7 +20,7 @@ struct PlayedRound {
 /// All rounds' records on rank 0; empty on other ranks.
 std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream, const MetricsPolicy& policy,
                                        const VerticalArchitecture& architecture, std::size_t targets, Round rounds) {
-  const auto doubles = quantiser_table().make("float64");
+  const auto doubles = quantiser_table().make("double");
   std::vector<std::size_t> widths;
   for (const Architecture& party : architecture.features) widths.push_back(party.input.size());
   const std::size_t before = evaluation.first() == 0 ? 1 : 0;  // clients of this rank that are not parties

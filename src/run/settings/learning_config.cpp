@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catalogue.hpp"
+#include "codec/quantiser.hpp"
 #include "core/check.hpp"
 #include "data/serving/partition.hpp"
 #include "output/directory/private_place.hpp"
@@ -226,6 +227,17 @@ void add_exchange_option(Options& options, ExchangeWay& way) {
                   {excludes("deadline", "parcels that are late wait in a message, not in a window").only_for("windows"),
                    excludes("async", "parcels that are late wait in a message, not in a window").only_for("windows")}}),
       way, {{"auto", ExchangeWay::automatic}, {"messages", ExchangeWay::messages}, {"windows", ExchangeWay::windows}});
+}
+
+void add_precision_option(Options& options, std::string& precision, std::vector<Relation> relations) {
+  options.add(
+      option("message-precision", "HOW",
+             "numbers of models in messages. What rounding takes from a message stays with its sender, who sends "
+             "it later: sums over clients lose nothing",
+             {.values = [] { return values_of("Quantisers", quantiser_table()); },
+              .example = "bits:8",
+              .relations = std::move(relations)}),
+      precision);
 }
 
 Option::Effect effect_of(const std::string& option) {

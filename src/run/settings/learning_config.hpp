@@ -109,6 +109,10 @@ void add_identity_options(Options& options, LearningConfig& config);
 void add_rewire_option(Options& options, LearningConfig& config);
 /// --exchange.
 void add_exchange_option(Options& options, ExchangeWay& way);
+/// Why plain mixing has no messages in few bits.
+constexpr const char* no_sum_in_plain_mixing = "it keeps no sum in which what rounding takes away could stay";
+/// --message-precision. `relations` are the method's own.
+void add_precision_option(Options& options, std::string& precision, std::vector<Relation> relations = {});
 /// The effect of the option that has this name. Options of a single command change its results.
 [[nodiscard]] Option::Effect effect_of(const std::string& option);
 /// Throws UsageError for --audit, in commands without canaries.

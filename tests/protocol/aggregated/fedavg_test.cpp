@@ -105,6 +105,28 @@ TEST(FedAvg, WithOneStepOfAllIsGradientDescentOnTheUnion) {
   expect_near(path.models, descent, 1e-12);
 }
 
+// With error feedback a sum of rounded updates differs from that of the exact ones by one rounding, however many there
+// were: paths stay together, where roundings that are forgotten would add up.
+TEST(FedAvg, InFewBitsStaysBesideTheExactPath) {
+  const auto loss = make_curved_loss("squared");
+  MallowsModel model(*loss, p, true, RowWeights::none);
+  const auto records = regression({rounds, rounds, rounds, rounds, rounds}, p, m);
+  const auto none = mechanism_table().make("none", release_of("none", model, m, PriceRange::of(1)));
+  const auto play = [&](const std::string& precision) {
+    FedAvgSettings settings = settings_of(1);
+    settings.precision = precision;
+    RegressionRank rank(world(), records, model, *none, rounds, m);
+    FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *none, Vector(rank.count, 1.0));
+    Path path;
+    fedavg.run({&path});
+    return path.models;
+  };
+  const auto exact = play("double");
+  expect_near(play("float32"), exact, 1e-6);
+  expect_near(play("bits:8"), exact, 0.02);
+  expect_near(play("bits:5"), exact, 0.15);
+}
+
 // Two clients, one local step each from θ = 0 under the squared loss: w_k = η y_k x_k, by hand.
 TEST(FedAvg, WeighsModels) {
   const auto loss = make_curved_loss("squared");

@@ -244,7 +244,7 @@ VerticalWire EmbeddingsPlay::wire() const {
                : *quantisers_.by_bits[static_cast<std::size_t>(quantisers_.bits[static_cast<std::size_t>(t)])];
   };
   wire.head = quantiser_table().make(config_.head_quantiser);
-  wire.exact = quantiser_table().make(config_.precision == Precision::full ? "float64" : "float32");
+  wire.exact = quantiser_table().make(config_.precision == Precision::full ? "double" : "float32");
   return wire;
 }
 

@@ -226,10 +226,10 @@ void add_network_options(Options& options, VerticalConfig& config) {
 
 void add_wire_options(Options& options, VerticalConfig& config) {
   options.group("Messages");
-  options.add(option("quantiser", "HOW",
-                     "of embeddings on their way up; default: the networks' own numbers, float32 or float64",
-                     {.values = [] { return values_of("Quantisers", quantiser_table()); }, .example = "scalar:4"}),
-              config.quantiser);
+  options.add(
+      option("quantiser", "HOW", "of embeddings on their way up; default: the networks' own numbers, float32 or double",
+             {.values = [] { return values_of("Quantisers", quantiser_table()); }, .example = "scalar:4"}),
+      config.quantiser);
   options.add(
       option("quantise-head", "HOW", "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
              {.example = "8",
@@ -463,7 +463,7 @@ void complete_vertical_config(VerticalConfig& config, const Options& options) {
   if (!config.held_out.empty()) static_cast<void>(config.held_out_settings());
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
   config.plan.person_rows = config.person_rows.value_or(1);
-  const char* own = config.precision == Precision::full ? "float64" : "float32";
+  const char* own = config.precision == Precision::full ? "double" : "float32";
   if (config.quantiser.empty()) config.quantiser = own;
   if (config.head_quantiser.empty()) config.head_quantiser = own;
   if (config.head_quantiser.find_first_not_of("0123456789") == std::string::npos) {

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What models in few bits save and cost: bytes and held-out accuracy of private runs by --message-precision.
+
+  jobs/precision.py                             # a9a and digits, omd and fedavg, ten runs each: some ten minutes
+  jobs/precision.py --only a9a --runs 1         # half a minute
+
+Nothing is tuned: a run is `starling omd` over the exponential graph, or `starling fedavg`, with --total-epsilon 1. Noise is
+fresh in each run: a mean has the standard error that stands beside it. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder
+--data (../shared/data beside the project). Writes figures.csv and precision.md (a table).
+"""
+
+import pathlib
+import sys
+import tempfile
+
+import experiment
+from experiment import error_of_mean, mean
+
+PRECISIONS = ("double", "float32", "float16", "bits:8", "bits:6", "bits:4")
+
+
+def a9a(options):
+    folder = pathlib.Path(options.data).resolve() / "a9a"
+    return ["--source", folder / "a9a.gz", "--test", folder / "a9a.t.gz", "--format", "svmlight", "--dimension", 123]
+
+
+def digits(options):
+    folder = pathlib.Path(options.data).resolve() / "mnist"
+    of = {name: f"{folder}/{name}-images-idx3-ubyte.gz,{folder}/{name}-labels-idx1-ubyte.gz" for name in ("train", "t10k")}
+    return ["--source", of["train"], "--test", of["t10k"], "--scale", "1/255", "--features", "hog", "--loss", "softmax:10"]
+
+
+SETS = {"a9a": a9a, "digits": digits}
+
+
+def measure(starling, place, words, method, precision, options):
+    """(bytes, accuracy in %) of each run."""
+    runs, found = experiment.Runs(starling, place, command=method, summary="--json"), []
+    for seed in range(1, options.runs + 1):
+        summary = runs.run(f"{method}-{precision}-{seed}", [*words, "--message-precision", precision, "--seed", seed])
+        found.append((summary["traffic"]["bytes"], 100 * summary["metrics"]["test"]["accuracy"]))
+    return found
+
+
+def main():
+    parser = experiment.arguments(__doc__, "results-precision")
+    parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data"),
+                        help="where the data sets of others are (../shared/data beside the project)")
+    parser.add_argument("--only", metavar="LIST", type=experiment.names_of(SETS), default=list(SETS), help="data sets, separated by commas")
+    parser.add_argument("--clients", metavar="N", type=experiment.positive, default=16, help="(16)")
+    parser.add_argument("--runs", metavar="N", type=experiment.positive, default=10, help="of each case (10)")
+    options = parser.parse_args()
+    starling, folder, rows = experiment.find_starling(options.starling), experiment.output_folder(options.output), []
+    for name in options.only:
+        with tempfile.TemporaryDirectory(prefix="precision-") as scratch:
+            place = pathlib.Path(scratch)
+            graph = place / "graph.topo"
+            experiment.subprocess.run([starling, "topology", "make", "exponential", "--clients", str(options.clients), "--output", str(graph)],
+                                      check=True, capture_output=True)
+            words = [*SETS[name](options), "--clients", options.clients, "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed"]
+            for method, own in (("omd", ["--topology", graph]), ("fedavg", [])):
+                found = {precision: measure(starling, place, [*words, *own], method, precision, options) for precision in PRECISIONS}
+                for precision, each in found.items():
+                    scores = [score for _, score in each]
+                    error = f" ± {error_of_mean(scores):.2f}" if len(scores) > 1 else ""
+                    rows.append([name, method, precision, f"{found['double'][0][0] / each[0][0]:.1f}", f"{mean(scores):.2f}{error}"])
+    header = ["data", "method", "precision", "fewer bytes", "accuracy in %"]
+    experiment.write_csv(folder / "figures.csv", header, rows)
+    text = "\n".join("| " + " | ".join(each) + " |" for each in [header, ["---"] * len(header), *rows])
+    (folder / "precision.md").write_text(text + "\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
