@@ -13,6 +13,7 @@ import csv
 import io
 import math
 import multiprocessing
+import numbers
 import os
 import re
 import tempfile
@@ -57,6 +58,14 @@ DEVIATIONS = {"PrivateRegressor": dict.fromkeys(("check_fit_idempotent", "check_
 DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
     **dict.fromkeys(("check_classifier_data_not_an_array", "check_fit_idempotent", "check_supervised_y_2d"), FRESH),
     "check_classifiers_classes": FEW}
+
+
+#: Keywords of starling.omd that `options` may not have, and what says the same.
+PARAMETERS = {**dict.fromkeys(("mechanism", "epsilon", "total_epsilon", "mu"), "epsilon"), "delta": "delta",
+              **dict.fromkeys(("clients", "clients_per_rank"), "clients"), "seed": "random_state", "output": "output",
+              "progress": "progress", **dict.fromkeys(("records", "source"), "fit(X, y)")}
+MISSING = ("With fit, options={'missing': 'zero'} puts the mean in place of a missing value, and 'indicator' also adds a feature that "
+           "says so.")
 
 
 class PrivacyWarning(UserWarning):
@@ -140,6 +149,20 @@ class PrivateEstimator(BaseEstimator):
     def _is_private(self):
         return self.epsilon is not None and not (isinstance(self.epsilon, float) and math.isinf(self.epsilon))
 
+    def _check_parameters(self, learning):
+        """Raises ValueError for parameters out of range, and for `options` that say what a parameter or the estimator says."""
+        for name in self.options or {}:
+            if name in PARAMETERS or name in learning:
+                raise ValueError(f"options={{'{name}': …}}: {PARAMETERS.get(name, 'the estimator')} says that. Leave it out of options.")
+        for name, value, kind, right, meaning in (
+                ("epsilon", self.epsilon if self._is_private() else 1, numbers.Real, lambda e: 0 < e <= 1e6,
+                 "a number above 0, at most 1e6, or None for no noise"),
+                ("delta", self.delta, numbers.Real, lambda delta: 0 <= delta <= 0.999999, "a number from 0 to 0.999999"),
+                ("clients", 1 if self.clients is None else self.clients, numbers.Integral, lambda count: count >= 1,
+                 "a whole number of 1 or more")):
+            if isinstance(value, bool) or not isinstance(value, kind) or not right(value):
+                raise ValueError(f"{name}={value!r}: it must be {meaning}.")
+
     def _takes_missing(self):
         return (self.options or {}).get("missing", "refuse") != "refuse"
 
@@ -164,7 +187,12 @@ class PrivateEstimator(BaseEstimator):
             raise ValueError("columns had categories in fit. Give a DataFrame with the same columns.")
         if self._categories and [*map(str, x.columns)] == self._columns:  # else scikit-learn says what is wrong
             x = with_codes(x, self._categories)
-        return validate_data(self, x, *y, dtype=np.float64, **choices)
+        try:
+            return validate_data(self, x, *y, dtype=np.float64, **choices)
+        except ValueError as error:
+            if not str(error).startswith("Input X contains NaN"):
+                raise
+            raise ValueError(f"Input X contains NaN. {MISSING}") from None
 
     def _offered(self, x):
         """Validated X as starling takes it: a DataFrame where columns have names or categories."""
@@ -220,6 +248,7 @@ class PrivateEstimator(BaseEstimator):
         if starling.ranks() > 1:
             raise UsageError("an estimator learns in one process, and mpirun has started several. Call starling.omd.")
         with tempfile.TemporaryDirectory(prefix="starling-") as folder:
+            self._check_parameters({**learning, **({"encode": 1} if self._categories else {})})
             if self._categories:
                 codes = os.path.join(folder, "categories.csv")
                 self._write_categories(codes)

@@ -1,6 +1,7 @@
 """Estimators of scikit-learn: its own checks, data frames, labels, coefficients, pipelines and searches."""
 
 import importlib.util
+import math
 import os
 import pickle
 import subprocess
@@ -111,6 +112,19 @@ class Use(PythonCase):
         self.assertEqual(PrivateLogisticRegression(None).fit(self.x, self.y).summary_["privacy"]["mechanism"], "none")
         self.assertEqual(sorted(os.listdir()), ["cache", "other", "run"])  # nothing is left of the others
 
+    def test_options_do_not_overrule_parameters(self):
+        for name, value, said in (("total_epsilon", 9, "epsilon"), ("epsilon", 9, "epsilon"), ("mu", 9, "epsilon"), ("mechanism", "none", "epsilon"),
+                                  ("delta", 0.1, "delta"), ("clients", 2, "clients"), ("clients_per_rank", 2, "clients"), ("seed", 1, "random_state"),
+                                  ("output", "run", "output"), ("progress", "on", "progress"), ("source", "data.csv", "fit"),
+                                  ("loss", "squared", "the estimator")):
+            with self.assertRaisesRegex(ValueError, f"'{name}'.*: {said}.* says that. Leave it out"):
+                PrivateLogisticRegression(options={name: value}).fit(self.x, self.y)
+        self.assertEqual(PrivateRegressor(9, options={"intercept": False}).fit(self.x, self.y).summary_["dimension"], 4)
+        for name, value in (("epsilon", 0), ("epsilon", "1"), ("epsilon", True), ("epsilon", math.nan), ("delta", 1), ("clients", 0), ("clients", 1.5)):
+            with self.assertRaisesRegex(ValueError, f"^{name}={value!r}: it must be a"):
+                PrivateLogisticRegression(**{name: value}).fit(self.x, self.y)
+        self.assertFalse(os.path.exists("run"))
+
     def test_coefficients_are_in_units_of_the_records(self):
         x = self.x * [100, 1, 0.01, 1] + [500, 0, 1, -3]
         for model, y in ((PrivateLogisticRegression(4), self.y), (PrivateRegressor(4), 1000 + 50 * self.x[:, 0]),
@@ -165,7 +179,7 @@ class Use(PythonCase):
             self.assertEqual((model.coef_.shape, len(model.coef_names_)), ((1, width), width))
             self.assertGreater(model.score(frame, labels), 0.6)
             self.assertGreater(PrivateClassifier((4,), 8, options={**SEEDED, "missing": rule}).fit(frame, labels).score(frame, labels), 0.3)
-        with self.assertRaisesRegex(ValueError, "NaN"):
+        with self.assertRaisesRegex(ValueError, "NaN.*options={'missing': 'zero'}"):
             PrivateLogisticRegression().fit(np.where(self.x > 0.9, np.nan, self.x), self.y)
 
     @needs("pandas")

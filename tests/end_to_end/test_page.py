@@ -141,6 +141,31 @@ class ForABoard(PageCase):
             self.assertEqual((result.code, result.out), (USAGE, ""), result)
             self.assertIn(why, result.err)
 
+    def test_what_scores_are_worth(self):
+        """Beside the accuracy stands that of a constant answer; a test set that was scored again stands there once; a tenth of one record
+        is no point; a column that the model leaves out is not learned from."""
+        age = lambda i: 9 if i == 0 else i % 4  # one record has a probability of its own
+        rows = [f"{age(i)},{i % 7},{1 if i % 11 == 5 else 0},{i % 2}" for i in range(220)]
+        for name in ("data", "held"):
+            self.write(f"{name}.csv", "\n".join(["age,dose,ill,sex", *rows]) + "\n")
+        self.good(1, ["--source", "data.csv", "--test", "held.csv", "--label", "ill", "--standardise", "values:1.5/1,drop,0/1", "--mechanism", "none",
+                      "--tuning", "off", "--intercept", "--step", "0.03", "--output", "run"])
+        self.succeeded(self.run_alone(["score", "run", "--source", "held.csv", "--label", "ill", "--by", "sex", "--output", "score-run"]))
+        text, _ = self.page("run", more=["--for", "board", "--scores", "score-run"])
+        words = " ".join(re.sub(r"<svg.*?</svg>|<style.*?</style>", "", text, flags=re.S).replace("<", " <").split())
+        words = " ".join(re.sub(r"<[^>]+>", " ", words).split())
+        most = sum(row.split(",")[2] == "0" for row in rows) / len(rows)
+        self.assertRegex(words, rf"accuracy baseline .*held \(the run&#39;s test set\) 220 {100 * most:.1f} % {100 * most:.1f} % 50.0 %")
+        self.assertIn("Predictions are no better than a constant answer on these records: held (the run&#39;s test set); held, sex 0; held, sex 1.",
+                      words)
+        self.assertEqual(words.count("Calibration: held"), 1)
+        self.assertIn("learned from age, sex features left out dose: their ranges were not found", words)
+        calibration = self.summary_in("run")["metrics"]["test"]["calibration"]
+        self.assertEqual([each["records"] for each in calibration if 0 < each["records"] < 10], [1], calibration)
+        if shutil.which("gnuplot"):
+            marks = len(re.findall(r"<use [^>]*scale\(", text))  # and one in the key
+            self.assertEqual(marks, 1 + 2 * sum(each["records"] >= 10 for each in calibration))
+
     def test_a_run_that_protects_nobody_promises_nothing(self):
         self.write("data.csv", "\n".join(csv_rows(50)) + "\n")
         self.good(1, ["--source", "data.csv", "--mechanism", "none", "--output", "run"])

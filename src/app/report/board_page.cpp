@@ -22,6 +22,7 @@ namespace {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 constexpr std::size_t most_names = 40;
+constexpr const char* baseline = "baseline";
 
 /// Metrics of the model on some records.
 struct Scored {
@@ -40,8 +41,10 @@ struct BoardMetric {
   const char* meaning;
 };
 
-constexpr std::array<BoardMetric, 6> board_metrics{
+constexpr std::array<BoardMetric, 7> board_metrics{
     {{"accuracy", "accuracy", "{:.1f} %", 100, "the share of records whose class is predicted right"},
+     {baseline, baseline, "{:.1f} %", 100,
+      "the accuracy without any model: every record is taken for one of the most frequent class"},
      {"balanced accuracy", "balanced_accuracy", "{:.1f} %", 100,
       "the mean of that share over the classes: guessing between two classes has 50 %"},
      {"AUC", "auc", "{:.3f}", 1,
@@ -89,10 +92,14 @@ std::string rule_for_missing(ReadSettings::Missing rule) {
 
 /// Adds the rows of the columns: those learned from, and what was done to them.
 void add_columns(Rows& rows, const SavedModel& model) {
-  rows.emplace_back("learned from", joined_names(model.feature_names()));
   const PublicConstants& constants = model.constants;
-  if (const auto names = constants.left_out(); !names.empty()) {
-    rows.emplace_back("features left out", joined_names(names) + ": the model takes 0 for their values");
+  const std::vector<std::string> out = constants.left_out();
+  std::vector<std::string> names = model.feature_names();
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::count(out, name) > 0; });
+  rows.emplace_back("learned from", joined_names(std::move(names)));
+  if (!out.empty()) {
+    rows.emplace_back("features left out",
+                      joined_names(out) + ": their ranges were not found, and the model takes 0 for their values");
   }
   if (!constants.ignore.empty()) {
     rows.emplace_back("records left out", fmt::format("those with label {}", fmt::join(constants.ignore, ", ")));
@@ -154,6 +161,48 @@ std::vector<std::string> in_short_of(const SummaryView& view, const std::vector<
   return lines;
 }
 
+/// A metric of some records; NaN where it is unknown.
+double value_of(const Scored& score, const std::string& key) {
+  if (key != baseline) return score.view.number(score.path + "." + key);
+  std::int64_t most = 0;
+  for (const SummaryView& each : score.view.list(score.path + ".classes")) most = std::max(most, each.count("records"));
+  if (most == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(most) / static_cast<double>(score.view.count(score.path + ".records"));
+}
+
+/// Whether two scores are of the same records: all their figures are equal.
+bool are_of_same_records(const Scored& one, const Scored& other) {
+  const auto equal = [&](const std::string& key) {
+    const double a = value_of(one, key);
+    const double b = value_of(other, key);
+    return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-9 * std::abs(a);
+  };
+  return equal("records") && std::ranges::all_of(board_metrics, [&](const auto& metric) { return equal(metric.key); });
+}
+
+/// A sentence on the sets of records on which the model is no better than a constant answer; empty where there is none.
+std::string constant_answers(const std::vector<Scored>& scores) {
+  std::vector<std::string> found;
+  for (const Scored& score : scores) {
+    const bool by_class = value_of(score, "accuracy") <= value_of(score, baseline);
+    if (by_class || value_of(score, "r2") <= 0) found.push_back(score.name);
+  }
+  if (found.empty()) return "";
+  return fmt::format("Predictions are no better than a constant answer on these records: {}.", fmt::join(found, "; "));
+}
+
+/// Adds the score of a set of records, unless it is there already under this name or as the run's test set.
+void add_score(std::vector<Scored>& scores, Scored score) {
+  const auto same = std::ranges::find_if(scores, [&](const Scored& each) { return are_of_same_records(each, score); });
+  if (same == scores.end()) {
+    scores.push_back(std::move(score));
+  } else if (same->path == "metrics.test") {
+    same->name = score.name + " (the run's test set)";
+  } else if (same->name != score.name && !same->name.starts_with(score.name + " (")) {
+    scores.push_back(std::move(score));
+  }
+}
+
 std::vector<Scored> scores_of(const SummaryView& view, const std::vector<std::string>& folders) {
   std::vector<Scored> scores;
   if (view.has("metrics.test.records")) scores.push_back({"the run's test set", view, "metrics.test"});
@@ -166,7 +215,7 @@ std::vector<Scored> scores_of(const SummaryView& view, const std::vector<std::st
           "--scores '{}': the score is of another run's model ('{}'). Score the model of this run.", folder,
           score.text("model"));
     const std::string name = std::filesystem::path(score.text("source")).stem().string();
-    scores.push_back({name, score, "metrics"});
+    add_score(scores, {name, score, "metrics"});
     for (const SummaryView& group : score.list("groups")) {
       scores.push_back({fmt::format("{}, {} {}", name, score.text("by"), group.text("value")), group, "metrics", true});
     }
@@ -181,7 +230,7 @@ TextTable score_table(const std::vector<Scored>& scores, Rows& meanings) {
     table.rows.push_back({score.name, fmt::format("{}", score.view.count(score.path + ".records"))});
   }
   for (const BoardMetric& metric : board_metrics) {
-    const auto value = [&](const Scored& score) { return score.view.number(score.path + "." + metric.key); };
+    const auto value = [&](const Scored& score) { return value_of(score, metric.key); };
     if (std::ranges::none_of(scores, [&](const Scored& score) { return std::isfinite(value(score)); })) continue;
     table.head.emplace_back(metric.name);
     meanings.emplace_back(metric.name, metric.meaning);
@@ -246,6 +295,7 @@ class BoardPage {
     }
     Rows meanings;
     page_.table(score_table(scores_, meanings));
+    if (const std::string constant = constant_answers(scores_); !constant.empty()) page_.list({constant});
     page_.rows(meanings);
     bool explained = false;
     for (const Scored& score : scores_) {
@@ -254,7 +304,8 @@ class BoardPage {
       if (!explained) {
         page_.paragraph(
             "Calibration: of records to which the model gives a probability of 30 %, 30 % should have the "
-            "outcome. Points should lie on the dashed line, within the band of two standard errors.");
+            "outcome. Points should lie on the dashed line, up to the band of two standard errors. Tenths of the "
+            "probabilities with fewer than 10 records are left out.");
       }
       explained = true;
       draw("calibration", "Calibration: " + score.name,

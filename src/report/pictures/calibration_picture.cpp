@@ -1,14 +1,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "gnuplot.hpp"
 #include "report/pictures/pictures.hpp"
 
 namespace starling {
 
+namespace {
+
+/// Records of a point: fewer would show chance.
+constexpr std::int64_t fewest = 10;
+
+/// The frequencies that are at most two standard errors away from an observed one (Wilson 1927), also where that is 0
+/// or 1.
+Band::Edge two_errors(const CalibrationBin& bin) {
+  const auto n = static_cast<double>(bin.records);
+  const double centre = (bin.frequency + 2 / n) / (1 + 4 / n);
+  const double width = 2 / (1 + 4 / n) * std::sqrt(bin.frequency * (1 - bin.frequency) / n + 1 / (n * n));
+  return {bin.probability, std::max(0.0, centre - width), std::min(1.0, centre + width)};
+}
+
+}  // namespace
+
 std::string draw_calibration(const std::string& folder, const Calibration& calibration) {
-  Panel reliability{"calibration", "observed frequency", false, {}, "no record has a probability"};
-  Panel shares{"predictions", "share of the records", false, {}, "no record has a probability"};
+  const std::string none = fmt::format("no tenth of the probabilities has {} records", fewest);
+  Panel reliability{"calibration", "observed frequency", false, {}, none};
+  Panel shares{"predictions", "share of the records", false, {}, none};
   Curve identity{"as predicted", {{0, 0}, {1, 1}}};
   identity.dashed = true;
   Curve observed{"observed", {}, true, 1};
@@ -17,17 +36,16 @@ std::string draw_calibration(const std::string& folder, const Calibration& calib
   std::int64_t records = 0;
   for (const CalibrationBin& bin : calibration) records += bin.records;
   for (const CalibrationBin& bin : calibration) {
-    if (bin.records == 0) continue;
-    const auto count = static_cast<double>(bin.records);
-    const double error = 2 * std::sqrt(bin.frequency * (1 - bin.frequency) / count);
+    if (bin.records < fewest) continue;
     observed.points.emplace_back(bin.probability, bin.frequency);
-    share.points.emplace_back(bin.probability, count / static_cast<double>(records));
-    errors.edges.push_back(
-        {bin.probability, std::max(0.0, bin.frequency - error), std::min(1.0, bin.frequency + error)});
+    share.points.emplace_back(bin.probability, static_cast<double>(bin.records) / static_cast<double>(records));
+    errors.edges.push_back(two_errors(bin));
   }
-  if (records > 0) reliability.curves = {identity, observed};
-  if (records > 0) shares.curves = {share};
-  if (errors.edges.size() > 1) reliability.bands = {errors};
+  if (!errors.edges.empty()) {
+    reliability.curves = {identity, observed};
+    reliability.bands = {errors};
+    shares.curves = {share};
+  }
   reliability.range = shares.range = std::pair(0.0, 1.0);
   return draw(folder, "calibration.gp",
               {{"calibration", {reliability, shares}, {"mean predicted probability", false, 0}, 2}}, {});

@@ -36,7 +36,7 @@ void write_histogram(const std::string& folder, const AuditHistogram& histogram)
 [[nodiscard]] std::string draw_audit(const std::string& folder, const AuditResult& result);
 
 /// calibration.svg: observed frequencies against mean predicted probabilities, with two standard errors, and the shares
-/// of records.
+/// of records. Tenths with fewer than 10 records are left out.
 [[nodiscard]] std::string draw_calibration(const std::string& folder, const Calibration& calibration);
 
 /// A survival curve at the end of an interval, with its band; low and high are NaN without one.
