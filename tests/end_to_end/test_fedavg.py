@@ -35,7 +35,8 @@ def digits(count, seed):
 class Runs(FedAvgCase):
     @fewer
     def test_equal_bits_on_any_number_of_ranks(self):
-        for name, words in {"plain": ["--mechanism", "none"], "noisy": GAUSSIAN, "in few bits": [*GAUSSIAN, "--message-precision", "bits:5"]}.items():
+        for name, words in {"plain": ["--mechanism", "none"], "noisy": GAUSSIAN, "in few bits": [*GAUSSIAN, "--message-precision", "bits:5", "--local-update", "proximal:0.5"],
+                            "with controls": [*GAUSSIAN, "--local-update", "scaffold"]}.items():
             found = {}
             for ranks in layouts():  # some ranks host nobody
                 summary = self.summary([*STREAM, *words, "--local-steps", "3", "--average", "tail"], f"{name}-{ranks}", ranks)

@@ -534,6 +534,8 @@ class BadInput(RenewableCase):
         self.fails(UNUSABLE, ["--loss", "softmax:3", *OPEN], "softmax", "dwd", "logistic", "huber")
         self.fails(UNUSABLE, ["--trust", "nobody", "--variant", "private", *GAUSSIAN], "nobody", "central", "masked")
         self.fails(UNUSABLE, ["--curvature", "bits:99", *OPEN], "takes 1 to 16")
+        self.fails(UNUSABLE, ["--l2", "schedule:from=1,to=0", *OPEN], "Keep it above 0")
+        self.fails(UNUSABLE, ["--l2", "schedule:from=1,to=0.1", *OPEN, "--variant", "offline"], "one objective")
         self.fails(UNUSABLE, ["--loss", "dwd:0", *OPEN], "q")
 
     def test_the_private_variant_has_a_penalty_by_default(self):

@@ -1,8 +1,10 @@
 #include "fedavg_config.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "codec/quantiser.hpp"
+#include "core/text/spec.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"
 #include "run/settings/catalogue.hpp"
@@ -15,6 +17,16 @@ namespace {
 void add_learning_options(Options& options, FedAvgConfig& config) {
   options.group("Learning");
   options.add(declared("local-steps", {.common = true}), config.fedavg.local_steps);
+  options.add(
+      option(
+          "local-update", "HOW",
+          "against drift of clients whose records differ: plain; proximal:MU (FedProx: each local step also pulls by "
+          "MU towards the common model); scaffold (control variates, which double the messages)",
+          {.example = "proximal:0.1 --local-steps 5",
+           .relations = {excludes("trust=pairs", "control variates carry the noise of pairs into each local step",
+                                  "Use plain or proximal.")
+                             .only_for("scaffold")}}),
+      config.local_update);
   add_weights_option(options, config, "; everybody learns their numbers; not for sources without end", {});
   add_model_options(options, config.model);
   options.add(declared("loss", "loss of the model", {.values = [] { return values_of("Losses", loss_table()); }}),
@@ -40,6 +52,26 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   add_decay_option(options, config,
                    {.help = "how steps fall: power (as --step, --step-power and --step-offset say) or linear (local "
                             "step s of the S that a client makes in all is C (1 - (s-1)/S))"});
+}
+
+void read_local_update(FedAvgConfig& config) {
+  Spec spec = Spec::parse(config.local_update);
+  const std::string& name = spec.name();
+  check(name == "plain" || name == "proximal" || name == "scaffold", "--local-update: {}",
+        unknown_name("local update", name, {"plain", "proximal", "scaffold"}));
+  if (name == "proximal") {
+    spec.bind({{"mu", "pull towards the common model, above 0"}});
+    config.fedavg.proximal = spec.number("mu");
+    check(config.fedavg.proximal > 0 && std::isfinite(config.fedavg.proximal),
+          "--local-update {}: mu must be positive: it pulls towards the common model.", config.local_update);
+  } else {
+    spec.bind({});
+  }
+  config.fedavg.controls = name == "scaffold";
+  check(name == "plain" || config.fedavg.local_steps > 1,
+        "--local-update {} with --local-steps 1: a single step starts at the common model, and nothing drifts. Take "
+        "more local steps, or leave --local-update out.",
+        name);
 }
 
 /// Noise between pairs cancels where the mean has the releases of all clients alike, in every local step.
@@ -76,6 +108,7 @@ void complete_fedavg_config(FedAvgConfig& config, const Options& options) {
   check_model_choice(config.model, config.privacy, config.data);
   refuse_audit(config);
   static_cast<void>(quantiser_table().make(config.fedavg.precision));
+  read_local_update(config);
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {}: so many local steps cannot be counted. Play fewer.",
         config.rounds.value_or(0), config.fedavg.local_steps);

@@ -13,6 +13,7 @@ namespace starling {
 
 struct FedAvgConfig : TunedConfig {
   FedAvgSettings fedavg;
+  std::string local_update = "plain";
   Averaging average = Averaging::none;
 };
 

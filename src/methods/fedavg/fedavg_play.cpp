@@ -61,7 +61,10 @@ class FedAvgPlay final : public PlayAtRoot {
     const FedAvgSettings& settings = parts_.config.fedavg;
     const auto length = [&settings](Round step) { return settings.length(step / settings.local_steps, step); };
     return added_noise(begun_, *protocol_,
-                       {length, noise_weights_, shares_, true, average_ ? "the model is a mean over rounds" : ""});
+                       {length, noise_weights_, shares_, true,
+                        average_                                ? "the model is a mean over rounds"
+                        : parts_.config.local_update != "plain" ? "local steps are corrected"
+                                                                : ""});
   }
 
   const BegunRun begun_;

@@ -47,8 +47,9 @@ void add_method_options(Options& options, RenewableConfig& config) {
   options.add(declared("l2",
                        "adds (n lambda/2)|theta|^2 to the sum of n losses; default: 0, but 0.1 C^2 with --variant "
                        "private, whose rows are scaled to --clip C: noise moves a model without penalty too far. "
-                       "Intervals are of the penalised coefficients",
-                       {.common = true}),
+                       "Intervals are of the penalised coefficients. With --variant online and private also "
+                       "schedule:from=,to= or schedule:FILE: lambda by batch",
+                       {.common = true, .files = named::spec}),
               config.asked_l2);
   options.add(option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)"),
               config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
@@ -131,6 +132,20 @@ void read_classes(RenewableConfig& config) {
   const long long classes = spec.integer("classes");
   check(classes >= 2 && classes <= 10'000, "--classes '{}': 2 to 10000 classes are possible.", config.classes_text);
   config.classes = static_cast<std::size_t>(classes);
+}
+
+void read_penalty(RenewableConfig& config) {
+  const bool sums = config.variant == RenewableVariant::private_sums;
+  config.settings.l2 = sums ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2) : 0;
+  if (!config.asked_l2) return;
+  const RoundValues values = penalty_by_batch(*config.asked_l2, config.rounds.value_or(1));
+  config.settings.l2 = values.most();
+  check(values.least() > 0 || values.most() == 0,
+        "--l2 {}: a penalty that is 0 in some batches alone leaves the model without bound there. Keep it above 0.",
+        *config.asked_l2);
+  check(!config.penalty_changes() || sums || config.variant == RenewableVariant::online,
+        "--l2 {} with this --variant: {}. Give one number.", *config.asked_l2,
+        config.offline() ? "all batches have one objective" : "its price is derived for one penalty");
 }
 
 void read_curvature_model(RenewableConfig& config) {
@@ -239,6 +254,10 @@ void check_protection(const RenewableConfig& config) {
 
 }  // namespace
 
+RoundValues penalty_by_batch(const std::string& text, Round batches) {
+  return RoundValues::parse(text, "--l2", batches, 0, 1e12);
+}
+
 Options renewable_options(RenewableConfig& config) {
   config.loss = "dwd:1";
   config.start = "";
@@ -272,9 +291,7 @@ std::string RenewableConfig::why_no_correlation() const {
 void complete_renewable_config(RenewableConfig& config, const Options& options) {
   const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
   check_learning_options(config);
-  config.settings.l2 = config.asked_l2.value_or(config.variant == RenewableVariant::private_sums
-                                                    ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2)
-                                                    : 0);
+  read_penalty(config);
   config.opens_batch = config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
   read_classes(config);
   read_curvature_model(config);
@@ -317,6 +334,7 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
     config.why_not.goes_on = "its passes are one search over all data, which begins anew";
   }
   config.why_not.leaves_out = "its records come through a pipe, and are gone";
+  if (config.penalty_changes()) config.why_not.more_rounds = "penalties go by the planned number of batches";
   if (config.variant == Variant::private_paper) config.why_not.more_rounds = "its noise was made";
   config.remedies_of_divergence =
       "Scale the features (--scale, --standardise), raise --l2, or take larger batches (--batch)";

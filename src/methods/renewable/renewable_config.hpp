@@ -19,7 +19,8 @@ struct RenewableConfig : LearningConfig {
   RenewableVariant variant = RenewableVariant::online;
   std::string smoothing = "auto";
   RenewableSettings settings;
-  std::optional<double> asked_l2;  ///< none: settings.l2 has the variant's own default
+  std::optional<std::string> asked_l2;  ///< none: settings.l2 has the variant's own default
+  [[nodiscard]] bool penalty_changes() const { return asked_l2 && asked_l2->starts_with("schedule:"); }
   TrustChoice trust = TrustChoice::local;
   CorrelationChoice correlation = CorrelationChoice::automatic;
   std::string curvature = "double";
@@ -51,6 +52,8 @@ struct RenewableConfig : LearningConfig {
   [[nodiscard]] std::string why_no_correlation() const;
 };
 
+/// λ by batch, as --l2 says. Throws UsageError.
+[[nodiscard]] RoundValues penalty_by_batch(const std::string& text, Round batches);
 [[nodiscard]] Options renewable_options(RenewableConfig& config);
 /// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
 void complete_renewable_config(RenewableConfig& config, const Options& options);

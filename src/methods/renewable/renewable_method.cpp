@@ -105,6 +105,9 @@ void RenewableMethod::open_model() {
 void RenewableMethod::choose_rounds() {
   if (!config_.offline()) {
     config_.settings.rounds = run_.inputs.rounds_of(run_.inputs.dataset.shape.rounds);
+    if (config_.penalty_changes()) {
+      config_.settings.l2_of_batch = penalty_by_batch(*config_.asked_l2, config_.settings.rounds);
+    }
     return;
   }
   check(run_.inputs.dataset.shape.rounds.has_value() && run_.inputs.dataset.replayable,

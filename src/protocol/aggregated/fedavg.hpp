@@ -12,6 +12,16 @@
 /// which is made of releases, leaves the client. Rank 0 forms θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a
 /// step.
 ///
+/// Where clients' records differ, their local steps drift apart. Two variants change each step by what has been
+/// released already, so prices are the same:
+///
+///   proximal (FedProx; Li, Sahu, Zaheer, Sanjabi, Talwalkar and Smith 2020)   w ← w − η_t (ĝ(w) + λw + μ(w − θ_t))
+///   controls (SCAFFOLD; Karimireddy, Kale, Mohri, Reddi, Stich and Suresh 2020, option II)
+///                                                                            w ← w − η_t (ĝ(w) + λw + c − c_k)
+///
+/// c_k is the mean of client k's directions ĝ(w) + λw in its last round, and c = Σ n_k c_k / Σ n_k. Both begin at 0.
+/// Then a message has c_k beside w_k, and rank 0 sends c beside θ.
+///
 /// With another precision than `double` messages are updates in few bits, with error feedback on both ways: client k
 /// sends n_k (w_k − θ_t) and what rounding has kept of its earlier messages, and rank 0 sends the mean update likewise.
 /// All ranks add the rounded update to θ_t.
@@ -36,6 +46,8 @@ struct FedAvgSettings : StepSchedule {
   Round rounds = 1;
   Round local_steps = 1;  ///< E
   double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
+  double proximal = 0;    ///< μ of FedProx
+  bool controls = false;  ///< whether steps have the control variates of SCAFFOLD
   std::string precision = "double";  ///< quantiser of messages
 
   /// Length of a local step, counted from 0 over the run, in round t >= 0. `zero_at` counts local steps.
@@ -53,23 +65,26 @@ class FedAvg final : public AggregatedRounds {
          Mechanism& mechanism, Vector weights, Vector factors = {});
   /// Throws DataError naming the round in which the model ceases to be finite.
   void run(const std::vector<Observer*>& observers) override;
-  /// What rounding has kept included.
+  /// Controls and what rounding has kept included.
   void persist(Snapshot& snapshot) override;
 
  private:
   [[nodiscard]] const Released<Vector>& weighted_update(std::size_t k);
   [[nodiscard]] bool update_client(std::size_t k);
+  void step_locally(std::size_t k, double eta);
   void average(const Vector& total);
   void spread_update();
-  void require_bounded() const;
+  void require_bounded(View model) const;
 
   AggregatedClients& clients_;
   FedAvgSettings settings_;
   Vector weights_;
   Vector factors_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
+  Released<Vector> common_;     ///< what rank 0 sends: θ, with controls followed by c
+  Released<Columns> controls_;  ///< c_k of each local client; empty without controls
   Released<Vector> direction_;  ///< ĝ of the current client
-  Released<Vector> local_;      ///< w of the current client
+  Released<Vector> local_;      ///< likewise w, with controls followed by the sum of its directions, or c_k
   Released<Vector> message_;
   Released<Vector> total_;
   std::optional<ErrorFeedback> rounding_;  ///< if messages have few bits

@@ -42,8 +42,8 @@ void OfflineRenewable::take_one_step() {
     const double n = total[at.records()];
     BlockCurvature curvature = empty_curvature();
     curvature.add(total.subspan(at.curvature(), at.triangles));
-    curvature.add_identity(n * settings_.l2);
-    Vector gradient = penalty_gradient(theta_.value(), n);
+    curvature.add_identity(n * l2());
+    Vector gradient = penalty_gradient(theta_.value(), n * l2());
     axpy(1, total.first(at.dimension), gradient);
     const Vector step = curvature.solve(gradient, "the one step");
     theta_.update([&](Vector& theta) { axpy(-1, step, theta); });

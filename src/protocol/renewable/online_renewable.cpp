@@ -95,13 +95,13 @@ void OnlineRenewable::renew(View total) {
   state.j.scale(settings_.forget);
   BlockCurvature j = state.j;
   j.add(total.subspan(at.curvature(), at.triangles));
-  add_penalty(j, n);
+  add_penalty(j, n * l2());
   if (n == 0) return add_batch(std::move(j), total);
-  Vector gradient = penalty_gradient(theta_.value(), n);
+  Vector gradient = penalty_gradient(theta_.value(), n * l2());
   axpy(1, total.first(at.dimension), gradient);
   look_at_intercepts(total);
-  const Vector step = timed(&TimeShares::mixing, [&] { return newton_step(j, gradient, state.records + n); });
-  const double least = total[at.loss()] + penalty_value(theta_.value(), n) - dot(gradient, step) / 2;
+  const Vector step = timed(&TimeShares::mixing, [&] { return newton_step(j, gradient, state.penalty + n * l2()); });
+  const double least = total[at.loss()] + penalty_value(theta_.value(), n * l2()) - dot(gradient, step) / 2;
   if (is_guarded() && state.records > 0 && least < 0) {
     theta_.update([](Vector& theta) { theta.assign(theta.size(), std::nan("")); });
     return;
@@ -150,21 +150,22 @@ double OnlineRenewable::free_records() const {
 /// φ.
 double OnlineRenewable::value_of(Dispersion dispersion) const {
   if (dispersion == Dispersion::one) return 1;
-  const double residual = state_->objective - penalty_value(state_->theta, state_->records);
+  const double residual = state_->objective - penalty_value(state_->theta, state_->penalty);
   return 2 * std::max(residual, 0.0) / free_records();
 }
 
 /// J⁻¹ ∇F.
-Vector OnlineRenewable::newton_step(const BlockCurvature& j, View gradient, double records) {
+Vector OnlineRenewable::newton_step(const BlockCurvature& j, View gradient, double penalty) {
   if (auto step = j.try_solve(gradient)) return *std::move(step);
-  return determined(j, records).solve(gradient, fmt::format("batch {}", done_ + 1));
+  return determined(j, penalty).solve(gradient, fmt::format("batch {}", done_ + 1));
 }
 
-/// J, or J + Nλ(I − P) where no record has told an intercept's curvature yet, and a penalty on slopes leaves it free.
-BlockCurvature OnlineRenewable::determined(BlockCurvature j, double records) const {
+/// J, or J + Nλ(I − P), N λ = `penalty`, where no record has told an intercept's curvature yet, and a penalty on slopes
+/// leaves it free.
+BlockCurvature OnlineRenewable::determined(BlockCurvature j, double penalty) const {
   if (settings_.penalty == Penalty::full || j.try_solve(Vector(model_.dimension()))) return j;
-  j.add_identity(records * settings_.l2);
-  j.add_slopes(-records * settings_.l2);
+  j.add_identity(penalty);
+  j.add_slopes(-penalty);
   return j;
 }
 
@@ -174,6 +175,7 @@ void OnlineRenewable::add_batch(BlockCurvature j, View total) {
   RenewableState& state = *state_;
   state.j = std::move(j);
   state.records += total[at.records()];
+  state.penalty += total[at.records()] * l2();
   if (!settings_.with_slopes) return;
   state.slopes.resize(at.triangles);
   axpy(1, total.subspan(at.curvature() + at.triangles), state.slopes);
@@ -184,7 +186,8 @@ void OnlineRenewable::take_step(View total, View gradient, View step) {
   const MessageLayout at = places();
   RenewableState& state = *state_;
   // For squared losses this is the minimum of the objective over all records so far (recursive least squares).
-  state.objective += total[at.loss()] + penalty_value(theta_.value(), total[at.records()]) - dot(gradient, step) / 2;
+  state.objective +=
+      total[at.loss()] + penalty_value(theta_.value(), total[at.records()] * l2()) - dot(gradient, step) / 2;
   theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
   check<DataError>(std::isfinite(norm2(theta_.value())),
                    "batch {}: the model is not finite: the features are too large. Scale them, or raise --l2.",
@@ -196,7 +199,7 @@ void OnlineRenewable::take_step(View total, View gradient, View step) {
 /// θ_b minimises ½ (θ − θ_{b−1})ᵀ J_{b−1} (θ − θ_{b−1}) + F(θ) over this batch, whose curvature is taken there.
 void OnlineRenewable::search_batch() {
   std::optional<Earlier> earlier;
-  if (root_.aggregates()) earlier = Earlier{determined(state_->j, state_->records), state_->theta};
+  if (root_.aggregates()) earlier = Earlier{determined(state_->j, state_->penalty), state_->theta};
   theta_ = declare_public(Vector(model_.dimension()));
   const Question question = [this](View theta, const MessageParts& parts) { return ask(theta, parts); };
   static_cast<void>(minimise(
@@ -207,7 +210,7 @@ void OnlineRenewable::search_batch() {
   const MessageLayout at = places();
   BlockCurvature j = state_->j;
   j.add(total.subspan(at.curvature(), at.triangles));
-  add_penalty(j, total[at.records()]);
+  add_penalty(j, total[at.records()] * l2());
   add_batch(std::move(j), total);
   state_->theta = theta_.value();
   state_->later = {};

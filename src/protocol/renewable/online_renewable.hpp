@@ -53,8 +53,8 @@ class OnlineRenewable final : public OpenRenewable {
   void renew(View total);
   void look_at_intercepts(View total);
   [[nodiscard]] bool is_guarded() const;
-  [[nodiscard]] BlockCurvature determined(BlockCurvature j, double records) const;
-  [[nodiscard]] Vector newton_step(const BlockCurvature& j, View gradient, double records);
+  [[nodiscard]] BlockCurvature determined(BlockCurvature j, double penalty) const;
+  [[nodiscard]] Vector newton_step(const BlockCurvature& j, View gradient, double penalty);
   void add_batch(BlockCurvature j, View total);
   [[nodiscard]] double free_records() const;
   [[nodiscard]] double value_of(Dispersion dispersion) const;

@@ -56,12 +56,12 @@ Released<Vector> OpenRenewable::publish(const std::function<const Secret<Vector>
 
 Expansion OpenRenewable::expansion(View theta, View total, const std::optional<Earlier>& earlier) const {
   const MessageLayout at = places();
-  const double records = total[at.records()];
-  Expansion result{total[at.loss()] + penalty_value(theta, records), penalty_gradient(theta, records),
+  const double penalty = total[at.records()] * l2();
+  Expansion result{total[at.loss()] + penalty_value(theta, penalty), penalty_gradient(theta, penalty),
                    empty_curvature()};
   axpy(1, total.first(at.dimension), result.gradient);
   result.curvature.add(total.subspan(at.curvature(), at.triangles));
-  add_penalty(result.curvature, records);
+  add_penalty(result.curvature, penalty);
   if (earlier) {
     Vector away(theta.begin(), theta.end());
     axpy(-1, earlier->centre, away);

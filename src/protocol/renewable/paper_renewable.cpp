@@ -54,8 +54,8 @@ void PaperRenewable::renew(const Secret<Vector>& sums, double records) {
         [&](BatchSandwich& sandwich, const RenewableState& state, const Vector& total, const Vector& noise) {
           BlockCurvature of_batch(model_.classes(), model_.order());
           of_batch.add(View(total).subspan(at.curvature(), at.triangles));
-          add_penalty(of_batch, records);
-          Vector psi = penalty_gradient(state.theta, records);
+          add_penalty(of_batch, records * l2());
+          Vector psi = penalty_gradient(state.theta, records * l2());
           axpy(1, View(total).first(at.dimension), psi);
           axpy(1, noise, psi);
           sandwich.add(psi, state.theta, of_batch);
@@ -66,10 +66,10 @@ void PaperRenewable::renew(const Secret<Vector>& sums, double records) {
       [&](RenewableState& state, const Vector& total, const Vector& noise) {
         state.j.scale(settings_.forget);
         state.j.add(View(total).subspan(at.curvature(), at.triangles));
-        state.j.add_identity(records * settings_.l2);
+        state.j.add_identity(records * l2());
         BlockCurvature shifted = state.j;
         shifted.add_identity(rho_);
-        Vector gradient = penalty_gradient(state.theta, records);
+        Vector gradient = penalty_gradient(state.theta, records * l2());
         axpy(1, View(total).first(at.dimension), gradient);
         axpy(1, noise, gradient);
         axpy(rho_, state.theta, gradient);

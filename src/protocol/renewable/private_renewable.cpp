@@ -35,18 +35,18 @@ void PrivateRenewable::run(const std::vector<Observer*>& observers) {
 void PrivateRenewable::renew(View total, double records) {
   const std::size_t d = model_.dimension();
   j_.scale(settings_.forget);
-  j_.add_identity(records * (settings_.l2 + (public_curvature_ ? public_curvature_->multiple : 0)));
+  j_.add_identity(records * (l2() + (public_curvature_ ? public_curvature_->multiple : 0)));
   if (!public_curvature_) {
     j_.add(total.subspan(d));
   } else if (!public_curvature_->triangle.empty()) {
     j_.add(public_curvature_->triangle, records);
   }
-  Vector gradient = penalty_gradient(theta_.value(), records);
+  Vector gradient = penalty_gradient(theta_.value(), records * l2());
   axpy(1, total.first(d), gradient);
   if (settings_.with_slopes && is_late()) {
     BlockCurvature of_batch(model_.classes(), model_.order());
     of_batch.add(total.subspan(d));
-    add_penalty(of_batch, records);
+    add_penalty(of_batch, records * l2());
     sandwich_.add(gradient, theta_.value(), of_batch);
   }
   const Vector step = timed(&TimeShares::mixing, [&] {

@@ -16,24 +16,24 @@ double Renewable::count_records(const RoundPrices& prices) {
   return root_.aggregates() ? total.value()[0] : 0;
 }
 
-Vector Renewable::penalty_gradient(View theta, double records) const {
+Vector Renewable::penalty_gradient(View theta, double a) const {
   Vector gradient(theta.begin(), theta.end());
-  scale(records * settings_.l2, gradient);
+  scale(a, gradient);
   if (settings_.penalty == Penalty::slopes) {
     for (std::size_t k = 1; k <= model_.classes(); ++k) gradient[k * model_.order() - 1] = 0;
   }
   return gradient;
 }
 
-double Renewable::penalty_value(View theta, double records) const {
-  return dot(theta, penalty_gradient(theta, records)) / 2;
+double Renewable::penalty_value(View theta, double a) const {
+  return dot(theta, penalty_gradient(theta, a)) / 2;
 }
 
-void Renewable::add_penalty(BlockCurvature& curvature, double records) const {
+void Renewable::add_penalty(BlockCurvature& curvature, double a) const {
   if (settings_.penalty == Penalty::full) {
-    curvature.add_identity(records * settings_.l2);
+    curvature.add_identity(a);
   } else {
-    curvature.add_slopes(records * settings_.l2);
+    curvature.add_slopes(a);
   }
 }
 

@@ -3,9 +3,14 @@
 /// records is
 ///
 ///   F(θ) = Σ_i ℓ(y_i, x̄_i·θ) + (nλ/2) θᵀPθ,      P = I (`full`) or P = W, which leaves intercepts out (`slopes`).
+///
+/// λ may change with the batch (eq. 35): then Σ_b n_b λ_b stands for nλ over all batches.
 #pragma once
 
+#include <optional>
+
 #include "core/snapshot.hpp"
+#include "files/round_values.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/curvature/block_curvature.hpp"
 #include "protocol/renewable/renewable_clients.hpp"
@@ -15,8 +20,9 @@ namespace starling {
 enum class Penalty { full, slopes };
 
 struct RenewableSettings {
-  Round rounds = 1;  ///< batches; for `offline` the most passes over the data
-  double l2 = 0;     ///< λ
+  Round rounds = 1;                             ///< batches; for `offline` the most passes over the data
+  double l2 = 0;                                ///< λ; where it changes with the batch, its largest value
+  std::optional<RoundValues> l2_of_batch = {};  ///< λ_b; not for searches over all batches
   Penalty penalty = Penalty::full;
   bool safe_start = true;  ///< whether to minimise over the first batch before the first step
   double forget = 1;       ///< ρ, the factor of J before each batch
@@ -28,6 +34,7 @@ struct RenewableState {
   Vector theta;
   BlockCurvature j;
   double records = 0;    ///< N_b
+  double penalty = 0;    ///< Σ n_b λ_b
   double objective = 0;  ///< Σ over batches of F at the model before the step, penalty included, less the step's gain
   Score later = {};      ///< losses of the batches since the last search, each at the model before its step
   std::int64_t searches = 0;  ///< batches whose step gave way to a search
@@ -37,7 +44,7 @@ struct RenewableState {
   Vector intercepts = {};
   Round batches = 0;  ///< in `intercepts`
   void persist(Snapshot& snapshot) {
-    snapshot(theta, j, records, objective, later, searches, slopes, intercepts, batches);
+    snapshot(theta, j, records, penalty, objective, later, searches, slopes, intercepts, batches);
   }
 };
 
@@ -52,16 +59,18 @@ class Renewable : public AggregatedRounds {
   [[nodiscard]] bool goes_on() { return AggregatedRounds::goes_on(settings_.rounds); }
   /// **Collective.** On rank 0: the public number of records of all clients that participate in this round.
   [[nodiscard]] double count_records(const RoundPrices& prices);
-  /// nλPθ.
-  [[nodiscard]] Vector penalty_gradient(View theta, double records) const;
-  /// (nλ/2) θᵀPθ.
-  [[nodiscard]] double penalty_value(View theta, double records) const;
+  /// λ of the running batch.
+  [[nodiscard]] double l2() const { return settings_.l2_of_batch ? settings_.l2_of_batch->at(done_) : settings_.l2; }
+  /// aPθ with a = nλ.
+  [[nodiscard]] Vector penalty_gradient(View theta, double a) const;
+  /// (a/2) θᵀPθ.
+  [[nodiscard]] double penalty_value(View theta, double a) const;
   /// Whether the running batch counts in standard errors under noise: the first quarter does not.
   [[nodiscard]] bool is_late() const { return 4 * done_ >= settings_.rounds; }
   /// Whether the running batch is the last one.
   [[nodiscard]] bool is_last() const { return done_ + 1 == settings_.rounds; }
-  /// Adds nλP.
-  void add_penalty(BlockCurvature& curvature, double records) const;
+  /// Adds aP.
+  void add_penalty(BlockCurvature& curvature, double a) const;
 
   RenewableClients& clients_;
   CurvedModel& model_;

@@ -193,6 +193,92 @@ TEST_F(FedAvgOfHuber, MakesLocalStepsUntilStreamsEnd) {
   }
 }
 
+// FedProx and SCAFFOLD as they stand in the header, over clients that end in different rounds.
+TEST_F(FedAvgOfHuber, CorrectsLocalStepsAsALoopDoes) {
+  constexpr std::size_t steps = 3;
+  for (const bool controls : {false, true}) {
+    FedAvgSettings settings = settings_of(steps);
+    settings.l2 = 0.05;
+    settings.proximal = 0.3;
+    settings.controls = controls;
+    std::vector<Vector> path{four_coefficients().value()};
+    const std::size_t d = path[0].size();
+    Vector common(d);
+    std::vector<Vector> own(records_.size(), Vector(d));
+    for (Round t = 0; t < settings.rounds; ++t) {
+      Vector models(d);
+      Vector directions(d);
+      double weight = 0;
+      const std::vector<Vector> before = own;
+      for (std::size_t u = 0; u < records_.size(); ++u) {
+        Vector w = path.back();
+        Vector sum(d);
+        std::size_t e = 0;
+        for (; e < steps && has_batch(u, t * static_cast<Round>(steps) + static_cast<Round>(e)); ++e) {
+          Vector direction(d);
+          axpy(settings.l2, w, direction);
+          add_huber(1.345, records_[u][static_cast<std::size_t>(t) * steps + e], w, direction);
+          axpy(1, direction, sum);
+          axpy(settings.proximal, w, direction);
+          axpy(-settings.proximal, path.back(), direction);
+          if (controls) axpy(1, common, direction);
+          if (controls) axpy(-1, before[u], direction);
+          axpy(-length(settings, t), direction, w);
+        }
+        if (e == 0) continue;
+        own[u] = sum;
+        scale(1 / static_cast<double>(e), own[u]);
+        axpy(by_records[u], w, models);
+        axpy(by_records[u], own[u], directions);
+        weight += by_records[u];
+      }
+      if (weight > 0) {
+        scale(1 / weight, models);
+        scale(1 / weight, directions);
+        common = directions;
+      }
+      path.push_back(weight > 0 ? models : path.back());
+    }
+    const auto none = mechanism_table().make("none", release_of("none", model_, m, PriceRange::of(1)));
+    RegressionRank rank(world(), records_, model_, *none, rounds * 3, m);
+    FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *none, local(rank, by_records));
+    Path played;
+    fedavg.run({&played});
+    expect_near(played.models, path, 1e-12);
+  }
+}
+
+// Two clients with optima 3 and −4, and curvatures 4 and 1: the sum of their losses has its optimum at (12 − 4)/5.
+TEST(FedAvg, ControlsReachTheOptimumFromWhichLocalStepsDrift) {
+  constexpr Round many = 300;
+  constexpr Round steps = 10;
+  const auto loss = make_curved_loss("squared");
+  MallowsModel model(*loss, 1, false, RowWeights::none);
+  std::vector<Batches> records(2, Batches(static_cast<std::size_t>(many * steps)));
+  for (Batch& batch : records[0]) batch.add({Vector{2}, {}}, 6);
+  for (Batch& batch : records[1]) batch.add({Vector{1}, {}}, -4);
+  const auto none = mechanism_table().make("none", release_of("none", model, 1, PriceRange::of(1)));
+  const auto distance = [&](double proximal, bool controls, const std::string& precision) {
+    FedAvgSettings settings;
+    settings.rounds = many;
+    settings.local_steps = steps;
+    settings.step = 0.05;
+    settings.step_power = 0;
+    settings.proximal = proximal;
+    settings.controls = controls;
+    settings.precision = precision;
+    RegressionRank rank(world(), records, model, *none, many * steps, 1);
+    FedAvg fedavg(rank.root, *rank.clients, settings, declare_public(Vector{0}), *none, Vector(rank.count, 1.0));
+    fedavg.run({});
+    return std::abs(fedavg.theta().value()[0] - 1.6);
+  };
+  const double plain = distance(0, false, "double");
+  EXPECT_GT(plain, 0.3);
+  EXPECT_LT(distance(4, false, "double"), 0.75 * plain);
+  EXPECT_LT(distance(0, true, "double"), 1e-6);
+  EXPECT_LT(distance(0, true, "float16"), 1e-3);  // the common direction travels in few bits too
+}
+
 // The loop over all clients does not know of ranks: that they agree on 1, 2, 4 and 7 says that layouts do not matter.
 TEST_F(FedAvgOfHuber, WithNoiseHasTheSameBitsOnAnyLayout) {
   for (const char* name : {"gaussian", "laplace"}) {

@@ -46,27 +46,31 @@ TEST(Renewable, OnlineIsAlgorithm1BitForBitOnAnyLayout) {
   const auto records = two_classes(5, p, m, batches, 0.4);
   RenewableSettings settings = settings_with(0.1);
   settings.forget = 0.9;
+  const auto falling = RoundValues::parse("schedule:from=0.3,to=0.05", "--l2", batches, 0, 1);
+  for (const bool changes : {false, true}) {
+    if (changes) settings.l2_of_batch = falling;
+    Vector theta(model.dimension());
+    BlockCurvature j(1, p + 1);
+    for (std::size_t t = 0; t < batches; ++t) {
+      const double lambda = changes ? falling.at(static_cast<Round>(t)) : settings.l2;
+      const Vector total = serial_message(model, records, t, theta);
+      const double n = total[p + 2];
+      j.scale(settings.forget);
+      j.add(View(total).subspan(p + 3));
+      j.add_identity(n * lambda);
+      Vector gradient = theta;
+      scale(n * lambda, gradient);
+      axpy(1, View(total).first(p + 1), gradient);
+      axpy(-1, j.solve(gradient, "test"), theta);
+    }
 
-  Vector theta(model.dimension());
-  BlockCurvature j(1, p + 1);
-  for (std::size_t t = 0; t < batches; ++t) {
-    const Vector total = serial_message(model, records, t, theta);
-    const double n = total[p + 2];
-    j.scale(settings.forget);
-    j.add(View(total).subspan(p + 3));
-    j.add_identity(n * settings.l2);
-    Vector gradient = theta;
-    scale(n * settings.l2, gradient);
-    axpy(1, View(total).first(p + 1), gradient);
-    axpy(-1, j.solve(gradient, "test"), theta);
+    const auto mechanism = publisher(model, false);
+    AggregatedRank rank(world(), records, model, *mechanism, batches, m);
+    OnlineRenewable online(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()});
+    online.run({});
+    EXPECT_EQ(online.theta().value(), theta);
+    EXPECT_EQ(online.done(), static_cast<Round>(batches));
   }
-
-  const auto mechanism = publisher(model, false);
-  AggregatedRank rank(world(), records, model, *mechanism, batches, m);
-  OnlineRenewable online(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()});
-  online.run({});
-  EXPECT_EQ(online.theta().value(), theta);
-  EXPECT_EQ(online.done(), static_cast<Round>(batches));
 }
 
 TEST(Renewable, OfflineEndsWhereTheGradientVanishes) {
