@@ -2,7 +2,7 @@
 """What models in few bits save and cost: bytes and held-out accuracy of private runs by --message-precision.
 
   jobs/precision.py                             # a9a and digits, omd and fedavg, ten runs each: some ten minutes
-  jobs/precision.py --only a9a --runs 1         # half a minute
+  jobs/precision.py --only a9a --methods omd --precisions double,bits:8     # half a minute
 
 Nothing is tuned: a run is `starling omd` over the exponential graph, or `starling fedavg`, with --total-epsilon 1. Noise is
 fresh in each run: a mean has the standard error that stands beside it. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder
@@ -31,6 +31,7 @@ def digits(options):
 
 
 SETS = {"a9a": a9a, "digits": digits}
+METHODS = ("omd", "fedavg")
 
 
 def measure(starling, place, words, method, precision, options):
@@ -47,6 +48,9 @@ def main():
     parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data"),
                         help="where the data sets of others are (../shared/data beside the project)")
     parser.add_argument("--only", metavar="LIST", type=experiment.names_of(SETS), default=list(SETS), help="data sets, separated by commas")
+    parser.add_argument("--methods", metavar="LIST", type=experiment.names_of(METHODS), default=list(METHODS), help="omd and fedavg, separated by commas")
+    parser.add_argument("--precisions", metavar="LIST", type=lambda text: text.split(","), default=list(PRECISIONS),
+                        help=f"separated by commas, the first to compare with ({','.join(PRECISIONS)})")
     parser.add_argument("--clients", metavar="N", type=experiment.positive, default=16, help="(16)")
     parser.add_argument("--runs", metavar="N", type=experiment.positive, default=10, help="of each case (10)")
     options = parser.parse_args()
@@ -58,12 +62,13 @@ def main():
             experiment.subprocess.run([starling, "topology", "make", "exponential", "--clients", str(options.clients), "--output", str(graph)],
                                       check=True, capture_output=True)
             words = [*SETS[name](options), "--clients", options.clients, "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed"]
-            for method, own in (("omd", ["--topology", graph]), ("fedavg", [])):
-                found = {precision: measure(starling, place, [*words, *own], method, precision, options) for precision in PRECISIONS}
+            for method in options.methods:
+                own = ["--topology", graph] if method == "omd" else []
+                found = {precision: measure(starling, place, [*words, *own], method, precision, options) for precision in options.precisions}
                 for precision, each in found.items():
                     scores = [score for _, score in each]
                     error = f" ± {error_of_mean(scores):.2f}" if len(scores) > 1 else ""
-                    rows.append([name, method, precision, f"{found['double'][0][0] / each[0][0]:.1f}", f"{mean(scores):.2f}{error}"])
+                    rows.append([name, method, precision, f"{found[options.precisions[0]][0][0] / each[0][0]:.1f}", f"{mean(scores):.2f}{error}"])
     header = ["data", "method", "precision", "fewer bytes", "accuracy in %"]
     experiment.write_csv(folder / "figures.csv", header, rows)
     text = "\n".join("| " + " | ".join(each) + " |" for each in [header, ["---"] * len(header), *rows])
