@@ -10,7 +10,10 @@ by five are held out; --records keeps so many of the others, the first ones. Eac
   shares      starling vertical --protocol shares
   central     the same rule on the joined table in doubles, standardised, with one Gaussian noise in each sum: needs numpy
   embeddings  starling vertical --protocol embeddings, networks d-32-8, one pass
-Prints the figure that is held out, the AUC, accuracy or R2, and what the runs on shares foretold, and writes shares.csv.
+  omd         starling omd on the joined table, in the hands of one who is trusted
+  alone       the same on the columns of the party with the labels alone
+Prints the figure that is held out, the AUC, accuracy or R2, and what the runs on shares foretold, and writes shares.csv. Where shares and
+central both run without noise, it prints how far their coefficients are apart at most (needs h5py).
 """
 
 import argparse
@@ -64,14 +67,19 @@ TABLES = {"credit": Table("default_credit", "logistic", "auc"),
 class Bench:
     def __init__(self, starling, table, scratch):
         self.starling, self.table, self.scratch = starling, table, scratch
+        self.coefficients = self.of_central = None
+
+    def vertical_run(self, price, *words):
+        return self.starling_run(price, "vertical", "--clients", "2", "--parties", "guest-train.csv,host-train.csv", "--test",
+                                 "guest-test.csv,host-test.csv", "--id", self.table.id, "--label", self.table.label, *words)
 
     def starling_run(self, price, *words):
         noise = ["none"] if price == "none" else ["gaussian", "--total-epsilon", price, "--delta", "1e-5"]
         with tempfile.TemporaryDirectory(dir=self.scratch) as run:
-            done = subprocess.run([self.starling, "vertical", "--clients", "2", "--parties", "guest-train.csv,host-train.csv", "--test",
-                                   "guest-test.csv,host-test.csv", "--id", self.table.id, "--label", self.table.label, *words, "--mechanism",
-                                   *noise, "--progress", "off", "--json", "--output", f"{run}/run"],
+            done = subprocess.run([self.starling, *words, "--mechanism", *noise, "--progress", "off", "--json", "--output", f"{run}/run"],
                                   cwd=self.scratch, capture_output=True, text=True)
+            if "shares" in words and price == "none" and done.returncode == 0:
+                self.keep_model(f"{run}/run/model.h5")
         if "a network is not finite" in done.stderr:
             return None
         if done.returncode != 0:
@@ -79,13 +87,46 @@ class Bench:
         return json.loads(done.stdout)
 
     def shares(self, price):
-        summary = self.starling_run(price, "--protocol", "shares", "--loss", self.table.loss)
+        summary = self.vertical_run(price, "--protocol", "shares", "--loss", self.table.loss, "--networks", "shared")
         outlook = [note for note in summary["notes"] if note.startswith("outlook: ")]
         return summary["metrics"]["test"][self.table.figure], outlook[0] if outlook else ""
 
+    def omd(self, price):
+        return self.one_table(price, len(PARTIES))
+
+    def alone(self, price):
+        return self.one_table(price, 1)
+
+    def one_table(self, price, parties):
+        """Of the first parties, the guest having the labels. Labels stand last."""
+        for kind in ("train", "test"):
+            rows, labels = self.table.joined(self.scratch, kind)
+            lines = [",".join(str(value) for of_party in rows[:parties] for value in of_party[i]) + f",{label:g}" for i, label in enumerate(labels)]
+            (self.scratch / f"{parties}-{kind}.csv").write_text("\n".join(lines) + "\n")
+        summary = self.starling_run(price, "omd", "--clients", "1", "--source", f"{parties}-train.csv", "--test", f"{parties}-test.csv",
+                                    "--loss", self.table.loss)
+        return summary["metrics"]["test"][self.table.figure], ""
+
+    def keep_model(self, path):
+        try:
+            import h5py
+        except ImportError:
+            return
+        with h5py.File(path) as file:
+            layers = [file[f"party/{k}/parameters/1-dense"] for k in (1, 2)]
+            self.coefficients = [(layer["weights"][()], layer["bias"][()]) for layer in layers]
+
+    def distance(self):
+        """The largest difference of coefficients of shares and central, without noise; none where one of them is not there."""
+        if self.coefficients is None or self.of_central is None:
+            return None
+        (first, intercept), (second, _) = self.coefficients
+        own = [[*first.reshape(-1, first.shape[-1]), intercept], second]
+        return max(abs(a - b).max() for mine, other in zip(own, self.of_central) for a, b in zip(mine, other))
+
     def embeddings(self, price):
         loss = "mse" if self.table.classes == 1 else "softmax"
-        summary = self.starling_run(price, "--protocol", "embeddings", "--loss", loss, "--feature-net", "d-32-8", "--head",
+        summary = self.vertical_run(price, "--protocol", "embeddings", "--loss", loss, "--feature-net", "d-32-8", "--head",
                                     f"d-8-{self.table.classes}", "--batch", "20", "--step", "0.2" if self.table.classes > 1 else "0.03")
         return (math.nan, "noise drives the networks out of bounds") if summary is None else (summary["metrics"]["test"][self.table.figure], "")
 
@@ -98,10 +139,12 @@ class Bench:
         units = [(x.mean(axis=0), x.std(axis=0) + (x.std(axis=0) == 0)) for x in rows]
         rows = [(x - mean) / deviation for x, (mean, deviation) in zip(rows, units)]
         classes = self.table.classes if self.table.classes > 2 else 1
+        centre, size = (y.mean(), y.std()) if self.table.classes == 1 else (0, 1)
+        y = (y - centre) / size
         mean = (classes - 1) / classes if classes > 1 else 1
         bounds = [math.sqrt((x.shape[1] + 1) / 2) for x in rows]
         whole = math.hypot(*bounds)
-        balls = [BALL * mean * bound / whole for bound in bounds]
+        balls = [BALL * mean * max(bound / whole, 1 / math.sqrt(len(bounds))) for bound in bounds]
         scale = sum(bound * ball for bound, ball in zip(bounds, balls)) + (LARGEST_LABEL if self.table.classes == 1 else 0)
 
         def slope(u):
@@ -136,11 +179,13 @@ class Bench:
                 w[k] *= min(1, ball / max(numpy.linalg.norm(w[k]), 1e-300))
                 if t >= ROUNDS // 2:
                     total[k] += w[k]
+        if price == "none":
+            self.of_central = [each / (ROUNDS - ROUNDS // 2) for each in total]
         rows, y = self.table.joined(self.scratch, "test")
         rows = [(numpy.array(x) - mean) / deviation for x, (mean, deviation) in zip(rows, units)]
         score = sum(self.clipped(numpy, x, bound, k == 0) @ of_party
                     for k, (x, bound, of_party) in enumerate(zip(rows, bounds, total))) / (ROUNDS - ROUNDS // 2)
-        return self.figure_of(numpy, score, numpy.array(y)), ""
+        return self.figure_of(numpy, centre + size * score, numpy.array(y)), ""
 
     @staticmethod
     def clipped(numpy, x, bound, has_one):
@@ -165,8 +210,8 @@ def main():
     parser.add_argument("--starling", help="the program; default: that of the build, else of the path")
     parser.add_argument("--data", type=pathlib.Path, required=True, help="folder of the tables")
     parser.add_argument("--sets", type=experiment.names_of(TABLES), default=["credit"], help="of " + ", ".join(TABLES) + " [credit]")
-    parser.add_argument("--methods", type=experiment.names_of(("shares", "central", "embeddings")), default=["shares", "central", "embeddings"],
-                        help="[all three]")
+    parser.add_argument("--methods", type=experiment.names_of(("shares", "central", "embeddings", "omd", "alone")), default=["shares", "central", "embeddings"],
+                        help="of shares, central, embeddings, omd, alone [the first three]")
     parser.add_argument("--prices", default=".3,1,3,none", help="epsilons in all, or none [.3,1,3,none]")
     parser.add_argument("--runs", type=experiment.positive, default=3, help="runs at each price [3]")
     parser.add_argument("--records", type=experiment.positive, help="records to learn from; default: all")
@@ -186,6 +231,8 @@ def main():
                     print(f"{name:>8} {method:>10} epsilon {price:>4}: {bench.table.figure} "
                           f"{' '.join(f'{figure:.4f}' for figure, _ in found)}  {found[0][1]}", flush=True)
                     lines += [(name, method, price, number, figure) for number, (figure, _) in enumerate(found, 1)]
+            if (distance := bench.distance()) is not None:
+                print(f"{name:>8} coefficients without noise: shares and central are {distance:.2g} apart at most", flush=True)
     chosen.output.mkdir(parents=True, exist_ok=True)
     experiment.write_csv(chosen.output / "shares.csv", ("set", "method", "epsilon", "run", "figure"), lines)
 

@@ -47,8 +47,11 @@ class Files(Experiment):
         for price, least in ((".3", 0.72), ("1", 0.728), ("3", 0.73), ("none", 0.73)):
             self.assertGreater(found["shares", price], least, price)
         if numpy:  # one noise moves the AUC by .003 at epsilon .3
-            for price, apart in (("1", 0.006), ("3", 0.003), ("none", 0.0005)):
-                self.assertAlmostEqual(found["shares", price], found["central", price], delta=apart)
+            for price in ("1", "3", "none"):  # columns that are clipped at five deviations of their bulk have a little more
+                self.assertGreater(found["shares", price], found["central", price] - 0.003)
+            self.assertAlmostEqual(found["shares", "none"], found["central", "none"], delta=0.0002)
+            if "h5py" in sys.modules:
+                self.assertLess(float(re.search(r"central are ([0-9.e-]+) apart", done.out).group(1)), 1e-5)
         self.assertIn("outlook: ", done.out)
 
     @needs_tables

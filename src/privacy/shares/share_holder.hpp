@@ -35,6 +35,8 @@ struct SharesTerms {
   std::size_t labels_at = 0;  ///< the party with the labels, from 0
   std::shared_ptr<const SlopePolynomial> slope;
 
+  /// Columns that may be standardised: those of all parties but that of ones, and labels that are numbers.
+  [[nodiscard]] std::size_t scaled_columns() const { return shape.all_columns() - (residual ? 0 : 1); }
   /// Σ R_k B_k, and Y where labels enter: the scale T of the argument.
   [[nodiscard]] double argument_scale() const;
   /// The largest argument that party k adds, as an integer: the sum over all parties is at most SlopePolynomial::one.

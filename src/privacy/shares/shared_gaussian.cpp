@@ -91,8 +91,9 @@ std::string SharedGaussian::description() const {
       histograms_ == 0
           ? ""
           : fmt::format(
-                ". The first {} of the openings have no sums, but histograms of each party's columns, to which "
-                "the party adds Gaussian noise and which it alone looks at: those of all parties cost as much "
+                ". The first {} of the openings have no sums, but histograms of each party's columns and of labels "
+                "that are numbers, to which the party adds Gaussian noise and which it alone looks at: those of all "
+                "parties cost as much "
                 "as a sum",
                 histograms_);
   return sums + first +

@@ -1,46 +1,21 @@
 #include "protocol/vertical/column_scales.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace starling {
 
 namespace {
 
 constexpr double clip_of_released = 5;  // deviations
-// Deviations of the noise from which a bin is taken for records: of 129 bins noise alone has one in 2,000 columns.
-constexpr double least_of_bin = 4.5;
-// The size and the mean of a column that may be standardised: of a long tail the histogram shows the bulk, which is
-// smaller.
-constexpr double least_standard = 0.125;
-constexpr double most_standard = 3;
-constexpr double most_standard_mean = 1.5;
+constexpr double least_standard = 0.6;
+constexpr double most_standard = 1.8;
+constexpr double most_standard_mean = 0.5;
 
 /// Whether a column is standardised already, as far as octaves can tell.
 bool is_standard(const FeatureMoments& moments) {
-  const double size = std::hypot(moments.mean, moments.deviation);
-  return std::abs(moments.mean) <= most_standard_mean && size >= least_standard && size <= most_standard;
-}
-
-/// The moments of values that lie evenly in the bins with at least so many of them; none where all of these are 0, or
-/// there are none.
-std::optional<FeatureMoments> moments_of_bins(View counts, double least) {
-  double all = counts[0] >= least ? counts[0] : 0;
-  double sum = 0;
-  double squares = 0;
-  for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
-    const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
-    for (const double sign : {1.0, -1.0}) {
-      const double count = counts[1 + k + (sign < 0 ? FeatureHistograms::magnitudes : 0)];
-      if (count < least) continue;
-      all += count;
-      sum += sign * 1.5 * low * count;
-      squares += 7.0 / 3 * low * low * count;
-    }
-  }
-  if (squares == 0) return std::nullopt;
-  const double mean = sum / all;
-  return FeatureMoments{mean, std::sqrt(squares / all - mean * mean)};
+  return std::abs(moments.mean) <= most_standard_mean && moments.deviation >= least_standard &&
+         moments.deviation <= most_standard;
 }
 
 /// What a row counts for: of a person all records together 1.
@@ -50,27 +25,39 @@ double weight_of(const PartyRows& party, std::size_t row) {
   return records > 0 ? 1 / static_cast<double>(records) : 0;
 }
 
+/// The numbers of a row that are standardised.
+void take_values(const PartyRows& party, const Vector& rows, const Vector& labels, std::size_t row, Vector& values) {
+  const View own = View(rows).subspan(row * party.columns, party.width);
+  std::copy(own.begin(), own.end(), values.begin());
+  if (party.has_numbers) values.back() = labels[row];
+}
+
 }  // namespace
 
 Secret<Columns> exact_scales(const PartyRows& party) {
-  return party.rows.map([&](const Vector& rows) {
-    Vector moments(2 * party.width);
-    const MutableView means = MutableView(moments).first(party.width);
-    const MutableView squares = MutableView(moments).last(party.width);
+  Secret<Columns> scales;
+  const auto moments_of = [&](Columns& found, const Vector& rows, const Vector& labels) {
+    Vector moments(2 * party.scaled());
+    const MutableView means = MutableView(moments).first(party.scaled());
+    const MutableView squares = MutableView(moments).last(party.scaled());
+    Vector values(party.scaled());
     double count = 0;
     for (std::size_t i = 0; i * party.columns < rows.size(); ++i) {
       const double weight = weight_of(party, i);
       if (weight == 0) continue;
       count += weight;
-      for (std::size_t j = 0; j < party.width; ++j) {
-        const double before = rows[i * party.columns + j] - means[j];
+      take_values(party, rows, labels, i, values);
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        const double before = values[j] - means[j];
         means[j] += before * weight / count;
-        squares[j] += weight * before * (rows[i * party.columns + j] - means[j]);
+        squares[j] += weight * before * (values[j] - means[j]);
       }
     }
     for (double& each : squares) each = std::sqrt(each / count);
-    return Columns(moments, 1);
-  });
+    found = Columns(moments, 1);
+  };
+  scales.update(moments_of, party.rows, party.labels);
+  return scales;
 }
 
 std::vector<Standardisation> scales_of_moments(View means_and_deviations) {
@@ -86,27 +73,30 @@ std::vector<Standardisation> scales_of_moments(View means_and_deviations) {
 }
 
 Secret<Counts> column_counts(const FeatureHistograms& histograms, const PartyRows& party) {
-  return party.rows.map([&](const Vector& rows) {
-    Counts counts(histograms.length());
+  Secret<Counts> counted;
+  const auto count_all = [&](Counts& counts, const Vector& rows, const Vector& labels) {
+    counts.assign(histograms.length(), 0);
+    Vector values(party.scaled());
     for (std::size_t i = 0; i * party.columns < rows.size(); ++i) {
       const bool first = i % party.rows_of_person == 0;  // a person's records come first in its rows
-      if (first && weight_of(party, i) > 0)
-        histograms.count(View(rows).subspan(i * party.columns, party.width), counts);
+      if (!first || weight_of(party, i) == 0) continue;
+      take_values(party, rows, labels, i, values);
+      histograms.count(values, counts);
     }
-    return counts;
-  });
+  };
+  counted.update(count_all, party.rows, party.labels);
+  return counted;
 }
 
 std::vector<Standardisation> scales_of_counts(View counts, double deviation) {
   std::vector<Standardisation> scales;
   for (std::size_t from = 0; from < counts.size(); from += FeatureHistograms::bins) {
-    const std::optional<FeatureMoments> seen =
-        moments_of_bins(counts.subspan(from, FeatureHistograms::bins), deviation * least_of_bin);
-    if (!seen || is_standard(*seen)) {
+    const FeatureSight sight = feature_sight(counts.subspan(from, FeatureHistograms::bins), deviation);
+    if (sight.kind == FeatureSight::Kind::values && !is_standard(sight.moments)) {
+      scales.push_back({sight.moments.mean, sight.moments.deviation, clip_of_released});
+    } else {
       scales.emplace_back();
-      continue;
     }
-    scales.push_back({seen->mean, seen->deviation, clip_of_released});
   }
   return scales;
 }

@@ -77,6 +77,13 @@ std::vector<SharedData> shared_data(VerticalStream& stream, std::size_t first, c
   }
 }
 
+void SharedData::take_scales(std::vector<Standardisation> all, bool has_label) {
+  scales = std::move(all);
+  if (!has_label) return;
+  label_scale = {scales.back().mean, scales.back().deviation};  // not clipped: a prediction goes back to own units
+  scales.pop_back();
+}
+
 Vector sum_of_scores(std::size_t parties, std::size_t outputs) {
   Vector parameters((parties * outputs + 1) * outputs);
   for (std::size_t input = 0; input < parties * outputs; ++input) parameters[input * outputs + input % outputs] = 1;
@@ -158,12 +165,17 @@ std::size_t SharedLearning::width(const Party& party) const {
 
 // Party k's histograms cost μ √(d_k/d), for d_k of d columns: all parties' together cost μ.
 void SharedLearning::release_counts(Round t) {
-  const auto all = static_cast<double>(terms_.shape.all_columns() - 1);
+  const auto all = static_cast<double>(terms_.scaled_columns());
   for (Party& party : parties_) {
-    const double part = std::sqrt(static_cast<double>(width(party)) / all) * (1 - 0x1p-40);
-    FeatureHistograms histograms(width(party), prices_(t) * part, static_cast<std::int64_t>(terms_.contributors));
-    const PartyRows rows{party.data.rows, terms_.shape.columns[party.k()], width(party), party.data.records_of_person,
+    const PartyRows rows{party.data.rows,
+                         party.data.labels,
+                         terms_.shape.columns[party.k()],
+                         width(party),
+                         has_numbers(party.k()),
+                         party.data.records_of_person,
                          terms_.shape.records / terms_.contributors};
+    const double part = std::sqrt(static_cast<double>(rows.scaled()) / all) * (1 - 0x1p-40);
+    FeatureHistograms histograms(rows.scaled(), prices_(t) * part, static_cast<std::int64_t>(terms_.contributors));
     Released<Vector> noisy = declare_public(Vector(histograms.length()));
     histograms.release({ReleasePath::vertical_shared_columns, party.client, t}, mechanism_.settings().run_id,
                        keys_[party.local], column_counts(histograms, rows), noisy);
@@ -175,10 +187,16 @@ void SharedLearning::release_counts(Round t) {
 
 void SharedLearning::begin_learning() {
   for (Party& party : parties_) {
-    if (!scaled_in_.empty()) party.data.scales = scales_of_counts(party.counts, std::sqrt(party.variance));
+    if (!scaled_in_.empty()) {
+      party.data.take_scales(scales_of_counts(party.counts, std::sqrt(party.variance)), has_numbers(party.k()));
+    }
     Secret<Vector> rows = party.data.rows;
     rows.update([&](Vector& all) { apply_scales(party.data.scales, terms_.shape.columns[party.k()], all); });
-    party.holder.hold(rows, party.data.labels, party.data.records_of_person);
+    Secret<Vector> labels = party.data.labels;
+    labels.update([&](Vector& all) {
+      for (double& y : all) y = party.data.label_scale.of(y);
+    });
+    party.holder.hold(rows, labels, party.data.records_of_person);
   }
   send_rows();
 }
@@ -371,7 +389,15 @@ std::vector<std::pair<Client, Secret<std::int64_t>>> SharedLearning::clipped() c
   return counts;
 }
 
-Score SharedLearning::predict(VerticalStream& held_out, const std::function<void(View outputs, View targets)>& look) {
+std::optional<Standardisation> SharedLearning::label_scale() const {
+  for (const Party& party : parties_) {
+    if (has_numbers(party.k())) return party.data.label_scale;
+  }
+  return std::nullopt;
+}
+
+Score SharedLearning::predict(VerticalStream& held_out, const Standardisation& label_scale,
+                              const std::function<void(View outputs, View targets)>& look) {
   Score total;
   Released<Vector> targets = declare_public(Vector());
   Secret<Vector> scores;
@@ -402,8 +428,8 @@ Score SharedLearning::predict(VerticalStream& held_out, const std::function<void
   const auto take = [&](const std::vector<Vector>& received) {
     DeclaredPublic::publish(held_out.targets(), targets);
     for (std::size_t i = 0; i < held_out.learning(); ++i) {
-      const View truth = View(targets.value()).subspan(i, 1);
-      if (is_left_out(truth)) continue;
+      if (is_left_out(View(targets.value()).subspan(i, 1))) continue;
+      const Vector truth{label_scale.of(targets.value()[i])};
       Vector z(outputs);
       for (const Vector& of_party : received) axpy(1, View(of_party).subspan(i * outputs, outputs), z);
       total += score_of_record(loss_.value(z, truth), loss_.classifies() && loss_.correct(z, truth));

@@ -44,7 +44,7 @@ struct SharedSteps {
   double step = 1;      ///< η
   double momentum = 0;  ///< m
   /// So many of the rounds, the first that are paid for, have noisy histograms of the columns in place of gradients. By
-  /// their mean each party standardises its own columns.
+  /// their mean each party standardises its own columns, and labels that are numbers.
   Round scale_rounds = 0;
 
   /// The first round, from 0, whose model is in the mean.
@@ -59,6 +59,10 @@ struct SharedData {
   std::vector<std::size_t> records_of_person = {};
   /// Constants of its columns, where they are known before the rounds; empty: the columns stay as they are.
   std::vector<Standardisation> scales = {};
+  Standardisation label_scale = {};  ///< of labels that are numbers
+
+  /// Takes constants of its columns, and then of its labels if `has_label`.
+  void take_scales(std::vector<Standardisation> all, bool has_label);
 };
 
 /// The data of a rank's parties, read from the stream in one pass. The party with the labels, numbered from 0 among
@@ -85,15 +89,18 @@ class SharedLearning final : public CentralRounds {
   void run(const std::vector<Observer*>& observers);
 
   /// Predicts held-out records that their owners have declared public, after the rounds: each party sends its part of
-  /// the score. On rank 0 `look` is called for each record, and the score is that of all; other ranks return no score.
-  /// **Collective.**
-  [[nodiscard]] Score predict(VerticalStream& held_out, const std::function<void(View outputs, View targets)>& look);
+  /// the score. On rank 0 `look` is called for each record, with the label standardised by `label_scale`, and the score
+  /// is that of all; other ranks return no score. **Collective.**
+  [[nodiscard]] Score predict(VerticalStream& held_out, const Standardisation& label_scale,
+                              const std::function<void(View outputs, View targets)>& look);
 
   /// The model of each party on this rank, by client: for each output weights of its columns, then, at the party with
   /// the labels, the intercept.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> parts() const;
   /// The constants by which each party on this rank has standardised its columns; empty where they stay as they are.
   [[nodiscard]] std::vector<std::pair<Client, std::vector<Standardisation>>> scales() const;
+  /// The constants of labels that are numbers, on the rank of their party; none elsewhere.
+  [[nodiscard]] std::optional<Standardisation> label_scale() const;
   /// Number of rows and labels out of bounds, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> clipped() const;
   /// The whole state between rounds, traffic included; without records, keys and accounts.
@@ -128,6 +135,7 @@ class SharedLearning final : public CentralRounds {
   [[nodiscard]] bool everybody_pays();
   /// Number of the party's columns without that of ones.
   [[nodiscard]] std::size_t width(const Party& party) const;
+  [[nodiscard]] bool has_numbers(std::size_t k) const { return terms_.residual && k == terms_.labels_at; }
   [[nodiscard]] bool is_scaled() const { return static_cast<Round>(scaled_in_.size()) >= steps_.scale_rounds; }
   /// Releases histograms of this rank's parties, for this round.
   void release_counts(Round t);

@@ -47,6 +47,7 @@ class SharesPlay final : public Play {
   /// a release.
   [[nodiscard]] std::string settle_columns(std::vector<SharedData>& data, SharedSteps& steps,
                                            SharedGaussian& mechanism);
+  /// **Collective.**
   void keep_scales();
   /// The keys of this rank's clients with all others. **Collective.**
   [[nodiscard]] ShareKeys agree_on_keys(const std::vector<SharedData>& data);
@@ -65,6 +66,7 @@ class SharesPlay final : public Play {
   Root evaluation_;
   Peers peers_;
   std::optional<SharedLearning> protocol_;
+  Standardisation label_scale_;  ///< once rounds are over
 };
 
 SharesPlay::SharesPlay(const BegunRun& begun, const Method& method, VerticalSetting& setting, const SharesRule& rule)
@@ -112,16 +114,30 @@ std::string SharesPlay::settle_columns(std::vector<SharedData>& data, SharedStep
   if (!run_.metrics_policy().shared()) return as_they_are + ": --metrics local keeps their means and deviations";
   for (std::size_t hosted = 0; hosted < data.size(); ++hosted) {
     const std::size_t k = setting_.first_party() + hosted;
-    const PartyRows rows{data[hosted].rows, rule_.terms().shape.columns[k], setting_.data.shape.columns[k],
+    const bool has_numbers = rule_.terms().residual && k == rule_.terms().labels_at;
+    const PartyRows rows{data[hosted].rows,
+                         data[hosted].labels,
+                         rule_.terms().shape.columns[k],
+                         setting_.data.shape.columns[k],
+                         has_numbers,
                          data[hosted].records_of_person};
     const auto shared = run_.metrics_policy().share(exact_scales(rows), SharedFigure::column_scales);
-    data[hosted].scales = scales_of_moments(shared->value()[0]);
+    data[hosted].take_scales(scales_of_moments(shared->value()[0]), has_numbers);
   }
   return "columns are standardised by their own means and deviations";
 }
 
-/// The constants of the columns are parts of the model.
+/// The constants of the columns are parts of the model, and so are those of the labels, which all ranks have.
 void SharesPlay::keep_scales() {
+  const std::optional<Standardisation> own = protocol_->label_scale();
+  for (const Vector& each :
+       run_.agreement.all_gather(declare_public(own ? Vector{own->mean, own->deviation} : Vector()))) {
+    if (!each.empty()) label_scale_ = {each[0], each[1]};
+  }
+  if (label_scale_ != Standardisation()) {
+    setting_.data.label_constants.label_standardisation = label_scale_;
+    if (setting_.held_out) setting_.held_out->label_constants.label_standardisation = label_scale_;
+  }
   for (const auto& [client, scales] : protocol_->scales()) {
     const std::size_t hosted = static_cast<std::size_t>(client - 1) - setting_.first_party();
     if (!scales.empty()) setting_.data.constants[hosted].standardisation = scales;
@@ -166,6 +182,7 @@ Recording SharesPlay::recording() {
 }
 
 void SharesPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
+  keep_scales();
   run_.agreement.together([&] {
     write_out_of_range(begun_.directory, run_.world.rank(),
                        "rows and labels that were beyond their bounds, and clipped", protocol_->clipped());
@@ -181,7 +198,9 @@ void SharesPlay::summarise(Summary& summary, Released<Columns> models, const Rou
   if (setting_.held_out && end.stopped)
     run_.notes.emplace_back("metrics on --test: left out, since the run was stopped");
   if (setting_.held_out && !end.stopped) {
-    const auto predict = [this](const auto& look) { return protocol_->predict(*setting_.held_out->stream, look); };
+    const auto predict = [this](const auto& look) {
+      return protocol_->predict(*setting_.held_out->stream, label_scale_, look);
+    };
     local.test.emplace(run_.first_rank() ? 1 : 0, score_held_out(run_, setting_, predict, summary));
   }
   gather_results(run_.agreement, local, run_.metrics_policy(), false, summary);
@@ -211,7 +230,6 @@ void SharesPlay::count_evaluation(Summary& summary) {
 }
 
 void SharesPlay::complete_summary(Summary& summary) {
-  keep_scales();
   saved_parts().save(summary, networks());
   // Of what nobody knows nothing is withheld.
   std::erase_if(summary.withheld, [](const std::string& key) { return key != "accuracy"; });

@@ -23,6 +23,12 @@ constexpr Round most_rounds_in_one = 8;  // of so many rounds one may have histo
 constexpr double least_share_of_noise =
     1.0 / 27;  // deviation on a count, of all records: a bin with a sixth of them shows
 
+double norm(const std::vector<double>& numbers) {
+  double squares = 0;
+  for (const double each : numbers) squares += each * each;
+  return std::sqrt(squares);
+}
+
 double slope_of(const TargetLoss& loss, double score, double label) {
   const Vector scores{score};
   const Vector labels{label};
@@ -63,7 +69,9 @@ SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns,
     terms_.row_bounds.push_back(std::sqrt(squares / 2));
   }
   const double of_output = ball_of_models * spread_of_classes(loss);
-  for (const double bound : terms_.row_bounds) terms_.balls.push_back(of_output * bound / row_bound());
+  // A party of few columns may have one that says all: no party has less of the ball than K equal ones would have.
+  const double least = 1 / std::sqrt(static_cast<double>(terms_.shape.parties()));
+  for (const double bound : terms_.row_bounds) terms_.balls.push_back(of_output * std::max(bound / row_bound(), least));
   const double scale = terms_.argument_scale();
   if (terms_.residual && is_linear(loss, scale)) terms_.shape.degree = 1;
   const auto slope = [&loss, scale, residual = terms_.residual](double u) {
@@ -90,9 +98,7 @@ SharesRule::SharesRule(const TargetLoss& loss, std::vector<std::size_t> columns,
 
 /// R.
 double SharesRule::row_bound() const {
-  double squares = 0;
-  for (const double bound : terms_.row_bounds) squares += bound * bound;
-  return std::sqrt(squares);
+  return norm(terms_.row_bounds);
 }
 
 std::unique_ptr<Protection> SharesRule::protection(ReleaseSettings settings, bool noisy) const {
@@ -102,7 +108,7 @@ std::unique_ptr<Protection> SharesRule::protection(ReleaseSettings settings, boo
 }
 
 Round SharesRule::scale_rounds(double price) const {
-  const double noise = std::sqrt(2 * static_cast<double>(terms_.shape.all_columns() - 1)) / price;
+  const double noise = std::sqrt(2 * static_cast<double>(terms_.scaled_columns())) / price;
   const double wanted = std::pow(noise / least_share_of_noise / static_cast<double>(terms_.contributors), 2);
   const auto most = std::max<Round>(steps_.rounds / most_rounds_in_one, steps_.rounds >= 2 ? 1 : 0);
   return wanted <= static_cast<double>(most) ? std::clamp<Round>(static_cast<Round>(std::ceil(wanted)), 1, most) : 0;
@@ -112,15 +118,15 @@ std::string SharesRule::in_words(const std::string& columns) const {
   std::vector<std::string> bounds;
   for (const double bound : terms_.row_bounds) bounds.push_back(fmt::format("{:.3g}", bound));
   const std::string labels =
-      terms_.residual ? fmt::format(", labels to +-{:g} (they are taken to be standardised)", terms_.label_bound) : "";
+      terms_.residual ? fmt::format(", labels, standardised like columns, to +-{:g}", terms_.label_bound) : "";
   const bool persons = terms_.contributors != terms_.shape.records;
   const std::string of_all = persons ? fmt::format("{} persons ({} rows)", terms_.contributors, terms_.shape.records)
                                      : fmt::format("{} records", terms_.shape.records);
   return fmt::format(
       "{} rounds over all {}; rows of the parties are clipped to {} ({}){}, "
-      "their models to |w| <= {:g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
+      "their models to |w| <= {:.3g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
       "counts in the sensitivity; steps of {:.3g} with momentum {:g}, and the mean of the models of the second half",
-      steps_.rounds, of_all, fmt::join(bounds, ", "), columns, labels, ball_of_models, terms_.slope->degree(),
+      steps_.rounds, of_all, fmt::join(bounds, ", "), columns, labels, norm(terms_.balls), terms_.slope->degree(),
       terms_.slope->error(), steps_.step, steps_.momentum);
 }
 
