@@ -75,7 +75,7 @@ TEST(VerticalConfig, HasThePapersDefaults) {
   EXPECT_EQ(config.head_quantiser, "float32");
   EXPECT_EQ(config.plan.step, 0.03);
   EXPECT_EQ(config.plan.step_power, 0);
-  EXPECT_EQ(parse_vertical({"--precision", "double"}).quantiser, "float64");
+  EXPECT_EQ(parse_vertical({"--precision", "double"}).quantiser, "double");
   EXPECT_EQ(parse_vertical({"--quantise-head", "8"}).head_quantiser, "scalar:8");
   EXPECT_EQ(parse_vertical({"--baseline", "lazy:150"}).plan.lazy_after, 150);
   EXPECT_TRUE(parse_vertical({"--baseline", "central"}).plan.central);
