@@ -9,6 +9,7 @@ import unittest
 
 from harness import *
 from test_identities import WITH, Owners
+from test_seals import FORGED
 
 UNUSABLE, UNREADABLE = 2, 3
 PRIVATE = ["--match", "private", "--id", "id", "--label", "y"]
@@ -53,6 +54,15 @@ class Matching(Owners):
     def run_of(self, words, output, ranks=1):
         shutil.rmtree(self.folder / output, ignore_errors=True)
         return self.succeeded(self.run_command(ranks, ["vertical", *words, "--progress", "off", "--json", "--output", output])).summary()
+
+    def noted(self, words, ranks=4):
+        """All bytes that ranks sent to others, and the run."""
+        with middleman(f"0 note 0 {self.folder}/noted"):
+            result = self.succeeded(self.run_command(ranks, words))
+        sent = b"".join(path.read_bytes() for path in self.folder.glob("noted.*"))
+        for path in self.folder.glob("noted.*"):
+            path.unlink()
+        return sent, result
 
     def not_matched(self, output):
         """{client: numbers of its rows that are not used}."""
@@ -162,15 +172,6 @@ class Refusals(Matching):
 
 
 class Traffic(Matching):
-    def noted(self, words, ranks=4):
-        """All bytes that ranks sent to others."""
-        with middleman(f"0 note 0 {self.folder}/noted"):
-            self.succeeded(self.run_command(ranks, words))
-        sent = b"".join(path.read_bytes() for path in self.folder.glob("noted.*"))
-        for path in self.folder.glob("noted.*"):
-            path.unlink()
-        return sent
-
     def test_nothing_of_ids_is_sent(self):
         """Neither as text nor as a digest that others could compare with that of a guess; sealed runs send no names of columns either."""
         files, sets = self.three_parties()
@@ -182,7 +183,7 @@ class Traffic(Matching):
         for kind in (SHARES, NETWORKS):
             for seal in ("off", "all"):
                 with self.subTest(kind=kind[0], seal=seal):
-                    sent = self.noted(["vertical", *kind, *NONE, *tables, *WITH, "--seal", seal, "--output", f"{seal}{kind[0]}"])
+                    sent, _ = self.noted(["vertical", *kind, *NONE, *tables, *WITH, "--seal", seal, "--output", f"{seal}{kind[0]}"])
                     self.assertGreater(len(sent), 3 * 32 * 100 * 3)
                     self.assertNotIn(b"patient", sent)
                     for digest in digests:
@@ -225,6 +226,38 @@ class SavedModels(Matching):
         self.write("labels.csv", "id,y\n" + "".join(f"{name},1\n" for name in common))
         self.complains(self.run_command(1, ["score", "run", "--parties", test, "--match", "private", "--label-source", "labels.csv", *options]),
                        UNUSABLE, "--label-source 'labels.csv' with --match private: it is no party's file")
+
+    def test_parties_with_identities(self):
+        """Members prove who they are before a table is read; from then on messages are sealed, and nothing of ids is among them."""
+        files, _ = self.three_parties()
+        self.run_of([*NETWORKS, *NONE, *PRIVATE, "--parties", files, "--networks", "local"], "run", 4)
+        test, _ = self.three_parties("test")
+        self.make_owners(4)
+        options = ["run", "--parties", test, "--id", "id", "--progress", "off"]
+        without = self.succeeded(self.run_command(4, ["predict", *options, "--match", "private"]))
+        for seal, said in (("all", "all"), ("on", "one host"), ("off", "off")):
+            sent, result = self.noted(["predict", *options, *WITH, "--seal", seal])
+            self.assertEqual(result.out, without.out)
+            self.assertRegex(result.err, "note: 4 members have proved who they are; the list has the fingerprint SHA256:.*; sealed messages: " + said)
+            self.assertNotIn(b"patient", sent)
+            (self.assertNotIn if seal == "all" else self.assertIn)(b"bloodcount1", sent)
+        scored = ["score", *options, "--label", "y", "--json"]
+        found = [json.loads(self.succeeded(self.run_command(ranks, [*scored, *more])).out) for ranks, more in ((4, WITH), (2, WITH), (4, ["--match", "private"]))]
+        self.assertEqual(found[0]["metrics"], found[2]["metrics"])
+        self.assertEqual(found[1]["metrics"], found[2]["metrics"])
+        for number in range(0, 12, 3):
+            with self.subTest(number), middleman(f"1 flip {number} {self.folder}/middle"):
+                result = self.run_command(4, ["predict", *options, *WITH, "--seal", "all"])
+                self.complains(result, FAILURE, FORGED)
+                self.assertEqual(result.out, "")
+        gone = ["run", "--parties", "a.csv,b.csv,c.csv", "--id", "id", *WITH]
+        self.write("2.consent", "mechanism = laplace,gaussian\n")
+        self.complains(self.run_command(4, ["predict", *gone]), UNUSABLE, r"2\.consent, line 1: the owner agrees to 'mechanism = laplace,gaussian'", "the run has mechanism = none")
+        (self.folder / "2.consent").unlink()
+        self.complains(self.run_command(1, ["predict", "run", "--source", "a.csv", *WITH]), UNUSABLE, "--parties")
+        self.succeeded(self.run_alone(["keys", "make", "stranger"]))
+        shutil.move(self.folder / "stranger.key", self.folder / "3.key")
+        self.complains(self.run_command(4, ["score", *gone]), UNUSABLE, "'3.key' has the key .* that of no member: a stranger")
 
 
 if __name__ == "__main__":

@@ -42,6 +42,16 @@ class ModelUse {
 /// The same where parties have the columns. **Collective.**
 void apply_together(World& world, const ModelSource& from, ProgressChoice progress, ModelUse& use);
 
+/// The options of a call, which knows their text.
+template <class Choice, Options (*options_into)(Choice&)>
+Choice choice_of(const Call& call) {
+  Choice choice;
+  Options options = options_into(choice);
+  options.parse(call.words);
+  choice.from.configuration = options.configuration(Options::Names::as_given);
+  return choice;
+}
+
 /// Runs a command with the options `choice`, of which its `Use` is made. Returns the exit code.
 template <class Use, class Choice>
 int apply_model(const Call& call, const Choice& choice) {

@@ -10,8 +10,10 @@
 
 #include "core/batch.hpp"
 #include "data/source.hpp"
+#include "methods/vertical/vertical_config.hpp"
 #include "options/options.hpp"
 #include "output/model_file/scorer.hpp"
+#include "run/identity/identity_options.hpp"
 #include "run/settings/source_options.hpp"
 
 namespace starling {
@@ -25,7 +27,15 @@ struct ModelSource {
   ReadSettings reading;
   std::vector<std::string> parties;  ///< of a vertical model: a file of each party, in place of the source
   std::string label_source;          ///< of these: the file with the labels, whose order of records counts
-  bool match_in_private = false;     ///< of these: records are matched by blinded ids
+  MatchChoice match = MatchChoice::automatic;  ///< of these
+  IdentityChoice identities;                   ///< of these
+  std::string configuration;                   ///< the options as the user gave them
+
+  /// Whether records of parties are matched by blinded ids.
+  [[nodiscard]] bool matches_in_private() const {
+    return match == MatchChoice::in_private ||
+           (match == MatchChoice::automatic && identities.members && !reading.id.empty());
+  }
 };
 
 /// MODEL, --client, --source, --parties and the options of reading that a model leaves open.

@@ -23,9 +23,23 @@ PartiesTogether::PartiesTogether(World& world, const ModelSource& choice, Scored
       agreement_(world),
       layout_(Layout::with_centre(static_cast<Client>(choice.parties.size()), world.size())),
       labels_(labels) {
+  introduce(choice);
   agreement_.together([&] { read_parts(choice); });
   agree_on_parts(choice);
   open_records(choice, labels);
+}
+
+void PartiesTogether::introduce(const ModelSource& choice) {
+  const IdentityChoice& files = choice.identities;
+  if (!files.members) return;
+  introductions_.emplace(agreement_, layout_, std::vector<Client>(), IdentityFiles{*files.identity, *files.members},
+                         choice.configuration);
+  // An owner whose consent names mechanisms or bounds a loss has not agreed to embeddings without noise.
+  const SealedMessages sealed =
+      seal_messages(world_, agreement_, *introductions_, choice.configuration + "mechanism = none\n", files.seal);
+  if (!is_first()) return;
+  tell_user("note: {} members have proved who they are; the list has the fingerprint {}; sealed messages: {}\n",
+            introductions_->members().all().size(), introductions_->members().fingerprint(), name_of(sealed));
 }
 
 std::size_t PartiesTogether::first_party() const {
@@ -112,8 +126,8 @@ VerticalSettings PartiesTogether::settings_of(const ModelSource& choice, ScoredS
 }
 
 void PartiesTogether::open_records(const ModelSource& choice, ScoredSource::Labels labels) {
-  RankKey key(agreement_);
-  in_private_ = choice.match_in_private;
+  RankKey key(agreement_, introductions());
+  in_private_ = choice.matches_in_private();
   VerticalSettings settings = settings_of(choice, labels);
   settings.matched_in_private = in_private_;
   bool reads_labels = is_first();
@@ -162,7 +176,7 @@ void PartiesTogether::spread_head(RankKey& key) {
 }
 
 void PartiesTogether::match_records(const ModelSource& choice, RankKey& key) {
-  const MatchingPlace place{world_, agreement_, layout_, key, nullptr, 0, ProgressChoice::automatic};
+  const MatchingPlace place{world_, agreement_, layout_, key, introductions(), 0, ProgressChoice::automatic};
   match_in_private(place, "records", labels_at_, records_);
   hand_labels_over(place, labels_at_, LabelReceivers::first_rank, &DeclaredPublic::publish, records_);
   if (!takes_results()) return;

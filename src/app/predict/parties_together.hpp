@@ -13,6 +13,7 @@
 #include "model_source.hpp"
 #include "net/root/root.hpp"
 #include "output/model_file/scorer.hpp"
+#include "run/identity/introductions.hpp"
 
 namespace starling {
 
@@ -39,6 +40,8 @@ class PartiesTogether {
   [[nodiscard]] const Loss& loss() const { return **loss_; }
 
  private:
+  /// With --members the owners prove who they are; messages are sealed from then on. **Collective.**
+  void introduce(const ModelSource& choice);
   void read_parts(const ModelSource& choice);
   void agree_on_parts(const ModelSource& choice);
   void open_records(const ModelSource& choice, ScoredSource::Labels labels);
@@ -51,6 +54,7 @@ class PartiesTogether {
   /// **Collective.**
   void hand_scores_over(const Vector& scores, const std::function<void(const ScoredRecords& records)>& look);
   void open_loss();
+  [[nodiscard]] const Introductions* introductions() const { return introductions_ ? &*introductions_ : nullptr; }
   [[nodiscard]] bool is_first() const { return agreement_.rank() == 0; }
   /// Scores, on rank 0, the records whose embeddings were received.
   void apply_head(const std::vector<Vector>& received, ScoredRecords& records);
@@ -60,6 +64,7 @@ class PartiesTogether {
   Agreement agreement_;
   Layout layout_;
   ScoredSource::Labels labels_;
+  std::optional<Introductions> introductions_;  ///< with --members
   std::string run_;                        ///< whose parts this rank has; empty on a rank without
   std::optional<SavedModel> head_;         ///< as `head`
   std::vector<SavedModel> parts_;          ///< of this rank's parties

@@ -169,7 +169,7 @@ class Predicting final : public ModelUse {
 };
 
 int run_predict(const Call& call) {
-  const auto choice = parsed<Predict, predict_options>(call.words);
+  const auto choice = choice_of<Predict, predict_options>(call);
   return apply_model<Predicting>(call, choice);
 }
 

@@ -217,7 +217,7 @@ class Scoring final : public ModelUse {
 };
 
 int run_score(const Call& call) {
-  const auto choice = parsed<ScoreChoice, score_options>(call.words);
+  const auto choice = choice_of<ScoreChoice, score_options>(call);
   return apply_model<Scoring>(call, choice);
 }
 

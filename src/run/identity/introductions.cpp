@@ -208,6 +208,19 @@ NoiseKey Introductions::lasting_key(Client u, std::string_view purpose) const {
   return NoiseKey(bytes);
 }
 
+SealedMessages seal_messages(World& world, Agreement& agreement, const Introductions& introductions,
+                             const std::string& configuration, SealChoice choice) {
+  std::optional<SealTerms> terms;
+  agreement.together([&] {
+    introductions.require_consent(configuration);
+    if (choice != SealChoice::off) terms = introductions.seal_terms(choice == SealChoice::all);
+  });
+  if (!terms) return choice == SealChoice::off ? SealedMessages::none : SealedMessages::one_host;
+  const SealedMessages sealed = terms->within_hosts ? SealedMessages::all : SealedMessages::between_hosts;
+  world.seal(std::move(*terms));
+  return sealed;
+}
+
 KeyRelay relay_of(Agreement& agreement, const Introductions* introductions, const std::string& purpose) {
   return [&agreement, introductions, purpose](const std::string& own) {
     return introductions != nullptr ? introductions->relayed(agreement, purpose, own)

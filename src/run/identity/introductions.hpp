@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "identity_options.hpp"
 #include "net/agreement.hpp"
 #include "net/seal/seal_terms.hpp"
 #include "privacy/identity/introduction.hpp"
+#include "privacy/statement/trust.hpp"
 
 namespace starling {
 
@@ -63,6 +65,11 @@ class Introductions {
   MaskKey exchange_ = MaskKey::random();
   std::string session_;
 };
+
+/// What follows introductions: each owner's consent to the configuration, and seals of all messages from then on.
+/// Returns which are sealed. **Collective.** Throws UsageError that names the line of a consent.
+SealedMessages seal_messages(World& world, Agreement& agreement, const Introductions& introductions,
+                             const std::string& configuration, SealChoice choice);
 
 /// A relay of public keys: one in which members sign, if they have introduced themselves (`introductions` is not null).
 /// Keeps references. **Collective**, as calls of it are.

@@ -74,18 +74,10 @@ void RunInputs::introduce() {
   if (!config().members) return;
   introductions = std::make_shared<const Introductions>(
       agreement_, *layout, members.lost(), IdentityFiles{*config().identity, *config().members}, config().as_given);
-  const SealChoice choice = config().seal;
-  std::optional<SealTerms> terms;
   agreement_.together([&] {
     require_same_members(members_before, introductions->members(), members.lost(), *config().members);
-    introductions->require_consent(config().text);
-    if (choice != SealChoice::off) terms = introductions->seal_terms(choice == SealChoice::all);
   });
-  sealed = choice == SealChoice::off ? SealedMessages::none
-           : !terms                  ? SealedMessages::one_host
-           : terms->within_hosts     ? SealedMessages::all
-                                     : SealedMessages::between_hosts;
-  if (terms) world_.seal(std::move(*terms));
+  sealed = seal_messages(world_, agreement_, *introductions, config().text, config().seal);
 }
 
 std::vector<char> RunInputs::lost_here() const {

@@ -169,43 +169,6 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
               config.join);
 }
 
-void add_identity_options(Options& options, LearningConfig& config) {
-  options.group("Identities");
-  options.add(
-      option("identity", "FILE",
-             "secret key by which the owner of clients proves who it is, from starling keys make. {client} stands for "
-             "the number of a client, {host} for the host's name",
-             {.example = "hospital-{client}.key --members members",
-              .files = named::file,
-              .effect = Option::Effect::none,
-              .relations = {needs("members", "a key proves something to those alone who know whose it is",
-                                  "Add --members FILE.")}}),
-      config.identity);
-  options.add(
-      option("members", "FILE",
-             "names and public keys of all owners, a line each as in NAME.pub, in the order of their clients; "
-             "clients=0-4 before a line gives its owner several. All prove who they are before a record is read",
-             {.example = "members --identity hospital-{client}.key",
-              .files = named::file,
-              .effect = Option::Effect::none,
-              .relations = {needs("identity", "whoever takes part proves who it is", "Add --identity FILE.")}}),
-      config.members);
-  options.add(
-      option("seal", "WHICH",
-             "messages that are encrypted and authenticated, with --identity: on (between hosts), all (within hosts "
-             "too) or off. Changes no result",
-             {.initial = "on",
-              .example = "all --identity hospital-{client}.key --members members",
-              .effect = Option::Effect::none,
-              .relations = {needs("identity", "seals are made with keys that owners have signed",
-                                  "Add --identity FILE and --members FILE.")
-                                .only_for("all"),
-                            excludes("exchange=windows", "nothing seals what lies in memory that others read",
-                                     "Leave --exchange out.")
-                                .only_for("all")}}),
-      config.seal, {{"on", SealChoice::on}, {"off", SealChoice::off}, {"all", SealChoice::all}});
-}
-
 void add_rewire_option(Options& options, LearningConfig& config) {
   options.add(
       option("rewire", "FAMILY",

@@ -12,15 +12,9 @@
 #include "output/checkpoints/checkpointer.hpp"
 #include "output/recorded.hpp"
 #include "privacy_options.hpp"
+#include "run/identity/identity_options.hpp"
 
 namespace starling {
-
-/// Which messages are sealed (--seal), of a run with identities.
-enum class SealChoice {
-  on,   ///< between ranks of different hosts
-  off,  ///< none
-  all,  ///< between all ranks
-};
 
 /// Why a run with some configuration cannot go on in some way. A reason is empty where the run can.
 struct WhyNot {
@@ -32,7 +26,7 @@ struct WhyNot {
       "only runs of omd go on without clients or with more (others need what all clients have sent)";
 };
 
-struct LearningConfig {
+struct LearningConfig : IdentityChoice {
   // clients
   std::optional<Client> clients;
   std::optional<Client> clients_per_rank;
@@ -67,11 +61,6 @@ struct LearningConfig {
   std::optional<Client> join;                    ///< number of clients that join it
   std::optional<std::string> source_of_joining;  ///< their records; none: as the run's source says
   std::optional<std::string> rewire;             ///< spec of the graph of the clients that are then there
-  // identities: both or none
-  std::optional<std::string> identity;  ///< may contain {client} and {host}
-  std::optional<std::string> members;
-  SealChoice seal = SealChoice::on;
-
   /// What clients count for in the model (--client-weights); none of a method without a choice.
   std::optional<ClientWeights> weights;
 
@@ -103,8 +92,6 @@ void add_model_output_options(Options& options, LearningConfig& config);
 void add_personal_option(Options& options, LearningConfig& config, std::vector<Relation> relations = {});
 /// --checkpoint-every, --resume, --lost and --join.
 void add_checkpoint_options(Options& options, LearningConfig& config);
-/// --identity and --members.
-void add_identity_options(Options& options, LearningConfig& config);
 /// --rewire, for commands whose clients have a graph.
 void add_rewire_option(Options& options, LearningConfig& config);
 /// --exchange.
