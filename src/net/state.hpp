@@ -112,7 +112,10 @@ struct World::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// Handles what has arrived on the control channel and a pending signal. Throws PeerError.
+  /// Throws FailureError if MPI has failed, as for a message that is longer than its receiver awaits.
+  void throw_mpi_error() const;
+  /// Handles what has arrived on the control channel and a pending signal. Throws PeerError, and FailureError for an
+  /// error of MPI.
   void poll();
   /// The same for a rank that waits in vain itself. Another rank's wait in a later round is an effect of the same
   /// cause. The nearer rank is to name the cause, unless it was `suspended` itself. Returns whether another rank had

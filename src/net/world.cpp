@@ -1,10 +1,12 @@
 #include "net/world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
+#include <string_view>
 #include <unistd.h>
 
 #include "net/host/host_limits.hpp"
@@ -34,6 +36,15 @@ extern "C" void on_stop_signal(int number) {
 /// MPI_Finalize waits for all ranks; one that is dead must not keep the others for ever.
 extern "C" void on_finalize_timeout(int) {
   _exit(last_exit_code);
+}
+
+/// The first error of MPI in a run; 0 if there is none.
+int mpi_error = 0;
+
+/// Notes an error of MPI, which World::State::poll throws. Without it MPI would end the process, for a message that is
+/// too long as well. One that is sealed does not open then, which is thrown first.
+extern "C" void note_mpi_error(MPI_Comm* /*of*/, int* error, ...) {
+  if (mpi_error == 0) mpi_error = *error;
 }
 
 int integer_from_environment(const char* name) {
@@ -118,9 +129,14 @@ World::State::State() {
   session_.emplace();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  mpi_error = 0;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(note_mpi_error, &handler);
   for (MPI_Comm* communicator : {&data, &control, &agreement, &reports}) {
     MPI_Comm_dup(MPI_COMM_WORLD, communicator);
+    MPI_Comm_set_errhandler(*communicator, handler);
   }
+  MPI_Errhandler_free(&handler);
   for (int r = 0; r < size; ++r) active_.push_back(r);
   peers.resize(static_cast<std::size_t>(size));
   post_inbox();
@@ -215,7 +231,8 @@ bool World::State::take_notice(Notice& notice, int& from) {
     from = status.MPI_SOURCE;
     const NoticeBytes came = inbox_;
     post_inbox();
-    const std::span<const std::byte> way = std::span(came).first(static_cast<std::size_t>(bytes));
+    // The length is that of the sender, who may have sent more than there is room for.
+    const std::span<const std::byte> way = std::span(came).first(std::min(came.size(), static_cast<std::size_t>(bytes)));
     if (!seal && way.size() == longest_notice) {
       early_.emplace_back(from, std::vector<std::byte>(way.begin(), way.end()));
       continue;
@@ -234,7 +251,19 @@ void World::State::set_seal(std::unique_ptr<Seal> of_run) {
   }
 }
 
+void World::State::throw_mpi_error() const {
+  if (mpi_error == 0) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(mpi_error, text.data(), &length);
+  fail<FailureError>(
+      "MPI failed on rank {}: {}. A message that is longer than its receiver awaits was changed on its way, or is of "
+      "another version of the program. Find out who is on the network, and start the same program on all ranks.",
+      rank, std::string_view(text.data(), static_cast<std::size_t>(length)));
+}
+
 void World::State::poll() {
+  throw_mpi_error();
   Notice notice;
   int from = 0;
   while (take_notice(notice, from)) handle(notice, from);

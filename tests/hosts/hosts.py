@@ -1,6 +1,7 @@
 """Two hosts on one machine: network namespaces with a name and an address each, joined by one link that can be cut. mpirun,
 started on the first, reaches the second by a launch agent that enters its namespace, as it otherwise would by ssh."""
 
+import itertools
 import os
 import pathlib
 import shutil
@@ -12,6 +13,7 @@ import time
 PROGRAMS = ("ip", "unshare", "mount")
 NETWORK = "10.213.77"
 STOP_PATIENCE = 10
+COUNT = itertools.count()
 
 # mpirun calls it as AGENT HOST COMMAND WORDS... and expects the words to go through a shell, as ssh does it.
 AGENT = """#!/bin/sh
@@ -38,8 +40,11 @@ def missing():
 class Hosts:
     """Namespaces PREFIX-1 and PREFIX-2 with addresses that end in 1 and 2; gone on exit, with all that runs in them."""
 
+    names = (1, 2)
+    settings = {}  # of Open MPI, beside those of mpirun()
+
     def __init__(self):
-        self.prefix = f"starling-{os.getpid()}"
+        self.prefix = f"starling-{os.getpid()}-{next(COUNT)}"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="starling-hosts-"))
         self.agent = self.folder / "agent.sh"
         self.agent.write_text(AGENT.format(prefix=self.prefix))
@@ -47,14 +52,10 @@ class Hosts:
 
     def __enter__(self):
         try:
-            for number in (1, 2):
-                ip("netns", "add", f"{self.prefix}-{number}")
-            ip("link", "add", "link-1", "netns", f"{self.prefix}-1", "type", "veth", "peer", "name", "link-2", "netns",
-               f"{self.prefix}-2")
-            for number in (1, 2):
-                ip("-n", f"{self.prefix}-{number}", "address", "add", f"{NETWORK}.{number}/24", "dev", f"link-{number}")
-                ip("-n", f"{self.prefix}-{number}", "link", "set", "lo", "up")
-                ip("-n", f"{self.prefix}-{number}", "link", "set", f"link-{number}", "up")
+            for name in self.names:
+                ip("netns", "add", f"{self.prefix}-{name}")
+                ip("-n", f"{self.prefix}-{name}", "link", "set", "lo", "up")
+            self.join()
         except BaseException:
             self.__exit__()
             raise
@@ -62,9 +63,21 @@ class Hosts:
 
     def __exit__(self, *_):
         self.end_processes()
-        for number in (1, 2):
-            subprocess.run(["ip", "netns", "delete", f"{self.prefix}-{number}"], capture_output=True)
+        for name in self.names:
+            subprocess.run(["ip", "netns", "delete", f"{self.prefix}-{name}"], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def join(self):
+        self.link(1, 2)
+
+    def link(self, one, other):
+        """A link between two namespaces, in each of which it has the number of the host that it stands for, and its address."""
+        ends = [(one, 1), (other, 2)]
+        words = [["link-%d" % number, "netns", f"{self.prefix}-{name}"] for name, number in ends]
+        ip("link", "add", *words[0], "type", "veth", "peer", "name", *words[1])
+        for name, number in ends:
+            ip("-n", f"{self.prefix}-{name}", "address", "add", f"{NETWORK}.{number}/24", "dev", f"link-{number}")
+            ip("-n", f"{self.prefix}-{name}", "link", "set", f"link-{number}", "up")
 
     def launch(self, mpirun, slots):
         """The words before a program that start it on `slots` slots of each host."""
@@ -76,7 +89,7 @@ class Hosts:
         be told to give theirs away."""
         script = self.folder / "mpirun"
         settings = {"plm_rsh_agent": self.agent, "plm_rsh_no_tree_spawn": 1, "btl": "tcp,self", "btl_tcp_if_include": f"{NETWORK}.0/24",
-                    "oob_tcp_if_include": f"{NETWORK}.0/24", "mpi_yield_when_idle": 1}
+                    "oob_tcp_if_include": f"{NETWORK}.0/24", "mpi_yield_when_idle": 1, **self.settings}
         words = " ".join(f"--mca {name} {value}" for name, value in settings.items())
         script.write_text(f"#!/bin/sh\nexec ip netns exec {self.prefix}-1 unshare --uts sh -c 'hostname host-1; exec \"$@\"' sh "
                           f"{mpirun} {words} --bind-to none \"$@\"\n")
@@ -110,8 +123,8 @@ class Hosts:
     def processes(self):
         """Ids of what runs on the hosts."""
         found = []
-        for number in (1, 2):
-            done = subprocess.run(["ip", "netns", "pids", f"{self.prefix}-{number}"], capture_output=True, text=True)
+        for name in self.names:
+            done = subprocess.run(["ip", "netns", "pids", f"{self.prefix}-{name}"], capture_output=True, text=True)
             found += [int(pid) for pid in done.stdout.split()]
         return found
 

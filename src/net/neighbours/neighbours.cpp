@@ -361,6 +361,7 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   if (state_->world.seal && p.windows == nullptr) state_->open_sealed(t, p);
   state_->wait(t, p);
   if (state_->world.seal && p.windows != nullptr) state_->open_sealed(t, p);
+  state_->world.throw_mpi_error();
 }
 
 Received Neighbours::received(const Plan& plan) const {

@@ -1,5 +1,6 @@
 #include "door_message.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace starling {
@@ -71,7 +72,9 @@ std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
   int length = 0;
   MPI_Get_count(&status, MPI_BYTE, &length);
   const std::size_t came = length == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(length);
-  return std::exchange(opens_, false) ? opened(came) : came;
+  if (std::exchange(opens_, false)) return opened(std::min(came, way_->size()));  // a sender may have sent more
+  world_.throw_mpi_error();
+  return came;
 }
 
 /// Opens a message of so many bytes into the buffer; returns its length.
