@@ -1,6 +1,8 @@
 """Consent of owners: a run that differs is refused with the line that differs, before any record is read."""
 
+import hashlib
 import unittest
+from pathlib import Path
 
 from harness import *
 from test_identities import UNUSABLE, WITH, Owners
@@ -20,6 +22,7 @@ least-clients = 3
 members = {members}
 never-personal = true
 most-epochs = 3
+code = {code}
 """
 AGREED = {"--mechanism": "gaussian", "--total-epsilon": 1, "--budget": 4, "--ledger": "ledger-{client}", "--delta": "1e-6", "--unit": "record",
           "--metrics": "local", "--clients": 4, "--epochs": 2, "--source": "not-there-{client}.csv",
@@ -59,7 +62,8 @@ class Consents(Owners):
         self.write("other", (self.folder / "members").read_text().replace(" owner-3 ", " owner-x "))
         self.write("prices.csv", "client,epsilon\n0,1\n1,1\n2,1\n3,9\n")
         shown = self.succeeded(self.run_alone(["keys", "show", "members", "--json"])).out
-        self.consent = CONSENT.format(folder=self.folder, members=json.loads(shown)["fingerprint"])
+        code = hashlib.sha256(Path(STARLING).read_bytes()).hexdigest()
+        self.consent = CONSENT.format(folder=self.folder, members=json.loads(shown)["fingerprint"], code=code)
         self.write("1.consent", self.consent)
 
     def start(self, changed, ranks=1):
@@ -74,6 +78,8 @@ class Consents(Owners):
                 self.complains(self.start(changed), UNUSABLE, rf"1\.consent, line {line}: the owner agrees to '", re.escape(said))
                 self.assertFalse((self.folder / "refused").exists())
         self.complains(self.start({"--total-epsilon": 3}, 4), UNUSABLE, r"1\.consent, line 5")
+        self.write("1.consent", re.sub("code = .*", "code = " + 64 * "0", self.consent))
+        self.complains(self.start({}), UNUSABLE, r"1\.consent, line 16: the owner agrees to 'code = 0{64}', and the run has code = [0-9a-f]{64}")
 
     def test_what_agrees_goes_on_to_the_records(self):
         result = self.start({})
@@ -94,7 +100,7 @@ class Consents(Owners):
             self.assertEqual(done.returncode, 0, done.stderr)
             return (self.folder / "hospital.consent").read_text().splitlines()[1:]
 
-        self.assertEqual(answered(""), ["mechanism = laplace,gaussian", "most-total-epsilon = 1", "unit = record,person", "metrics = local",
+        self.assertEqual(answered(""), ["mechanism = laplace,gaussian", "most-total-epsilon = 1", "unit = record,person", "metrics = local,auto",
                                         "never-noise-key = seed", "least-clients = 2"])
         self.assertEqual(answered("laplace\n0.5\n3\n\n-\n-\nlocal\n\n-\n-\n5\n"), ["mechanism = laplace", "most-total-epsilon = 0.5", "most-budget = 3",
                                                                                   "trust = local", "least-clients = 5"])

@@ -4,6 +4,7 @@ the way, in runs, on held-out tables, in predict and in score."""
 import contextlib
 import hashlib
 import random
+import resource
 import signal
 import unittest
 
@@ -191,6 +192,22 @@ class Traffic(Matching):
                         self.assertNotIn(digest[:8][::-1], sent)
                         self.assertNotIn(digest.hex()[:16].encode(), sent)
                     (self.assertIn if seal == "off" else self.assertNotIn)(b"bloodcount1", sent)
+
+    @slow
+    def test_thirty_thousand_ids_take_ten_seconds_of_two_processors(self):
+        draw = random.Random(1)
+        for party in range(2):
+            names = [f"person{k:06d}" for k in range(5000 * party, 5000 * party + 30_000)]
+            draw.shuffle(names)
+            self.write(f"many-{party}.csv", "\n".join(["id,a" + ",y" * (party == 0), *(f"{name},{draw.random():.3f}" + f",{draw.randrange(2)}" * (party == 0)
+                                                                                  for name in names)]) + "\n")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = self.succeeded(self.run_command(3, ["vertical", *SHARES, *NONE, *PRIVATE, "--parties", "many-0.csv,many-1.csv", "--rounds", 1,
+                                                     "--progress", "on", "--output", "run"]))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2 * 10)
+        self.assertRegex(result.err, r"matching: \d+ ids")
+        self.assertIn("25000 records are in all parties' files", result.err)
 
     def test_parties_that_find_other_records_end_the_run(self):
         """Here since somebody changes what client 0 says of the second party's ids."""

@@ -90,7 +90,10 @@ class ManInTheMiddle(Owners):
                 return "not there", what
             if codes == [0, 0]:
                 return ("not read" if model == right[kind] or kind.endswith("without waiting") else "ACCEPTED"), what
-            good = codes == [FAILURE] * 2 and len(said) == 1 and re.search(MISSED, said[0]) and seconds < SENTENCE and model is None
+            ends = codes == [FAILURE] * 2 and model is None
+            # The last messages of a run come when the other rank has everything.
+            ends = ends or (sorted(codes, key=str) == [0, FAILURE] and model in (None, right[kind]))
+            good = ends and len(said) == 1 and re.search(MISSED, said[0]) and seconds < SENTENCE
             return ("refused" if good else "WRONG"), what
 
         chosen_ones = [(chosen.choice(kinds), chosen.choice(ACTIONS)) for _ in range(2 * ALTERATIONS)]

@@ -56,10 +56,11 @@ constexpr Question questions[] = {
     {"Units that are protected", "unit", "record,person"},
     {"Whom to trust (--trust)", "trust", ""},
     {"Clients that may collude, at least (--collusion)", "least-collusion", ""},
-    {"Where metrics of private records go", "metrics", "local"},
+    {"Where metrics of private records go (auto is local under noise)", "metrics", "local,auto"},
     {"Noise keys that are refused", "never-noise-key", "seed"},
     {"Clients, at least", "least-clients", "2"},
     {"Fingerprint of the list of members", "members", ""},
+    {"Digest of the program, as sha256sum prints it", "code", ""},
 };
 
 int run_consent(const Call& call) {

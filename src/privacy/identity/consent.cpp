@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "core/check.hpp"
+#include "core/digest.hpp"
+#include "files/durable_file.hpp"
 
 namespace starling {
 
@@ -120,6 +122,8 @@ void Consent::require(const RunTerms& run) const {
       found = fmt::format("{}", run.clients);
     } else if (limit.option == "members") {
       found = run.members;
+    } else if (limit.option == "code") {
+      found = sha256(read_whole_file("/proc/self/exe").value_or(""));
     } else if (const auto option = run.options.find(limit.option); option != run.options.end()) {
       found = option->second;
     }

@@ -23,8 +23,8 @@ struct RunTerms {
 
 /// A list of limits, in the syntax of a configuration file. A key is the name of an option, whose value must be one of
 /// those listed (of NAME:PARAMETERS the name may be); `never-OPTION`, whose value must be none of them; or
-/// `most-OPTION` and `least-OPTION`, bounds of a number, which the run must then state. `least-clients` and `members`
-/// (a fingerprint) are compared with the run itself.
+/// `most-OPTION` and `least-OPTION`, bounds of a number, which the run must then state. `least-clients`, `members` (a
+/// fingerprint) and `code` (SHA-256 of the program's file) are compared with the run itself.
 class Consent {
  public:
   /// Throws UsageError that names the line.
