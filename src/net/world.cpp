@@ -232,7 +232,8 @@ bool World::State::take_notice(Notice& notice, int& from) {
     const NoticeBytes came = inbox_;
     post_inbox();
     // The length is that of the sender, who may have sent more than there is room for.
-    const std::span<const std::byte> way = std::span(came).first(std::min(came.size(), static_cast<std::size_t>(bytes)));
+    const std::span<const std::byte> way =
+        std::span(came).first(std::min(came.size(), static_cast<std::size_t>(bytes)));
     if (!seal && way.size() == longest_notice) {
       early_.emplace_back(from, std::vector<std::byte>(way.begin(), way.end()));
       continue;

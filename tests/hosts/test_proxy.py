@@ -88,11 +88,12 @@ class ManInTheMiddle(Owners):
             what = f"{kind}, {action}, message {order.number} from host {host}: exit codes {codes}, {seconds:.1f} s, {said}"
             if order.altered_at is None or (order.held and order.sent == order.number + 1 and codes == [0, 0]):
                 return "not there", what
+            unchanged = kind.endswith("without waiting") or model in (None, right[kind])
             if codes == [0, 0]:
-                return ("not read" if model == right[kind] or kind.endswith("without waiting") else "ACCEPTED"), what
+                return ("not read" if unchanged else "ACCEPTED"), what
             ends = codes == [FAILURE] * 2 and model is None
             # The last messages of a run come when the other rank has everything.
-            ends = ends or (sorted(codes, key=str) == [0, FAILURE] and model in (None, right[kind]))
+            ends = ends or (sorted(codes, key=str) == [0, FAILURE] and unchanged)
             good = ends and len(said) == 1 and re.search(MISSED, said[0]) and seconds < SENTENCE
             return ("refused" if good else "WRONG"), what
 

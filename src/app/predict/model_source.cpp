@@ -111,14 +111,15 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                       .relations = {needs("parties", "one file has its labels")}}),
               choice.label_source);
   options.add(
-      option("match", "HOW",
-             "of --parties: open (rank 0 reads the ids, and the files have the same records), private (ids are compared "
-             "blinded: no party learns another's, and rank 0 none. Records of all files alone count; the party with the "
-             "labels' file writes the predictions), or auto: private with --identity and --id",
-             {.initial = "auto",
-              .example = "private --id id --parties guest.csv,host.csv",
-              .relations = {needs("parties", "one file has nobody to match with").only_for("private"),
-                            needs("id", "records are matched by it").only_for("private")}}),
+      option(
+          "match", "HOW",
+          "of --parties: open (rank 0 reads the ids, and the files have the same records), private (ids are compared "
+          "blinded: no party learns another's, and rank 0 none. Records of all files alone count; the party with the "
+          "labels' file writes the predictions), or auto: private with --identity and --id",
+          {.initial = "auto",
+           .example = "private --id id --parties guest.csv,host.csv",
+           .relations = {needs("parties", "one file has nobody to match with").only_for("private"),
+                         needs("id", "records are matched by it").only_for("private")}}),
       choice.match,
       {{"auto", MatchChoice::automatic}, {"private", MatchChoice::in_private}, {"open", MatchChoice::open}});
   add_identity_options(options, choice.identities, "guest.csv,host.csv");

@@ -25,8 +25,8 @@ struct ModelSource {
   std::string code;                          ///< of an own model
   std::optional<Client> client;              ///< whose model is taken from the run directory; none: the mean by mass
   ReadSettings reading;
-  std::vector<std::string> parties;  ///< of a vertical model: a file of each party, in place of the source
-  std::string label_source;          ///< of these: the file with the labels, whose order of records counts
+  std::vector<std::string> parties;            ///< of a vertical model: a file of each party, in place of the source
+  std::string label_source;                    ///< of these: the file with the labels, whose order of records counts
   MatchChoice match = MatchChoice::automatic;  ///< of these
   IdentityChoice identities;                   ///< of these
   std::string configuration;                   ///< the options as the user gave them

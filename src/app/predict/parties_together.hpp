@@ -65,15 +65,15 @@ class PartiesTogether {
   Layout layout_;
   ScoredSource::Labels labels_;
   std::optional<Introductions> introductions_;  ///< with --members
-  std::string run_;                        ///< whose parts this rank has; empty on a rank without
-  std::optional<SavedModel> head_;         ///< as `head`
-  std::vector<SavedModel> parts_;          ///< of this rank's parties
-  std::vector<Embedder> embedders_;        ///< likewise
-  std::size_t width_ = 0;                  ///< numbers of an embedding
-  std::string label_;                      ///< name of the labels' column in the model's own records
-  std::optional<ModelLoss> loss_;          ///< on rank 0
-  std::optional<LabelUnits> units_;        ///< likewise
-  std::unique_ptr<NetworkBlock> network_;  ///< of the head, on rank 0
+  std::string run_;                             ///< whose parts this rank has; empty on a rank without
+  std::optional<SavedModel> head_;              ///< as `head`
+  std::vector<SavedModel> parts_;               ///< of this rank's parties
+  std::vector<Embedder> embedders_;             ///< likewise
+  std::size_t width_ = 0;                       ///< numbers of an embedding
+  std::string label_;                           ///< name of the labels' column in the model's own records
+  std::optional<ModelLoss> loss_;               ///< on rank 0
+  std::optional<LabelUnits> units_;             ///< likewise
+  std::unique_ptr<NetworkBlock> network_;       ///< of the head, on rank 0
   std::unique_ptr<Quantiser> quantiser_;
   VerticalDataset records_;
   bool in_private_ = false;    ///< records are matched by blinded ids

@@ -20,18 +20,18 @@ void add_identity_options(Options& options, IdentityChoice& choice, const std::s
                                             "Add --members FILE.")})}),
       choice.identity);
   options.add(
-      option("members", "FILE",
-             "names and public keys of all owners, a line each as in NAME.pub, in the order of their clients; "
-             "clients=0-4 before a line gives its owner several. All prove who they are before a record is read",
-             {.example = "members --identity hospital-{client}.key" + behind,
-              .files = named::file,
-              .effect = Option::Effect::none,
-              .relations =
-                  relations({needs("identity", "whoever takes part proves who it is", "Add --identity FILE.")})}),
+      option(
+          "members", "FILE",
+          "names and public keys of all owners, a line each as in NAME.pub, in the order of their clients; "
+          "clients=0-4 before a line gives its owner several. All prove who they are before a record is read",
+          {.example = "members --identity hospital-{client}.key" + behind,
+           .files = named::file,
+           .effect = Option::Effect::none,
+           .relations = relations({needs("identity", "whoever takes part proves who it is", "Add --identity FILE.")})}),
       choice.members);
-  std::vector<Relation> of_seal{needs("identity", "seals are made with keys that owners have signed",
-                                      "Add --identity FILE and --members FILE.")
-                                    .only_for("all")};
+  std::vector<Relation> of_seal{
+      needs("identity", "seals are made with keys that owners have signed", "Add --identity FILE and --members FILE.")
+          .only_for("all")};
   if (parties.empty()) {
     of_seal.push_back(
         excludes("exchange=windows", "nothing seals what lies in memory that others read", "Leave --exchange out.")

@@ -74,9 +74,8 @@ void RunInputs::introduce() {
   if (!config().members) return;
   introductions = std::make_shared<const Introductions>(
       agreement_, *layout, members.lost(), IdentityFiles{*config().identity, *config().members}, config().as_given);
-  agreement_.together([&] {
-    require_same_members(members_before, introductions->members(), members.lost(), *config().members);
-  });
+  agreement_.together(
+      [&] { require_same_members(members_before, introductions->members(), members.lost(), *config().members); });
   sealed = seal_messages(world_, agreement_, *introductions, config().text, config().seal);
 }
 
