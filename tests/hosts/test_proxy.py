@@ -33,24 +33,26 @@ class ManInTheMiddle(Owners):
         super().setUp()
         self.make_owners(4)
         self.write("ring.topo", "generate ring clients=4\n")
+        # Scripts are written before the threads start: a process that another thread starts would hold them open.
+        self.script = self.folder / "rank.sh"
+        self.script.write_text(RANK_SCRIPT)
+        self.script.chmod(0o755)
         self.proxies = queue.Queue()
         for _ in range(AT_ONCE):
             each = proxy.Proxy()
             each.__enter__()
             self.addCleanup(each.__exit__)
-            self.proxies.put(each)
+            self.proxies.put((each, each.launch(MPIRUN, 1)))
 
     def play(self, kind, order, name):
         """A run of two ranks on two hosts: exit codes of the ranks, what they said, seconds from the alteration to the last rank's
         end, and the final model."""
-        through = self.proxies.get()
+        through, launch = self.proxies.get()
         through.order = order
         log = self.folder / f"log-{name}"
         log.mkdir()
-        (log / "rank.sh").write_text(RANK_SCRIPT)
-        (log / "rank.sh").chmod(0o755)
         words = [kind.split()[0], *PLAIN, *KINDS[kind], *WITH, "--watchdog", 3, "--output", log / "run", "--private", log / "private"]
-        job = Job([*through.launch(MPIRUN, 1), log / "rank.sh", log, STARLING, *last_given(completed(words))], self.folder, log)
+        job = Job([*launch, self.script, log, STARLING, *last_given(completed(words))], self.folder, log)
         try:
             codes = [log / f"code.{rank}" for rank in range(2)]
             end = time.monotonic() + PATIENCE_OF_RUN
@@ -66,7 +68,7 @@ class ManInTheMiddle(Owners):
             through.end_processes()  # the launcher takes its time
             job.close()
             shutil.rmtree(log)
-            self.proxies.put(through)
+            self.proxies.put((through, launch))
 
     @fewer
     def test_no_altered_message_is_accepted(self):

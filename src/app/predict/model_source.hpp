@@ -10,7 +10,7 @@
 
 #include "core/batch.hpp"
 #include "data/source.hpp"
-#include "methods/vertical/vertical_config.hpp"
+#include "methods/vertical/setting/vertical_config.hpp"
 #include "options/options.hpp"
 #include "output/model_file/scorer.hpp"
 #include "run/identity/identity_options.hpp"
