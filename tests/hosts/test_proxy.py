@@ -88,6 +88,8 @@ class ManInTheMiddle(Owners):
             order = proxy.Order(action, host, places[number])
             codes, said, seconds, model = self.play(kind, order, number)
             what = f"{kind}, {action}, message {order.number} from host {host}: exit codes {codes}, {seconds:.1f} s, {said}"
+            if None in codes:
+                return "WRONG", what
             if order.altered_at is None or (order.held and order.sent == order.number + 1 and codes == [0, 0]):
                 return "not there", what
             unchanged = kind.endswith("without waiting") or model in (None, right[kind])
