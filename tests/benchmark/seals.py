@@ -4,7 +4,8 @@
     python3 tests/benchmark/seals.py BUILD [--turns 7] [--dimensions 5 100 10000]
 
 BUILD has `starling`. Two ranks, one on each host, average their models: a message each way and round, and no learning. Runs with open and
-with sealed messages take turns. Prints, for each number of entries, the medians and the least of a round's microseconds, and their ratios. On a machine with other work look at the least. Needs root.
+with sealed messages take turns. Prints, for each number of entries, the medians and the least of a round's microseconds, their ratios, and the median of the ratios of
+runs that follow each other. On a machine with other work look at the least. Needs root.
 """
 import argparse
 import json
@@ -62,7 +63,7 @@ def main():
     starling = (options.build / "starling").resolve()
     folder = Path(tempfile.mkdtemp(prefix="seals-"))
     print(f"microseconds of a round: medians, and the least, of {options.turns} runs in turns")
-    print(f"{'entries':>8} {'open':>9} {'sealed':>9} {'ratio':>6} {'least':>9} {'sealed':>9} {'ratio':>6}")
+    print(f"{'entries':>8} {'open':>9} {'sealed':>9} {'ratio':>6} {'least':>9} {'sealed':>9} {'ratio':>6} {'pairs':>6}")
     with hosts.Hosts() as pair:
         words = pair.launch(shutil.which("mpirun"), 1)
         for dimension in options.dimensions:
@@ -75,7 +76,8 @@ def main():
             for figure in (statistics.median, min):
                 plain, sealed = (figure(times) for times in found.values())
                 figures.append(f"{plain:9.1f} {sealed:9.1f} {sealed / plain:6.2f}")
-            print(f"{dimension:8} {' '.join(figures)}", flush=True)
+            pairs = statistics.median(sealed / plain for plain, sealed in zip(*found.values()))
+            print(f"{dimension:8} {' '.join(figures)} {pairs:6.2f}", flush=True)
     shutil.rmtree(folder)
 
 
