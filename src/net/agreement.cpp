@@ -414,14 +414,14 @@ std::optional<std::vector<Vector>> Agreement::collect(const std::vector<int>& ra
       state.received_reports[status.MPI_SOURCE].push_back(taken_report(state, status));
       continue;
     }
-    bool complete = true;
-    for (const int r : ranks) complete = complete && !state.received_reports[r].empty();
-    if (complete) break;
+    const auto missing =
+        std::find_if(ranks.begin(), ranks.end(), [&](int r) { return state.received_reports[r].empty(); });
+    if (missing == ranks.end()) break;
     if (!wait) return std::nullopt;
     state.poll();
     check<FailureError>(clock.seconds() <= state.watchdog,
-                        "a rank's report did not come within {} s: it is silent. See whether all ranks still run.",
-                        state.watchdog);
+                        "the report of rank {} did not come within {} s: it is silent. See whether it still runs.",
+                        *missing, state.watchdog);
     clock.rest();
   }
   std::vector<Vector> result;

@@ -22,7 +22,7 @@ from test_seals import FORGED, KINDS  # noqa: E402
 ALTERATIONS = 1000 if SLOW else 5
 AT_ONCE = 4 if SLOW else 1
 ACTIONS = ("flip", "cut", "repeat", "replace", "swap", "drop")
-MISSED = FORGED + r"|a message from .* to .* was sent and did not come|round \d+: .*nothing came for|MPI failed on rank \d: MPI_ERR_TRUNCATE"
+MISSED = FORGED + r"|a message from .* to .* was sent and did not come|round \d+: .*nothing came for|the report of rank \d did not come within|MPI failed on rank \d: MPI_ERR_TRUNCATE"
 SENTENCE = 10  # seconds
 PATIENCE_OF_RUN = 40  # seconds
 
