@@ -40,15 +40,19 @@ def socket_in(namespace):
 class Order:
     """What is to be done to message `number` (from 0) that a host sends between ranks: `flip` a bit, `cut` its last byte, `repeat` the
     one before in its place, `replace` it by the last of another kind, `swap` it with the next one, `drop` it, or `delay` it and all
-    behind it. Messages of MPI's collective operations do not count: nothing that is sealed is among them."""
+    behind it. Messages of MPI's collective operations do not count, since nothing that is sealed is among them; or they alone, from `least`
+    bytes on, which go before."""
 
-    def __init__(self, action="", host=1, number=0):
-        self.action, self.host, self.number = action, host, number
+    def __init__(self, action="", host=1, number=0, sealed=True, least=32):
+        self.action, self.host, self.number, self.sealed, self.least = action, host, number, sealed, least
         self.sent, self.altered_at = 0, None
         self.before, self.held = {}, None
 
     def passed(self, head, content):
         """The heads and contents that go on in place of this message."""
+        is_collective = MESSAGE.unpack(head)[4] < 0
+        if is_collective == self.sealed or (is_collective and len(content) < self.least):
+            return [(head, content)]
         kind = MESSAGE.unpack(head)[2:5:2]
         last = self.before.get(kind, bytes(len(content)))
         others = [content for of_kind, content in self.before.items() if of_kind != kind] or [bytes(len(content))]
@@ -149,7 +153,7 @@ class Proxy(hosts.Hosts):
                 raise OSError(f"a fragment of type {kind}, which the hosts' settings exclude")
             body = exactly(start, size)
             messages = [(body, b"")]
-            if body[0] == IS_MESSAGE and MESSAGE.unpack_from(body)[4] >= 0:  # a tag below 0 is that of a collective operation
+            if body[0] == IS_MESSAGE:
                 messages = order.passed(body[:MESSAGE.size], body[MESSAGE.size:])
             for message in messages:
                 body = b"".join(message)

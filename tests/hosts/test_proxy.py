@@ -115,6 +115,23 @@ class ManInTheMiddle(Owners):
         self.assertEqual([], found.get("ACCEPTED", []) + found.get("WRONG", []))
         self.assertGreaterEqual(len(found["refused"]), ALTERATIONS)
 
+    @fewer
+    def test_what_is_altered_before_the_seals_is_found_by_signatures(self):
+        """Options, keys, the list and signatures; what changes nothing is not used either."""
+        _, _, _, right = self.play("omd", proxy.Order(), "right")
+        refused = 0
+        for number in range(8) if SLOW else (3, 4):
+            for host in (1, 2):
+                with self.subTest(number=number, host=host):
+                    codes, said, seconds, model = self.play("omd", proxy.Order("flip", host, number, sealed=False), f"before-{number}-{host}")
+                    if codes == [0, 0]:
+                        self.assertEqual(model, right)
+                        continue
+                    self.assertEqual((len(set(codes)), len(said), model), (1, 1, None), said)
+                    self.assertLess(seconds, SENTENCE)
+                    refused += "signature for introduction is not that of" in said[0]
+        self.assertGreater(refused, 4 if SLOW else 1)
+
     def test_a_delay_changes_nothing(self):
         _, _, _, right = self.play("omd", proxy.Order(), "right")
         for number in (0, 7, 30):
