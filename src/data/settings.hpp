@@ -45,7 +45,7 @@ struct ReadSettings {
   enum class MissingKey { group, refuse, drop } missing_key = MissingKey::group;
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
   /// Character before the decimals of delimited text.
-  enum class Decimal { point, comma } decimal = Decimal::point;
+  enum class Decimal { point, comma, automatic } decimal = Decimal::point;
   std::vector<std::string> missing_values;  ///< texts that say that a feature is missing, beside the usual marks
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are

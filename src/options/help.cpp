@@ -50,7 +50,7 @@ std::string possible_values(const Option& option) {
                      : option.kind == Option::Kind::number ? "a number" + bounds_of(option)
                      : option.kind == Option::Kind::list   ? "one or more, separated by commas"
                      : option.values != nullptr            ? option.values().title + ", below"
-                     : option.files != nullptr             ? "a file or directory, where the meaning says no more"
+                     : option.files == named::file         ? "a file or directory, where the meaning says no more"
                                                            : "a text, as the meaning says";
   if (!option.no_value.empty()) text += ", or " + option.no_value;
   return text;
@@ -63,7 +63,9 @@ const Option* find(const std::vector<Option>& options, const std::string& name) 
 
 std::string example_value(const Option& option) {
   if (!option.example.empty()) return option.example;
-  if (option.kind != Option::Kind::flag && !option.words.empty()) return option.words.back();
+  if (option.kind != Option::Kind::flag && !option.words.empty()) {
+    return option.words.back() == option.initial ? option.words.front() : option.words.back();
+  }
   return option.initial;
 }
 

@@ -117,6 +117,11 @@ class Convert(DataCase):
         self.fine("convert", "a.csv", "--output", "b.csv", "--force")
         self.assertEqual((self.folder / "b.csv").read_text(), "x0,y\n1,1\n2,0\n")
 
+    def test_an_id_is_not_written(self):
+        self.write("a.csv", "who,a,y\n1,1,1\n2,2,0\n")
+        self.assertIn("note: column 'who' (--id) is not written", self.fine("convert", "a.csv", "--id", "who", "--output", "b.csv"))
+        self.assertNotIn("note", self.fine("convert", "a.csv", "--output", "c.csv"))
+
     def test_a_private_file_stays_private(self):
         os.chmod(self.write("a.csv", "1,1\n2,0\n"), 0o600)
         for name in ("b.csv", "b.h5"):

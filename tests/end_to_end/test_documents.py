@@ -234,6 +234,12 @@ class Documents(unittest.TestCase):
                 absent.append(f"{of_class}::{name} in {file}")
         self.assertEqual(absent, [])
 
+    def test_the_number_of_ready_topologies(self):
+        words = {word: number for number, word in enumerate("twenty twenty-one twenty-two twenty-three twenty-four twenty-five".split(), 20)}
+        page = (SOURCE / "docs" / "how-to" / "use-your-own-graph.md").read_text()
+        told = re.search(r"\[topologies/\]\([^)]*\) has ([a-z-]+)", page)
+        self.assertEqual(words[told[1]], len(list((SOURCE / "topologies").glob("*.topo"))))
+
     def test_tests_that_are_named_exist(self):
         page = SOURCE / "docs" / "verification.md"
         names = sorted(set(re.findall(rf"`((?:{'|'.join(MODULES)})/[a-z0-9_]+)`", page.read_text())))

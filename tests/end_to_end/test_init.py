@@ -181,6 +181,15 @@ class Decisions(InitCase):
         self.assertIn("      id = who\n", text)
 
 
+    def test_decimal_commas_in_some_files(self):
+        for client, (text, delimiter) in enumerate((("1.5", ","), ("1,5", ";"), ("1.5", ","))):
+            self.write(f"site-{client}.csv", "\n".join(delimiter.join(row) for row in (["a", "y"], *([text, str(k % 2)] for k in range(20)))) + "\n")
+        words = ["site-{client}.csv", "--total-epsilon", "none", "--output", "some"]
+        text = self.init(words, DECISION).out
+        self.assertIn("  * site-1.csv: numbers have decimal commas, as in 1 of 3 files. Read each file as it is written.\n      decimal = auto\n", text)
+        self.start(self.init([*words, "--decimal", "auto", "--force"]).out)
+
+
 class OnATerminal(InitCase):
     def test_five_questions(self):
         terminal = Terminal([STARLING, "init"], self.folder)

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 import re
 import unittest
 from pathlib import Path
@@ -274,6 +275,21 @@ class Profiles(TestCase):
         self.assertAlmostEqual(mean, sum(known) / len(known), delta=1e-3)
         self.assertAlmostEqual(sd, (sum((age - mean) ** 2 for age in known) / len(known)) ** 0.5, delta=1e-3)
         self.assertEqual(float(self.rows("drafts/missing.csv")[1][1]), quartiles[2])
+
+    def test_persons_dates_and_commas(self):
+        """No draft tells of persons or days; decimal commas are read; texts among numbers are named."""
+        rows = [f"P{k % 100:03};{k % 28 + 1:02}.01.2024;{k % 40},5;{'k.A.' if k % 60 == 7 else k % 9};{'Ulm' if k % 3 else 'Bonn'};{k % 2}" for k in range(240)]
+        os.chmod(self.write("t.csv", "patient;admitted;crp;size;town;ill\n" + "\n".join(rows) + "\n"), 0o644)
+        for words in ((), ("--person", "patient")):
+            result = self.succeeded(self.profile("t.csv", "--label", "ill", *words, "--output", "d", "--force"))
+            self.assertEqual([row[0] for row in self.rows("d/encode.csv")[1:]], ["town", "town"])
+            self.assertIn("note: numbers have decimal commas, and are read so: runs need --decimal comma", result.out)
+            self.assertIn("note: column 'admitted' has dates", result.out)
+            self.assertIn("note: column 'size' has numbers and a few texts: if they mean missing values, add --missing-values k.A.", result.out)
+            self.assertEqual("name it by --id or --person" in result.out, not words)
+            self.assertIn("crp", [row[0] for row in self.rows("d/ranges.csv")])
+            for draft in (self.folder / "d").iterdir():
+                self.assertEqual(draft.stat().st_mode & 0o777, 0o600, draft)
 
     def test_drafts_prepare_the_table(self):
         self.write("t.csv", "a;town;y\n" + "1,5;Ulm;1\n;Bonn;0\n7;Ulm;1\n" * 5)

@@ -295,6 +295,15 @@ class Comparison(ReportCase):
                 self.assertIn(f"<title>{name}</title>", drawn)
             self.assertIn("loss, progressive", drawn)
 
+    def test_a_folder_of_runs(self):
+        for epsilon in (2, 5):
+            self.good(1, [*[word for word in DRIFT if word not in ("--epsilon", "4")], "--total-epsilon", epsilon, "--output", f"all/e{epsilon}"])
+        tables = [self.report(*runs, "--by", key, "--metric", "rounds", "--pictures", "off").out
+                  for runs in (["all"], ["all/e2", "all/e5"]) for key in ("total-epsilon", "total_epsilon")]
+        self.assertEqual(tables, [tables[0]] * 4)
+        self.assertRegex(tables[0], r"(?m)^ +n +total-epsilon +rounds\n +e2 +1 +2 .*\n +e5 +1 +5 ")
+        self.assertIn("no run has such an option", self.refused(USAGE, "all", "--by", "topolgy"))
+
     def test_equal_names_and_many_runs(self):
         for batch, name in enumerate(("a/run", "b/run", "c"), 1):
             self.good(1, [*DRIFT, "--batch", batch, "--output", name])

@@ -198,6 +198,12 @@ class BadSpecs(SweepCase):
                 self.assertIn(f" {near}", self.sweep("--metric", metric, code=USAGE).err)
                 self.assertFalse((self.folder / "out").exists())
 
+    def test_topologies_are_files(self):
+        self.spec("clients = 16\nsource = synthetic:drift:n=20\nmechanism = none\ntopology = ring | exponential\n")
+        error = self.sweep(code=USAGE).err
+        self.assertRegex(error, r"--topology '\S*/ring': there is no such file\. Make one: starling topology make ring --clients 16 --output ring\.topo\.")
+        self.assertEqual((len(error.splitlines()), (self.folder / "out").exists()), (1, False))
+
     def test_another_sweep_in_the_folder(self):
         self.spec("source = synthetic:drift:n=20\nseed = 1..2\n")
         self.sweep()

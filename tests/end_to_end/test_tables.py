@@ -103,9 +103,28 @@ class Tables(TestCase):
         self.assertEqual(result.code, 0, result)
         self.assertEqual((self.folder / "o.csv").read_text().splitlines(),
                          ["a,town=*,town=Ulm,b,y", "1,0,1,0,1", "0,1,0,2,0", "0,0,0,0,1", "0,1,0,-9,0"])
+        self.write("codes.csv", "column,category,value\ntown,,0\ntown,Ulm,1\ntown,*,2\n")  # the empty text takes all marks
+        self.succeeded(self.run_alone([*words, "--missing", "zero", "--output", "e.csv"]))
+        self.assertEqual((self.folder / "e.csv").read_text().splitlines(),
+                         ["a,town=,town=*,town=Ulm,b,y", "1,0,0,1,0,1", "0,0,1,0,2,0", "0,1,0,0,0,1", "0,0,1,0,-9,0"])
         message = self.refusal(DATA_FAULT, *words, "--output", "p.csv")
         self.assertIn("row 2: column 'b' is '-999': a missing value", message)
         self.refusal(USAGE, "data", "convert", "t.csv", "--missing-values", "a,,b", "--output", "q.csv")
+
+    def test_who_applies_a_model_may_name_marks(self):
+        self.table("1;2;1", "2;1;0", "3;2;1")
+        self.succeeded(self.run_alone(["omd", "--source", "t.csv", "--mechanism", "none", "--missing", "zero", "--output", "run"]))
+        self.table("1;2;1", "k.A.;1;0")
+        self.assertIn("name it by --missing-values", self.refusal(DATA_FAULT, "score", "run", "--source", "t.csv"))
+        self.assertIn("name it by --missing-values", self.run_alone(["predict", "run", "--source", "t.csv", "--output", "p.csv"]).err)
+        self.succeeded(self.run_alone(["score", "run", "--source", "t.csv", "--missing-values", "k.A."]))
+
+    def test_what_drop_cannot_leave_out(self):
+        self.table("1;2;1", "2;1;0", "3;2;1")
+        result = self.succeeded(self.run_alone(["data", "describe", "t.csv", "--missing", "indicator"]))
+        self.assertRegex(result.out, r"2 constant features a\.missing, b\.missing: nothing can be learned from them\n")
+        self.table("1;2;1", "2;2;0")
+        self.assertIn("(--drop leaves columns out)", self.succeeded(self.run_alone(["data", "describe", "t.csv"])).out)
 
     def test_all_columns_of_text_are_named_at_once(self):
         self.write("t.csv", "who,day,age,town,ill\nA,2024-03-01,30,Ulm,yes\nB,2024-03-02,41,Bonn,no\n")
@@ -118,7 +137,8 @@ class Tables(TestCase):
         self.assertEqual(message.count("no number either"), 1)
         self.write("wide.csv", ",".join(f"c{k}" for k in range(40)) + "\n" + ",".join(["red"] * 39) + ",1\n")
         message = self.refusal(DATA_FAULT, "data", "describe", "wide.csv")
-        self.assertTrue(message.endswith("column 'c20' and 18 more."), message)
+        self.assertIn("column 'c20' and 18 more. Several columns hold texts: each needs a decision. `starling init wide.csv` lists them", message)
+        self.assertNotIn("starling init", self.refusal(DATA_FAULT, "omd", "--source", "wide.csv", "--mechanism", "none"))
 
     def test_reading_stops_at_a_long_message(self):
         self.table("1;2;1", *[f"{'x' * k};2;1" for k in range(1, 100)])
@@ -146,6 +166,17 @@ class Tables(TestCase):
             result = self.succeeded(self.run_alone(["data", "describe", *words, "--json"]))
             figures.append([(c["min"], c["max"], c["mean"]) for c in json.loads(result.out)["columns"]])
         self.assertEqual(figures, [figures[0]] * 3)
+        for name in ("p", "c"):  # each file as it is written
+            result = self.succeeded(self.run_alone(["data", "describe", f"{name}.csv", "--decimal", "auto", "--json"]))
+            self.assertEqual([(c["min"], c["max"], c["mean"]) for c in json.loads(result.out)["columns"]], figures[0])
+        self.write("both.csv", "a;b;y\n1,5;2.5;1\n2,5;3.5;1\n")  # decides nothing
+        self.assertIn("'1,5': a decimal comma", self.refusal(DATA_FAULT, "data", "describe", "both.csv", "--decimal", "auto"))
+        for client, name in enumerate(("p", "c", "p")):
+            shutil.copy(self.folder / f"{name}.csv", self.folder / f"one-{client}.csv")
+            shutil.copy(self.folder / "p.csv", self.folder / f"points-{client}.csv")
+        models = [self.run_alone(["omd", "--source", f"{name}-{{client}}.csv", "--clients", "3", "--mechanism", "none", "--output", name, "--json",
+                                  *words]).summary()["final_model"] for name, words in (("one", ("--decimal", "auto")), ("points", ()))]
+        self.assertEqual(*models)
         self.assertEqual(figures[0], [(0.25, 1.5, 0.875), (-2, 1000, 499)])
 
     def test_a_comma_is_not_both(self):

@@ -342,6 +342,8 @@ std::string Copier::report() const {
   }
   std::string text = fmt::format("{}: {} records, {} features{}\n", copy_.output, total, visible,
                                  writers_.size() == 1 ? "" : fmt::format(", {} files", writers_.size()));
+  const std::string& id = source().reading.id;
+  if (!id.empty()) text += fmt::format("note: column '{}' (--id) is not written: nothing is learned from it\n", id);
   if (windows_) text += window_line();
   if (survival_) text += survival_line();
   if (!source().reading.ignore.empty() || windows_) {
@@ -412,7 +414,8 @@ Manual convert_manual() {
           std::string(
               "Writes the records of a source, as a run would read them, to one file:\n"
               "  .h5          HDF5: /x (records x features), /y (labels); the features' names as an attribute of /x\n"
-              "  .csv[.gz]    a line of names, the features, and last the label y; reads back to the same bits\n"
+              "  .csv[.gz]    a line of names, the features, and last the label, called y; reads back to the same "
+              "bits\n"
               "  .svm[.gz]    the non-zero features, indices from 1\n") +
           copy_explanation,
       .examples = {"starling data convert held-out.csv --output held-out.h5",

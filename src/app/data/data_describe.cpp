@@ -6,6 +6,8 @@
 #include "console/print.hpp"
 #include "core/check.hpp"
 #include "core/digest.hpp"
+#include "core/record_error.hpp"
+#include "data/cells/number.hpp"
 #include "data/column_names.hpp"
 #include "description_text.hpp"
 #include "run/settings/catalogue.hpp"
@@ -95,7 +97,17 @@ Manual describe_manual() {
 int run_describe(const Call& call) {
   auto describe = parsed<Describe, describe_options>(call.words);
   return run_for_owner([&] {
-    const DescribedSource described = describe_source(describe);
+    DescribedSource described;
+    try {
+      showing_values([&] { described = describe_source(describe); });
+    } catch (const DataError& error) {
+      const std::string why = error.what();
+      if (why.find(other_texts_mark) == std::string::npos) throw;
+      throw DataError(
+          fmt::format("{} Several columns hold texts: each needs a decision. `starling init {}` lists them "
+                      "(--label, --id, --person, --drop, --encode).",
+                      why, describe.source.name()));
+    }
     print(describe.json ? to_json(described) + '\n' : to_text(described));
     return 0;
   });

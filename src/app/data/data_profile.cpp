@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/ranges.h>
+
 #include "app/commands.hpp"
+#include "console/command.hpp"
 #include "console/pass.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
 #include "data/description/profile.hpp"
 #include "data/source.hpp"
+#include "files/durable_file.hpp"
 #include "files/text_files.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
@@ -31,6 +35,9 @@ Options profile_options(Profile& profile) {
                        {.initial = "", .example = "patients.csv", .positional = true}),
               profile.reading.source);
   add_table_options(options, profile.reading);
+  options.add(option("person", "COLUMN", "name or number (from 0) of the column that tells persons apart",
+                     {.example = "patient"}),
+              profile.reading.key);
   options.group("Output");
   options.add(declared("output", "folder for the drafts; made if it is not there", {.argument = "DIR"}),
               profile.output);
@@ -72,6 +79,27 @@ std::string table_text(const std::string& source, const TableProfile& profile) {
   return text;
 }
 
+/// The note on a column of text that has no draft; empty for categories.
+std::string note_on_texts(const TableProfile& profile, const ColumnProfile& column) {
+  if (column.has_texts_among_numbers()) {
+    std::vector<std::string> texts;
+    for (const std::string& text : column.few_texts) texts.push_back(csv_text(text));
+    return fmt::format(
+        "note: column '{}' has numbers and a few texts: if they mean missing values, add --missing-values {}\n",
+        column.name, quoted({fmt::format("{}", fmt::join(texts, ","))}));
+  }
+  if (column.has_dates()) {
+    return fmt::format(
+        "note: column '{}' has dates: make them numbers, such as days since a public day, or leave it "
+        "out with --drop\n",
+        column.name);
+  }
+  if (!has_too_many_texts(profile, column)) return "";
+  return fmt::format(
+      "note: column '{}' has too many texts for categories: leave it out with --drop, or name it by --id or --person\n",
+      column.name);
+}
+
 /// The notes on columns that the owner should look at.
 std::string notes_text(const TableProfile& profile) {
   std::string text;
@@ -82,26 +110,14 @@ std::string notes_text(const TableProfile& profile) {
       text += fmt::format("note: column '{}' has {} fields that are not finite: correct or remove their rows\n",
                           column.name, column.not_finite);
     }
-    if (column.is_text() && has_too_many_texts(profile, column)) {
-      text += fmt::format(
-          "note: column '{}' has too many texts for categories: leave it out with --drop, or name it by --id\n",
-          column.name);
-    }
+    if (column.is_text()) text += note_on_texts(profile, column);
   }
   const bool sampled = std::ranges::any_of(profile.columns, [](const auto& column) { return !column.sample.whole(); });
   if (sampled) text += "note: quartiles are those of a random sample of the records\n";
   return text;
 }
 
-/// Permissions of a file made from a private one: those of this one, without execution.
-std::filesystem::perms readers_of(const std::string& source) {
-  using std::filesystem::perms;
-  constexpr perms text = perms::owner_read | perms::owner_write | perms::group_read | perms::others_read;
-  std::error_code error;
-  return (std::filesystem::status(source, error).permissions() & text) | perms::owner_read | perms::owner_write;
-}
-
-/// Writes the drafts, and says which option takes each.
+/// Writes the drafts, which are for the owner's eyes alone, and says which option takes each.
 std::string write_drafts(const Profile& choice, const TableProfile& profile) {
   const std::filesystem::path folder = choice.output;
   std::error_code error;
@@ -116,8 +132,11 @@ std::string write_drafts(const Profile& choice, const TableProfile& profile) {
   }
   std::string text;
   for (const DraftTable& draft : drafts) {
-    write_text((folder / draft.file).string(), draft.text);
-    std::filesystem::permissions(folder / draft.file, readers_of(choice.reading.source), error);
+    const std::string path = (folder / draft.file).string();
+    const std::optional<std::string> place = replaced_file(path);
+    check(place.has_value(), "--output '{}': its {} is no regular file. Name another folder.", choice.output,
+          draft.file);
+    require_written(replace_file(*place, draft.text), path, "check the folder and the disk");
     text += fmt::format("wrote {}, a draft for {}{}\n", (folder / draft.file).string(), draft.option,
                         draft.option.ends_with(':') ? "FILE" : " FILE");
   }
@@ -144,7 +163,7 @@ Manual profile_manual() {
 }
 
 int run_profile(const Call& call) {
-  const auto choice = parsed<Profile, profile_options>(call.words);
+  auto choice = parsed<Profile, profile_options>(call.words);
   check(!choice.reading.source.empty(), "no source is named. Give a table of text: FILE.csv.");
   check(!choice.output.empty(), "--output is missing. Give the folder for the drafts.");
   return run_for_owner([&] {
@@ -152,12 +171,19 @@ int run_profile(const Call& call) {
     check<DataError>(is_table_of_text(choice.reading.source, choice.reading),
                      "{}: it is no table of text, whose columns could be drafted. starling data describe reads it.",
                      choice.reading.source);
+    std::string commas;
+    if (choice.reading.decimal == ReadSettings::Decimal::point &&
+        has_decimal_commas(choice.reading.source, choice.reading)) {
+      choice.reading.decimal = ReadSettings::Decimal::comma;
+      commas = "note: numbers have decimal commas, and are read so: runs need --decimal comma\n";
+    }
     Progress progress(choice.progress);
     progress.begin("reading " + choice.reading.source, nullptr);
     const TableProfile profile = profile_table(choice.reading.source, choice.reading, [&progress] { progress.tick(); });
     progress.end();
     const std::string drafts = write_drafts(choice, profile);
-    print(table_text(choice.reading.source, profile) + notes_text(profile) + drafts + warning(choice.reading.source));
+    print(table_text(choice.reading.source, profile) + commas + notes_text(profile) + drafts +
+          warning(choice.reading.source));
     return 0;
   });
 }

@@ -288,13 +288,21 @@ std::vector<std::string> fitting_losses(const Description& figures) {
   return fitting;
 }
 
+/// Whether a feature was made of a column: it cannot be left out alone.
+bool is_made(const Description& figures, std::size_t feature) {
+  if (feature >= figures.names.size()) return false;
+  const std::string& name = figures.names[feature];
+  return name.ends_with(".missing") || name.find('=') != std::string::npos;
+}
+
 std::vector<std::string> notes_on(const DescribedSource& source) {
   const Description& figures = source.figures;
   std::vector<std::string> notes = source.layout;
   if (const auto found = constants(figures); !found.empty()) {
-    notes.push_back(fmt::format("{} constant feature{} {}: nothing can be learned from {} (--drop leaves columns out)",
-                                found.size(), found.size() == 1 ? "" : "s", listed(figures, found),
-                                found.size() == 1 ? "it" : "them"));
+    const bool has_column = std::ranges::any_of(found, [&](std::size_t j) { return !is_made(figures, j); });
+    notes.push_back(fmt::format("{} constant feature{} {}: nothing can be learned from {}{}", found.size(),
+                                found.size() == 1 ? "" : "s", listed(figures, found), found.size() == 1 ? "it" : "them",
+                                has_column ? " (--drop leaves columns out)" : ""));
   }
   note_counters(figures, notes);
   std::ranges::move(notes_on_names(figures.names), std::back_inserter(notes));

@@ -25,6 +25,7 @@ namespace {
 using Use = ColumnProfile::Use;
 
 constexpr std::size_t most_shown_labels = 5;
+constexpr const char* decimal_commas = "decimal commas";
 
 bool exists(const std::string& source) {
   std::error_code ignored;
@@ -87,11 +88,6 @@ Decision about_missing(const std::vector<const ColumnProfile*>& columns, const s
           {"missing = indicator", "missing = zero", "missing = constant:FILE"}};
 }
 
-/// Whether a column of numbers holds a few texts, which may stand for missing values.
-bool has_texts_among_numbers(const ColumnProfile& column) {
-  return column.is_text() && column.numbers > column.texts && column.few_texts.size() < ColumnProfile::most_few;
-}
-
 /// One decision for all texts in columns of numbers.
 Decision about_texts_among_numbers(const std::vector<const ColumnProfile*>& columns, const std::string& source) {
   std::set<std::string> texts;
@@ -110,6 +106,15 @@ Decision about_texts_among_numbers(const std::vector<const ColumnProfile*>& colu
 
 Decision about_commas(const std::string& source) {
   return {fmt::format("{}: numbers have decimal commas", source), {"decimal = comma"}};
+}
+
+/// Of files of which some have decimal commas, each is read as it is written.
+void tell_commas_of_some(Decision& decision, Client files) {
+  const Client with_commas = 1 + static_cast<Client>(decision.more_files);
+  if (with_commas == files) return;
+  decision.matter += fmt::format(", as in {} of {} files. Read each file as it is written", with_commas, files);
+  decision.more_files = 0;
+  decision.choices = {"decimal = auto"};
 }
 
 Decision about_nobody(const ColumnProfile& column, const std::string& source) {
@@ -139,7 +144,7 @@ void look_at_column(const TableProfile& profile, const ColumnProfile& column, co
         fmt::format("column '{}'{}", column.name, settings.label.empty() ? ", found by its name or place" : "");
     if (column.missing > 0) add_decision(about_missing_label(column, source), "missing labels", look);
   }
-  if (column.is_text() && settings.encode.empty() && (column.use == Use::label || !has_texts_among_numbers(column)))
+  if (column.is_text() && settings.encode.empty() && (column.use == Use::label || !column.has_texts_among_numbers()))
     add_decision(about_texts(profile, column, source), "texts of " + column.name, look);
   if (column.not_finite > 0) {
     look.decisions.push_back({fmt::format("{} has {} numbers that are not finite. Correct or remove these records",
@@ -156,7 +161,7 @@ void look_at_features(const TableProfile& profile, const std::string& source, co
   for (const ColumnProfile& column : profile.columns) {
     if (column.use != Use::feature) continue;
     if (column.missing > 0) empty.push_back(&column);
-    if (has_texts_among_numbers(column)) mixed.push_back(&column);
+    if (column.has_texts_among_numbers()) mixed.push_back(&column);
   }
   if (!mixed.empty() && settings.encode.empty())
     add_decision(about_texts_among_numbers(mixed, source), "texts among numbers", look);
@@ -167,7 +172,7 @@ void look_at_features(const TableProfile& profile, const std::string& source, co
 /// Adds the decisions without which a table of text cannot be read as numbers.
 void look_at_table(const std::string& source, ReadSettings settings, DataLook& look) {
   if (settings.decimal == ReadSettings::Decimal::point && has_decimal_commas(source, settings)) {
-    add_decision(about_commas(source), "decimal commas", look);
+    add_decision(about_commas(source), decimal_commas, look);
     settings.decimal = ReadSettings::Decimal::comma;
   }
   Progress progress(ProgressChoice::automatic);
@@ -277,6 +282,7 @@ DataLook look_at_data(const ReadSettings& settings, Client clients) {
     }
   }
   for (Decision& each : look.decisions) {
+    if (each.about == decimal_commas) tell_commas_of_some(each, look.files);
     if (each.more_files > 0)
       each.matter +=
           fmt::format(". {} more file{} the same problem", each.more_files, each.more_files == 1 ? " has" : "s have");

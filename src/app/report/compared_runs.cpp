@@ -202,16 +202,24 @@ void require_known_figure(const std::string& name) {
   check(found, "--metric '{}': no run has such a figure. Near: {}.", name, near(name, known));
 }
 
-void require_key(const std::string& key, const std::vector<ComparedRun>& runs) {
+std::string key_named(const std::string& name, const std::vector<ComparedRun>& runs) {
+  std::string key = name;
   std::set<std::string> known;
+  std::set<std::string> longer;  // options that end with the key, as total-epsilon with epsilon
+  std::ranges::replace(key, '_', '-');
   for (const ComparedRun& run : runs) {
-    if (run.values.count(key) > 0 || option_of(run, key) != nullptr) return;
+    if (run.values.count(name) > 0 || option_of(run, name) != nullptr) return name;
+    if (option_of(run, key) != nullptr) return key;
+    for (const auto& [option, value] : run.configuration) {
+      if (option.ends_with("-" + key)) longer.insert(option);
+    }
     for (const auto& [name, value] : run.configuration) known.insert(name);
     for (const auto& [path, value] : run.values) known.insert(path);
   }
-  throw UsageError(
-      fmt::format("--by '{}': no run has such an option in config.ini, or such a key in summary.json. Near: {}.", key,
-                  near(key, known)));
+  check(longer.size() == 1,
+        "--by '{}': no run has such an option in config.ini, or such a key in summary.json. Near: {}.", name,
+        near(name, known));
+  return *longer.begin();
 }
 
 std::string value_of(const ComparedRun& run, const std::string& key) {

@@ -52,8 +52,9 @@ void require_known_figure(const std::string& name);
 /// Whether a cell has a number.
 [[nodiscard]] bool is_known(const std::string& cell);
 
-/// Checks that some run has the key: an option of config.ini, or a path of summary.json. Throws UsageError.
-void require_key(const std::string& key, const std::vector<ComparedRun>& runs);
+/// The key that a user names: an option of config.ini, also with _ for - or by its last part (`epsilon` for
+/// total-epsilon), or a path of summary.json. Throws UsageError, with names that are near, for what no run has.
+[[nodiscard]] std::string key_named(const std::string& name, const std::vector<ComparedRun>& runs);
 /// The run's value of such a key; "-" without one. An option may have a path before it: mechanism.epsilon is epsilon.
 [[nodiscard]] std::string value_of(const ComparedRun& run, const std::string& key);
 

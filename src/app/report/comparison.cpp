@@ -13,7 +13,7 @@
 namespace starling {
 
 Comparison::Comparison(const std::vector<RunReport>& runs, const ComparisonRequest& request)
-    : groups_(runs, request.by), by_(groups_.asked ? request.by : groups_.differing) {
+    : groups_(runs, request.by), by_(groups_.asked ? groups_.keys : groups_.differing) {
   for (const std::string& metric : request.metrics) figures_.push_back(figure_named(metric, groups_.runs));
   const auto any = [this](const ComparedFigure& figure, const auto& holds) {
     return std::ranges::any_of(groups_.all, [&](const Group& group) { return holds(groups_.cell(group, figure)); });

@@ -147,9 +147,10 @@ void add_picture_options(Options& options, ReportRequest& request) {
 Options report_options(ReportRequest& request) {
   Options options("report");
   options.group("Options");
-  options.add(option("run", "RUN", "directory of the run; several are compared",
-                     {.example = "run", .common = true, .positional = true, .many = true}),
-              request.runs);
+  options.add(
+      option("run", "RUN", "directory of the run; several are compared, as are those in a folder of runs (sweep)",
+             {.example = "run", .common = true, .positional = true, .many = true}),
+      request.runs);
   add_comparison_options(options, request);
   add_page_options(options, request);
   add_printed_options(options, request);
@@ -185,10 +186,29 @@ Manual report_manual() {
                    "starling report run-1 run-2 --by seed --metric accuracy --format latex"}};
 }
 
+/// The runs in a folder of runs, such as that of a sweep, by name; the folder itself where it is a run, or has none.
+std::vector<std::string> runs_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto is_run = [&](const fs::path& path) { return fs::exists(path / "config.ini", error); };
+  std::vector<std::string> runs;
+  if (!is_run(folder) && !fs::exists(fs::path(folder) / "summary.json", error)) {
+    for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+      if (is_run(each->path())) runs.push_back(each->path().string());
+    }
+  }
+  if (runs.empty()) return {folder};
+  std::ranges::sort(runs);
+  return runs;
+}
+
 ReportRequest parse_request(const std::vector<std::string>& words) {
   ReportRequest request;
   report_options(request).parse(words);
   check(!request.runs.empty(), "no run is named. Name its directory: starling report {}", synopsis);
+  std::vector<std::string> runs;
+  for (const std::string& named : request.runs) std::ranges::copy(runs_in(named), std::back_inserter(runs));
+  request.runs = std::move(runs);
   std::set<std::string> places;
   for (const std::string& run : request.runs) {
     std::error_code error;

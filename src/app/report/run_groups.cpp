@@ -109,9 +109,9 @@ RunGroups::RunGroups(const std::vector<RunReport>& reports, const std::vector<st
     all[group->second].push_back(i);
   }
   differing = differing_options(runs, all);
-  for (const std::string& key : by) require_key(key, runs);
   asked = !by.empty();
-  keys = asked ? by : untold({});
+  if (!asked) keys = untold({});
+  for (const std::string& name : by) keys.push_back(key_named(name, runs));
   rest = untold(keys);
 }
 

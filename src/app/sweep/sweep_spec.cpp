@@ -9,6 +9,7 @@
 #include "core/text/names.hpp"
 #include "core/text/spec.hpp"
 #include "files/text.hpp"
+#include "graph/topology.hpp"
 #include "sweep.hpp"
 
 namespace starling {
@@ -188,6 +189,28 @@ void require_own_places(const std::string& configuration) {
   }
 }
 
+/// The value of an option in a configuration; empty where it has none.
+std::string value_in(const std::string& configuration, const std::string& option) {
+  const std::string head = "\n" + option + " = ";
+  const std::size_t at = ("\n" + configuration).find(head);
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + head.size() - 1;
+  return configuration.substr(from, configuration.find('\n', from) - from);
+}
+
+/// A topology is a file, also where its name is that of a family.
+void require_topology(const std::string& configuration) {
+  const std::string file = value_in(configuration, "topology");
+  std::error_code ignored;
+  if (file.empty() || fs::exists(file, ignored)) return;
+  const std::string clients = value_in(configuration, "clients");
+  const std::string name = fs::path(file).filename().string();
+  const bool is_family = std::ranges::count(names_in(topology_table().rows()), name) > 0;
+  throw UsageError(fmt::format(
+      "--topology '{}': there is no such file. Make one: starling topology make {} --clients {} --output {}.", file,
+      is_family ? name : "FAMILY", clients.empty() ? "N" : clients, is_family ? name + ".topo" : name));
+}
+
 /// Makes names differ, and reads the options of every run as the command does, with what a run needs.
 void complete_runs(Sweep& sweep, const Command& command) {
   std::set<std::string> names;
@@ -197,6 +220,7 @@ void complete_runs(Sweep& sweep, const Command& command) {
     try {
       run.configuration = command.configuration(run.words);
       require_own_places(run.configuration);
+      require_topology(run.configuration);
       if (command.require_complete) command.require_complete(run.words);
     } catch (const UsageError& error) {
       const bool comma = fmt::format("{}", fmt::join(run.words, " ")).find(',') != std::string::npos;

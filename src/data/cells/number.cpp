@@ -27,19 +27,6 @@ std::size_t take_digits(std::string_view text, std::size_t& at) {
   return at - from;
 }
 
-/// Whether a text is a date such as 2024-03-01, 1.3.2024 or 3/1/24, with or without a time after it.
-bool is_date(std::string_view text) {
-  std::size_t at = 0;
-  const std::size_t first = take_digits(text, at);
-  if (first == 0 || first > 4 || at == text.size()) return false;
-  const char separator = text[at++];
-  if (separator != '-' && separator != '/' && separator != '.') return false;
-  const std::size_t second = take_digits(text, at);
-  if (second == 0 || second > 2 || at == text.size() || text[at++] != separator) return false;
-  const std::size_t third = take_digits(text, at);
-  return third > 0 && third <= 4 && (at == text.size() || text[at] == ' ' || text[at] == 'T');
-}
-
 /// Whether a text is digits with one comma between, such as -3,14.
 bool has_decimal_comma(std::string_view text) {
   std::size_t at = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -91,9 +78,9 @@ std::string remedy_of_text(const Remedies& remedies) {
   if (remedies.label)
     return fmt::format("{}, or name another column by --label", remedies.encode ? "--encode it" : "write a number");
   const std::string_view missing =
-      remedies.missing ? ", or name it by --missing-values where it means a missing value" : "";
+      remedies.marks ? ", or name it by --missing-values where it means a missing value" : "";
   if (remedies.encode) return fmt::format("{}{}", remedies.drop ? "--encode or --drop it" : "--encode it", missing);
-  return remedies.drop ? "--drop it" : "write a number";
+  return fmt::format("{}{}", remedies.drop ? "--drop it" : "write a number", missing);
 }
 
 Explanation explain(std::string_view text, NumberFault fault, const Remedies& remedies) {
@@ -170,6 +157,18 @@ bool MissingMarks::is_other(std::string_view text) const {
   if (numbers_.empty()) return false;
   const ParsedNumber number = read_number(text);
   return number.fault == NumberFault::none && std::ranges::find(numbers_, number.value) != numbers_.end();
+}
+
+bool is_date(std::string_view text) {
+  std::size_t at = 0;
+  const std::size_t first = take_digits(text, at);
+  if (first == 0 || first > 4 || at == text.size()) return false;
+  const char separator = text[at++];
+  if (separator != '-' && separator != '/' && separator != '.') return false;
+  const std::size_t second = take_digits(text, at);
+  if (second == 0 || second > 2 || at == text.size() || text[at++] != separator) return false;
+  const std::size_t third = take_digits(text, at);
+  return third > 0 && third <= 4 && (at == text.size() || text[at] == ' ' || text[at] == 'T');
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault,

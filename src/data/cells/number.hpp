@@ -47,6 +47,7 @@ struct Remedies {
   bool drop = false;           ///< --drop
   bool label = false;          ///< --label
   bool missing = false;        ///< --missing
+  bool marks = false;          ///< --missing-values
   bool decimal_comma = false;  ///< --decimal comma: no comma stands between columns
 };
 
@@ -55,6 +56,9 @@ struct Remedies {
 [[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,
                                      NumberFault fault, const Remedies& remedies, std::string_view told_place = "",
                                      std::string_view end = "");
+
+/// Whether a text is a date such as 2024-03-01, 1.3.2024 or 3/1/24, with or without a time after it.
+[[nodiscard]] bool is_date(std::string_view text);
 
 /// Text of a file, made fit for a message: printable and not long.
 [[nodiscard]] std::string excerpt(std::string_view text);

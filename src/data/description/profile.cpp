@@ -25,14 +25,14 @@ constexpr std::size_t most_classes = 20;
 /// A table of text, field by field.
 class TextTable {
  public:
-  TextTable(const std::string& path, const ReadSettings& settings)
-      : lines_(path, settings), decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
-    head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings); });
+  TextTable(const std::string& path, const ReadSettings& settings) : lines_(path, settings) {
+    head_ = read_head(lines_, settings, [&](const Fields& fields, bool decimal_comma) {
+      return is_header(fields, settings, decimal_comma);
+    });
     check<DataError>(head_.columns.count > 0, "{}: no records: nothing can be learned from it. Check the file.", path);
   }
 
   [[nodiscard]] const TableHead& head() const { return head_; }
-  [[nodiscard]] bool decimal_comma() const { return decimal_comma_; }
 
   /// The fields of the next row; null at the end.
   [[nodiscard]] const Fields* next() {
@@ -46,13 +46,12 @@ class TextTable {
   }
 
  private:
-  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings) const {
+  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, bool decimal_comma) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
-    return are_names(lines_, fields, std::vector<bool>(fields.size(), false), decimal_comma_);
+    return are_names(lines_, fields, std::vector<bool>(fields.size(), false), decimal_comma);
   }
 
   LineReader lines_;
-  bool decimal_comma_;
   TableHead head_;
   Fields fields_;
 };
@@ -105,7 +104,8 @@ bool is_quantity(const ColumnProfile& column) {
 std::string draft_categories(const TableProfile& profile) {
   std::string text;
   for (const ColumnProfile& column : profile.columns) {
-    const bool used = column.use != ColumnProfile::Use::none && column.is_text();
+    const bool used = column.use != ColumnProfile::Use::none && column.is_text() && !column.has_texts_among_numbers() &&
+                      !column.has_dates();
     if (!used || has_too_many_texts(profile, column)) continue;
     int value = 0;
     for (const std::string& each : column.distinct) {
@@ -158,6 +158,10 @@ void ColumnProfile::add(std::string_view field, bool decimal_comma, const Missin
   if (many) distinct.clear();
 }
 
+bool ColumnProfile::has_dates() const {
+  return is_text() && std::ranges::all_of(few_texts, [](const std::string& text) { return is_date(text); });
+}
+
 TableProfile profile_table(const std::string& path, const ReadSettings& settings, const std::function<void()>& tick) {
   TextTable table(path, settings);
   TableProfile profile;
@@ -170,7 +174,7 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   const MissingMarks marks(settings.missing_values);
   while (const Fields* fields = table.next()) {
     for (std::size_t column = 0; column < fields->size(); ++column) {
-      profile.columns[column].add((*fields)[column], table.decimal_comma(), marks);
+      profile.columns[column].add((*fields)[column], table.head().decimal_comma, marks);
     }
     if (key && !is_missing_key((*fields)[*key])) keys.insert(text_of((*fields)[*key]));
     ++profile.records;
@@ -181,28 +185,13 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   return profile;
 }
 
-bool has_decimal_commas(const std::string& path, const ReadSettings& settings) {
-  constexpr int most_rows = 1000;
-  ReadSettings with_commas = settings;
-  with_commas.decimal = ReadSettings::Decimal::comma;
-  bool has_commas = false;
+bool has_decimal_commas(const std::string& path, ReadSettings settings) {
+  settings.decimal = ReadSettings::Decimal::automatic;
   try {
-    TextTable table(path, with_commas);
-    const char delimiter = table.head().delimiter;
-    if ((delimiter != ';' && delimiter != '\t') || table.head().columns.count < 2) return false;
-    const Fields* fields = table.next();
-    for (int row = 0; row < most_rows && fields != nullptr; ++row, fields = table.next()) {
-      for (const std::string_view field : *fields) {
-        const bool is_number = read_field(field, true).fault == NumberFault::none;
-        has_commas = has_commas || (is_number && field.find(',') != std::string_view::npos);
-        const bool has_point = field.find('.') != std::string_view::npos;
-        if (has_point && read_number(field).fault == NumberFault::none) return false;
-      }
-    }
+    return TextTable(path, settings).head().decimal_comma;
   } catch (const DataError&) {  // the table is not laid out so, and who reads it otherwise says why
     return false;
   }
-  return has_commas;
 }
 
 std::string text_of_constant(double value, double deviation) {
@@ -240,7 +229,7 @@ std::vector<DraftTable> draft_tables(const TableProfile& profile) {
 bool has_too_many_texts(const TableProfile& profile, const ColumnProfile& column) {
   if (column.many) return true;
   return column.distinct.size() > most_classes &&
-         2 * static_cast<std::int64_t>(column.distinct.size()) > profile.records;
+         10 * static_cast<std::int64_t>(column.distinct.size()) > profile.records;
 }
 
 }  // namespace starling

@@ -58,6 +58,12 @@ struct ColumnProfile {
   void add(std::string_view field, bool decimal_comma, const MissingMarks& marks);
   /// Whether the column needs categories.
   [[nodiscard]] bool is_text() const { return texts > 0; }
+  /// Whether the column has numbers, and a few texts that may stand for missing values.
+  [[nodiscard]] bool has_texts_among_numbers() const {
+    return numbers > texts && is_text() && few_texts.size() < most_few;
+  }
+  /// Whether the first texts are dates.
+  [[nodiscard]] bool has_dates() const;
 };
 
 /// Statistics of a table.
@@ -76,9 +82,8 @@ struct TableProfile {
 [[nodiscard]] TableProfile profile_table(const std::string& path, const ReadSettings& settings,
                                          const std::function<void()>& tick);
 
-/// Whether the numbers of a table have decimal commas, as its first rows tell: semicolons or tabs delimit columns, and
-/// some fields are numbers with a comma where no number has a point.
-[[nodiscard]] bool has_decimal_commas(const std::string& path, const ReadSettings& settings);
+/// Whether the numbers of a table have decimal commas, as read_head tells by its first rows.
+[[nodiscard]] bool has_decimal_commas(const std::string& path, ReadSettings settings);
 
 /// A constant of a column, for a draft: six significant digits, or as many more as leave an error of at most 1/200 of
 /// the column's deviation, which is above 0.
@@ -93,11 +98,12 @@ struct DraftTable {
 
 /// Drafts of the tables for --ranges, --standardise, --missing constant: and --encode onehot:. Ranges are rounded
 /// outwards to two digits of their ends, or of their width where that is finer. Columns of text with categories are in
-/// the last alone. A label has lines if it is a text, or a number with more than 20 values. Tables without lines are
-/// left out.
+/// the last alone; of dates, and of a few texts among numbers, there is no draft. A label has lines if it is a text, or
+/// a number with more than 20 values. Tables without lines are left out.
 [[nodiscard]] std::vector<DraftTable> draft_tables(const TableProfile& profile);
 
-/// Whether a column of text has so many texts that it is left out of the drafts.
+/// Whether a column of text has so many texts that it is left out of the drafts: more than 20, and one for ten records
+/// or fewer, as names of persons and of their visits are.
 [[nodiscard]] bool has_too_many_texts(const TableProfile& profile, const ColumnProfile& column);
 
 }  // namespace starling

@@ -143,6 +143,7 @@ bool Categories::one_hot(std::size_t column) const {
 std::optional<double> Categories::value(std::size_t column, std::string_view text) const {
   const auto& values = columns_[*of_[column]].values_of_keys;
   auto found = values.find(category_key(text));
+  if (found == values.end() && missing_.has(text)) found = values.find("");  // the category of all missing values
   if (found == values.end() && one_hot(column) && !missing_.has(text)) found = values.find(any_other);
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }

@@ -70,7 +70,7 @@ Categories categories_of(const ReadSettings& settings) {
 /// A saved model has its own constants, and takes all columns that it knows.
 Remedies remedies_in(const ReadSettings& settings) {
   const bool own = settings.constants == nullptr;
-  return {.encode = own, .drop = own, .label = true, .missing = own, .decimal_comma = true};
+  return {.encode = own, .drop = own, .label = true, .missing = own, .marks = true, .decimal_comma = true};
 }
 
 class CsvReader final : public RecordReader {
@@ -78,16 +78,17 @@ class CsvReader final : public RecordReader {
   CsvReader(const std::string& path, const ReadSettings& settings, Part part, const Remedies& remedies)
       : lines_(path, settings),
         remedies_(remedies),
-        decimal_comma_(settings.decimal == ReadSettings::Decimal::comma),
         key_as_written_(settings.key_as_written),
         missing_(missing_rule(settings)),
         marks_(settings.missing_values) {
-    check(!decimal_comma_ || parse_delimiter(settings.delimiter) != ',',
+    check(settings.decimal != ReadSettings::Decimal::comma || parse_delimiter(settings.delimiter) != ',',
           "--delimiter {} and --decimal comma: a comma cannot be both. Give one of them another value.",
           excerpt(settings.delimiter));
     if (part != Part::labels) categories_ = categories_of(settings);
     categories_.set_missing(marks_);
-    head_ = read_head(lines_, settings, [&](const Fields& fields) { return is_header(fields, settings, part); });
+    head_ = read_head(lines_, settings, [&](const Fields& fields, bool decimal_comma) {
+      return is_header(fields, settings, part, decimal_comma);
+    });
     if (head_.columns.count == 0) return;
     check_columns(settings, part);
     choose(settings, part);
@@ -99,7 +100,7 @@ class CsvReader final : public RecordReader {
     record.values.resize(features_);
     std::string_view line;
     if (!next_line(line)) return false;
-    const bool may_be_plain = !encoded_ && !decimal_comma_ && !marks_.has_numbers();
+    const bool may_be_plain = !encoded_ && !head_.decimal_comma && !marks_.has_numbers();
     if (may_be_plain && parse_plain(line, record)) return true;
     split(line, head_.delimiter, fields_);
     if (fields_.size() != columns().count) throw_ragged(lines_, fields_, head_);
@@ -146,11 +147,12 @@ class CsvReader final : public RecordReader {
                      columns().path, columns().count);
   }
 
-  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, Part part) const {
+  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, Part part,
+                               bool decimal_comma) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
     std::vector<bool> may_be_text(fields.size(), false);
     if (part != Part::labels && names_a_field(fields, settings, may_be_text)) return true;
-    return are_names(lines_, fields, may_be_text, decimal_comma_);
+    return are_names(lines_, fields, may_be_text, decimal_comma);
   }
 
   /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
@@ -279,9 +281,9 @@ class CsvReader final : public RecordReader {
 
   [[nodiscard]] double number(std::size_t column) const {
     if (categories_.has(column)) return category(column);
-    ParsedNumber parsed = read_field(fields_[column], decimal_comma_);
+    ParsedNumber parsed = read_field(fields_[column], head_.decimal_comma);
     if (is_other_mark(fields_[column])) parsed.fault = NumberFault::missing;
-    if (parsed.fault == NumberFault::text && decimal_comma_) throw_point(column);
+    if (parsed.fault == NumberFault::text && head_.decimal_comma) throw_point(column);
     if (parsed.fault != NumberFault::none) {
       refuse_open_quote(lines_, fields_);
       const std::string others = parsed.fault == NumberFault::text ? other_texts(column) : "";
@@ -298,7 +300,8 @@ class CsvReader final : public RecordReader {
     remedies.label = remedies.label && is_label;
     remedies.drop = remedies.drop && !is_label;
     remedies.missing = remedies.missing && !is_label;
-    remedies.decimal_comma = remedies.decimal_comma && head_.delimiter != ',' && !decimal_comma_;
+    remedies.marks = remedies.marks && !is_label;
+    remedies.decimal_comma = remedies.decimal_comma && head_.delimiter != ',' && !head_.decimal_comma;
     return remedies;
   }
 
@@ -311,7 +314,7 @@ class CsvReader final : public RecordReader {
     for (++column; column < columns().count; ++column) {
       const bool read = roles_[column] == Role::feature || roles_[column] == Role::label;
       if (!read || categories_.has(column)) continue;
-      if (read_field(fields_[column], decimal_comma_).fault != NumberFault::text) continue;
+      if (read_field(fields_[column], head_.decimal_comma).fault != NumberFault::text) continue;
       if (found.size() == most) ++more;
       if (found.size() < most) found.push_back(columns().place(column));
     }
@@ -320,10 +323,10 @@ class CsvReader final : public RecordReader {
                        more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
-  /// Throws where a field has the point that --decimal comma excludes.
+  /// Throws where a field has a point among decimal commas.
   void throw_point(std::size_t column) const {
     if (read_number(fields_[column]).fault != NumberFault::none) return;
-    const std::string why = "--decimal comma is given, so a point may mean thousands";
+    const std::string why = "decimals stand behind commas (--decimal), so a point may mean thousands";
     const std::string remedy = "Leave --decimal out, or write the row with a comma and without thousands";
     const std::string place = fmt::format("{}: {}", where(), columns().place(column));
     throw RecordError(
@@ -340,7 +343,6 @@ class CsvReader final : public RecordReader {
 
   LineReader lines_;
   Remedies remedies_;
-  bool decimal_comma_;
   bool key_as_written_;
   Missing missing_;
   MissingMarks marks_;

@@ -85,6 +85,8 @@ class HeadReader {
     const std::string_view last = rows_.back().text;
     refuse_foreign_records({begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, lines_.path());
     choose_delimiter();
+    if (settings_.decimal == ReadSettings::Decimal::automatic) decimal_comma_ = has_decimal_commas();
+    head_.decimal_comma = decimal_comma_;
     refuse_decimal_commas();
     read_names(is_header);
     refuse_other_layouts();
@@ -194,6 +196,20 @@ class HeadReader {
            });
   }
 
+  /// Whether some fields of the first lines are numbers with a comma, and none has a point.
+  [[nodiscard]] bool has_decimal_commas() const {
+    if (head_.delimiter != ';' && head_.delimiter != '\t') return false;
+    bool has_commas = false;
+    for (const HeadLine& row : rows_) {
+      for (const std::string_view field : fields_of(row.text, head_.delimiter)) {
+        if (field.find('.') != std::string_view::npos && read_number(field).fault == NumberFault::none) return false;
+        const bool is_number = read_field(field, true).fault == NumberFault::none;
+        has_commas = has_commas || (is_number && field.find(',') != std::string_view::npos);
+      }
+    }
+    return has_commas;
+  }
+
   /// Refuses rows of numbers such as 1,5 between other delimiters.
   void refuse_decimal_commas() const {
     if (decimal_comma_ || gives_numbers(head_.delimiter, false)) return;
@@ -245,7 +261,7 @@ class HeadReader {
               ? fmt::format("row {} is taken as a comment: it begins with #", comment_row_)
               : fmt::format("rows {} to {} are taken as comments: they begin with #", first_comment_, comment_row_));
     }
-    if (!is_header(fields)) return;
+    if (!is_header(fields, decimal_comma_)) return;
     refuse_broken_name(fields);
     take_names(rows_.front().text);
     rows_.erase(rows_.begin());

@@ -171,7 +171,7 @@ const std::array<Parser::Statement, 5> Parser::statements{{
 std::string text_of_file(const std::string& path) {
   std::optional<std::string> text = read_whole_file(path);
   check(text.has_value(),
-        "cannot read the topology '{}': {}. Check the path, or make one with `starling topology make ring --clients 4 "
+        "cannot read the topology '{}': {}. Check the path, or make one with `starling topology make ring --clients N "
         "--output FILE`.",
         path, std::strerror(errno));
   return *std::move(text);

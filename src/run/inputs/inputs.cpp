@@ -157,7 +157,7 @@ void RunInputs::compare_columns(const std::vector<NamedColumns>& own, const std:
     check<DataError>(
         missing.empty(),
         "{}: features that the first client has are missing: {}{}. Give all clients the same columns, in any "
-        "order, or name those that only some have by --drop.",
+        "order, or take those that only some have out of the first client's file.",
         each.source, fmt::join(missing, ", "),
         more.empty() ? "" : fmt::format("; only there: {}", fmt::join(more, ", ")));
     if (more.empty()) continue;

@@ -75,7 +75,7 @@ void add_gap_options(Options& options, ReadSettings& settings) {
              "what a missing feature becomes (empty, NA, NaN): refuse (an error), zero (0 after --standardise or "
              "--ranges), indicator (zero, and each column COLUMN gets a further feature COLUMN.missing of 0 and 1) or "
              "constant:FILE (public constants: CSV with a line `feature,value`, then one for every feature)",
-             {.initial = "refuse", .files = named::missing}),
+             {.initial = "refuse", .example = "indicator", .files = named::missing}),
       [&settings](const std::string& text) { read_missing(text, settings); });
 }
 
@@ -105,9 +105,13 @@ void add_text_options(Options& options, ReadSettings& settings) {
   options.add(
       option("delimiter", "WHAT", "between the columns of text: auto, comma, semicolon, tab, space, or one character"),
       settings.delimiter);
-  options.add(option("decimal", "WHAT", "before the decimals of text: point, or comma, which then delimits no columns",
-                     {.initial = "point"}),
-              settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}});
+  options.add(
+      option(
+          "decimal", "WHAT",
+          "before the decimals of text: point, comma, which then delimits no columns, or auto: in each file what its "
+          "first 50 rows have. A file with commas needs semicolons or tabs between columns",
+          {.initial = "point"}),
+      settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}, {"auto", Decimal::automatic}});
   options.add(
       option("missing-values", "TEXTS",
              "texts or numbers that say that a value is missing, separated by commas, beside an empty field, NA, "
