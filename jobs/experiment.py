@@ -175,6 +175,15 @@ def mean(values):
     return math.fsum(values) / len(values)
 
 
+OWN_FIGURES = ("alone", "joint", "personal")
+
+
+def of_owners(folder):
+    """Accuracies in %, means over the clients of a run with --personal of what they have on records of their own that they held out."""
+    rows = [row for table in pathlib.Path(folder).glob("private/*/personal.csv") for row in csv.DictReader(table.open()) if row["alone_accuracy"]]
+    return {figure: 100 * mean([float(row[f"{figure}_accuracy"]) for row in rows]) for figure in OWN_FIGURES}
+
+
 def deviation(values):
     """Standard deviation of the values; 0 for a single one."""
     if len(values) < 2:

@@ -13,7 +13,6 @@ the client's other records choose. Data: a9a/a9a.gz in the folder --data (../sha
 joining.md (a table) and joining.svg with its points in joining.csv.
 """
 
-import csv
 import pathlib
 import sys
 import tempfile
@@ -23,7 +22,6 @@ from experiment import mean
 
 EPSILONS = (0.1, 0.3, 1, 3)
 TRUSTS = ("local", "pairs")
-FIGURES = ("alone", "joint", "personal")
 
 
 def words_of(place, clients, options, trust, epsilon, seed):
@@ -33,20 +31,14 @@ def words_of(place, clients, options, trust, epsilon, seed):
             "--total-epsilon", epsilon, "--delta", 1e-5, "--personal"]
 
 
-def of_owners(folder):
-    """Means over clients of their tables."""
-    rows = [row for table in folder.glob("private/*/personal.csv") for row in csv.DictReader(table.open()) if row["alone_accuracy"]]
-    return {figure: 100 * mean([float(row[f"{figure}_accuracy"]) for row in rows]) for figure in FIGURES}
-
-
 def measure(runs, place, clients, options, trust, epsilon):
     """Means over runs."""
     found = []
     for seed in range(1, options.runs + 1):
         name = f"{clients}-{trust}-{epsilon}-{seed}"
         runs.run(name, words_of(place, clients, options, trust, epsilon, seed))
-        found.append(of_owners(pathlib.Path(runs.scratch) / name))
-    return {figure: mean([each[figure] for each in found]) for figure in FIGURES}
+        found.append(experiment.of_owners(pathlib.Path(runs.scratch) / name))
+    return {figure: mean([each[figure] for each in found]) for figure in experiment.OWN_FIGURES}
 
 
 def table(found, options):
@@ -92,8 +84,8 @@ def main():
         done = experiment.in_parallel(min(options.workers, experiment.os.cpu_count() or 1),
                                       [lambda case=case: measure(runs, place, case[0], options, case[1], case[2]) for case in cases])
         found = dict(zip(cases, done))
-    experiment.write_csv(folder / "figures.csv", ["clients", "trust", "epsilon", *FIGURES],
-                         ([*case, *(f"{found[case][figure]:.3f}" for figure in FIGURES)] for case in cases))
+    experiment.write_csv(folder / "figures.csv", ["clients", "trust", "epsilon", *experiment.OWN_FIGURES],
+                         ([*case, *(f"{found[case][figure]:.3f}" for figure in experiment.OWN_FIGURES)] for case in cases))
     text = "\n".join(table(found, options))
     (folder / "joining.md").write_text(text + "\n")
     draw(folder, found, options)

@@ -15,7 +15,9 @@ variance that the mean model explains, in percent, beside 0 of a constant; witho
   independent  the rule with --noise-correlation none
   rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta (without noise --epochs 1)
   passes       the same with --total-epsilon, which takes 16 passes (without noise --epochs 16)
-  pairs        the rule with --total-epsilon and --trust pairs: clients hide each other
+  pairs        the rule with --total-epsilon (elec2: one pass) and --trust pairs: clients hide each other
+  alone        no noise and no other client: what each client fits to four fifths of its own records has on the others
+               (personal.csv of --personal), in the mean over clients. Records are dealt evenly, so that others are like the test set's
   laplace      the rule with --mechanism laplace
   opt-outs     the rule with --dropout 0.2
   norm         the rule with --norm: the median norm of the training records, as if that were public
@@ -89,13 +91,14 @@ OF_NUMBERS = ["0.1.0", "rule", "passes", "laplace"]
 ONE_PASS, ALL = ["0.1.0", "rule", "norm"], ["0.1.0", "rule", "passes", "norm", "passes-norm"]
 AVERAGING = ["average", "average-passes", "average-8", "average-64", "average-off", "average-by-hand"]
 GRID = [["--batch", batch, "--step", step] for batch, step in itertools.product((64, 512), (1, 4, 16))]
+JOINED = ["pairs", "alone"]
 VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm", *AVERAGING],
             "isotropic-100": [*ALL, *AVERAGING], "credit": [*ALL, *AVERAGING],
-            "a9a-64": ["0.1.0", "rule", "passes", "pairs"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
+            "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
             "units-known": ["0.1.0", "rule", "passes"], "shell": ["0.1.0", "rule", "passes"],
             **{name: OF_NUMBERS for name in REGRESSIONS}, **{name: ["0.1.0", "rule", "passes"] for name in BOUNDED}}
 TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent noise", "rule": "the rule, one pass",
-          "passes": f"the rule, {PASSES} passes", "pairs": "noise between pairs",
+          "passes": f"the rule, {PASSES} passes", "pairs": "noise between pairs", "alone": "alone, on own records",
           "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
           "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm",
           "average": "averaging by the rule, one pass", "average-passes": f"averaging by the rule, {PASSES} passes",
@@ -108,11 +111,12 @@ PANELS = ("a9a", "isotropic-100", "credit", "elec2-scaled")
 
 
 def variants_of(name):
-    return VARIANTS.get(name, ALL)
+    joined = [] if name in BOUNDED else JOINED[:1] if name in REGRESSIONS else JOINED
+    return VARIANTS.get(name, ALL) + joined
 
 
-def has_passes(variant):
-    return variant.startswith(("passes", "pairs", "average-passes"))
+def has_passes(variant, data):
+    return variant.startswith(("passes", "average-passes", "alone")) or variant == "pairs" and not data.progressive
 
 
 def price(variant, data, epsilon):
@@ -122,16 +126,15 @@ def price(variant, data, epsilon):
         return ["--mechanism", "none", "--tuning", "off" if variant in UNTUNED else "auto"]
     if variant.startswith("laplace"):
         return ["--mechanism", "laplace", "--epsilon", epsilon]
-    option = "--total-epsilon" if has_passes(variant) else "--epsilon"
+    option = "--total-epsilon" if has_passes(variant, data) else "--epsilon"
     return ["--mechanism", "gaussian", "--delta", DELTA, option, epsilon, *(["--tuning", "off"] if variant in UNTUNED else [])]
 
 
 def words_of(variant, data, epsilon):
-    words = ["--epochs", PASSES if has_passes(variant) else 1] if epsilon is None else []
+    words = ["--epochs", PASSES if has_passes(variant, data) else 1] if epsilon is None else []
     if variant == "independent":
         words += ["--noise-correlation", "none"]
-    if variant == "pairs":
-        words += ["--trust", "pairs"]
+    words += {"pairs": ["--trust", "pairs"], "alone": ["--personal", "--partition", "iid"]}.get(variant, [])
     if variant == "opt-outs":
         words += ["--dropout", 0.2]
     if variant.endswith("norm"):
@@ -156,8 +159,11 @@ class Learning:
         """(accuracy in percent, epsilon that a record paid; None without noise). What a run said it would lose is kept in `told`."""
         runs = self.runs[command]
         summary = runs.run(label, words)
+        alone = experiment.of_owners(runs.scratch / label)["alone"] if "--personal" in words else None
         shutil.rmtree(runs.scratch / label)
         metrics, paid = summary["metrics"], summary["privacy"] or {}
+        if alone is not None:
+            return alone, None
         figure = 100 * (metrics["test"]["r2"] if data.explains else metrics["progressive_accuracy" if data.progressive else "test_accuracy"])
         if "tuning" in summary and paid.get("mechanism") != "none":
             self.told.append((data, figure, summary["tuning"]["most_lost"]))
@@ -193,7 +199,8 @@ class Learning:
     def set(self, name, data, variants, epsilons):
         for variant in variants:
             for epsilon in epsilons:
-                if epsilon is not None or not (variant in HAVE_NO_NOISELESS_RUN or data.explains and variant in UNTUNED):
+                noiseless = variant not in HAVE_NO_NOISELESS_RUN and not (data.explains and variant in UNTUNED)
+                if noiseless if epsilon is None else variant != "alone":
                     yield self.measure(name, data, variant, epsilon)
 
 
@@ -320,8 +327,8 @@ def main():
                         help="where the data sets of others are (../shared/data beside the project)")
     parser.add_argument("--only", metavar="WORDS", default="", help="sets and variants to run, separated by commas")
     parser.add_argument("--runs", metavar="N", type=experiment.positive, default=5, help="of each case (5)")
-    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
-                        help="of the columns, separated by commas, in place of 0.1, 0.3, 1, 3, 8 and none")
+    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [None if each == "none" else float(each) for each in text.split(",")],
+                        help="of the columns, separated by commas, in place of 0.1,0.3,1,3,8,none")
     parser.add_argument("--quick", action="store_true", help="small sets, one run, epsilon 1 alone: figures mean nothing")
     options = parser.parse_args()
     options.runs = 1 if options.quick else options.runs

@@ -74,8 +74,9 @@ class Learning(Experiment):
 
     def test_files_are_read_and_missing_ones_are_named(self):
         self.write_a9a()
-        done = self.start("--only", "a9a,elec2,rule")
+        done = self.start("--only", "a9a,elec2,pairs,alone")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual({(line["variant"], line["epsilon"]) for line in self.rows("learning.csv")}, {("pairs", "1"), ("alone", "")})
         self.assertIn("left out: elec2, since there is no ", done.stderr)
         self.assertIn("elec2_data.dat.gz", done.stderr)
         self.assertEqual({line["data"] for line in self.rows("learning.csv")}, {"a9a"})
