@@ -192,6 +192,10 @@ starling_job() {
   trap on_warning USR1
   trap 'again=yes' TERM
   check_job
+  if [[ " $*" == *" --output"[=\ ]* ]]; then
+    say "--output: a job names its run itself, after its number, so that it can go on with it. Leave it out; RESULTS names the folder."
+    exit 2
+  fi
   name=${RESUME:-run-$command-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}}
   name=${name%/}
   place=$RESULTS/$name

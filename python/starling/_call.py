@@ -2,7 +2,7 @@
 
 from ._classes import are_names
 from ._errors import DataError, Error, error_of
-from ._model import identity, name_of, require_object
+from ._model import identity, keep_identity, name_of, require_object
 from ._native import native
 from ._records import TEST, TextTable
 
@@ -39,6 +39,8 @@ def run_words(words, offer):
     records = {name: (each.path, None, each.columns_beside, []) if isinstance(each, TextTable) else each
                for name, each in offer.records.items()}
     ended = native().run(words, records, offer.named_model)
+    if offer.named_model is not None:
+        keep_identity(offer.model, offer.named_model[2])
     error = error_of(ended)
     if ended["raised"] is not None and error is not None:
         raise ended["raised"] from error

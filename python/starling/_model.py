@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import re
+import weakref
 from typing import Any
 
 import numpy as np
@@ -109,17 +110,36 @@ def digest_of_model(model):
     return digest.hexdigest()
 
 
+#: Of models whose own functions have set attributes: the digest since then, and the identity that it stands for.
+_kept: weakref.WeakKeyDictionary[Any, tuple[str, str]] = weakref.WeakKeyDictionary()
+
+
+def keep_identity(model, before):
+    """A call has used the model: what its own functions have set makes it no other model."""
+    try:
+        now = digest_of_model(model)
+        if before and now != before:
+            _kept[model] = (now, before)
+    except (Unknown, TypeError):  # no plain data, or no weak references
+        pass
+
+
 def identity(model: Any) -> str:
     """Text by which starling tells this model from others: its `identity`, or else the SHA-256 of the files in which its
-    classes stand and of its attributes. Empty where these are not plain data, or no file has the class, as in a notebook:
+    classes stand and of its attributes. What its own functions set in a call does not count. Empty where these are not plain data, or no file has the class, as in a notebook:
     a run of such a model cannot be resumed."""
     own = getattr(model, "identity", None)
     if own is not None:
         return str(own() if callable(own) else own)
     try:
-        return digest_of_model(model)
+        now = digest_of_model(model)
     except Unknown:
         return ""
+    try:
+        since, before = _kept.get(model, (None, now))
+    except TypeError:
+        return now
+    return before if now == since else now
 
 
 def require_object(model):

@@ -18,6 +18,17 @@ class Logistic(starling.Model):
         return np.where(x @ point > 0, 1, -1)
 
 
+class Sized(Logistic):
+    """Keeps the number of features that it is told."""
+
+    def __init__(self):
+        self.scale = 1
+
+    def dimension(self, features):
+        self.features = features
+        return features
+
+
 class Poisson(starling.Model):
     def __init__(self, offset=0.0):
         self.offset = offset

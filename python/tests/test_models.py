@@ -366,6 +366,17 @@ class Identity(PythonCase):
         x, y = records_of()
         return starling.omd(model=model, records=(x, np.abs(y)), **more)
 
+    def test_what_own_functions_set_is_no_other_model(self):
+        model = own.Sized()
+        run = self.learn(model, **OPTIONS, output="run")
+        x, _ = records_of()
+        predicted = run.predict(x)
+        for same in (model, own.Sized()):
+            np.testing.assert_array_equal(starling.load("run", model=same).predict(x), predicted)
+        model.scale = 2  # by the user
+        with self.assertRaisesRegex(starling.UsageError, "attributes count too"):
+            starling.load("run", model=model).predict(x)
+
     def test_resume(self):
         options = OPTIONS
         whole = self.learn(own.Poisson(), **options, output="whole")

@@ -249,6 +249,10 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
     const std::string where = fmt::format("{}:{}: {}", path, line, key);
     const Option* option = find(key);
     const auto meant = option == nullptr ? meant_option(key, names_of(declarations())) : std::nullopt;
+    const std::size_t dot = key.rfind('.');
+    check(option != nullptr || dot == std::string::npos || find(key.substr(dot + 1)) == nullptr,
+          "{}: unknown key: the heading [{}] makes it of {}, and options stand without a heading. Delete the heading.",
+          where, key.substr(0, dot), key.substr(dot + 1));
     check(option != nullptr && !option->about_configuration,
           "{}: unknown key: starling {} has no such option. {} starling {} --help=all lists all options.", where,
           command_,

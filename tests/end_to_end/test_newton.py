@@ -159,6 +159,19 @@ class WithoutNoise(Case):
         summary = self.estimated([*self.clients(rows, labels), "--loss", "squared", *CLEAR])
         self.assertEqual([each["standard_error"] is None for each in summary["intervals"]], [False, True, True, False])
         self.assertEqual(summary["settling"]["undetermined"], ["b", "c"])
+        self.assertIn("b, c determine each other: no interval there. What helps: drop one (--drop)", " ".join(summary["notes"]))
+
+    def test_standardised_features_have_a_table_in_own_units(self):
+        """That of features as they are."""
+        rows, plain, draw = columns(9)
+        labels = 3 + plain @ [1, -0.5, 0.3] + draw.normal(size=len(rows))
+        self.write("scales.csv", "feature,mean,sd\na,0,2\nb,200000,100000\nc,0.001,0.0001\n")
+        words = [*self.clients(rows, labels), "--loss", "squared", *CLEAR]
+        raw, _ = self.spreads(self.estimated(words, "raw"))
+        self.estimated([*words, "--standardise", "scales.csv"], "scaled")
+        with open(self.folder / "scaled" / "coefficients-own-units.csv") as file:
+            table = list(csv.DictReader(file))
+        numpy.testing.assert_allclose([float(row["estimate"]) for row in table], raw, rtol=1e-6)
 
 
 class Layouts(Case):

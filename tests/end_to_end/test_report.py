@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import random
 import signal
 import statistics
 import unittest
@@ -303,6 +304,18 @@ class Comparison(ReportCase):
         self.assertEqual(tables, [tables[0]] * 4)
         self.assertRegex(tables[0], r"(?m)^ +n +total-epsilon +rounds\n +e2 +1 +2 .*\n +e5 +1 +5 ")
         self.assertIn("no run has such an option", self.refused(USAGE, "all", "--by", "topolgy"))
+
+    def test_ranks_of_classes_and_tuning(self):
+        draw = random.Random(4)
+        rows = [(draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(300)]
+        self.write("d.csv", "a,b,y\n" + "".join(f"{a:.4f},{b:.4f},{int(a + draw.gauss(0, 1) > 0)}\n" for a, b in rows))
+        for tuning in ("auto", "off"):
+            self.good(1, ["--source", "d.csv", "--test", "d.csv", "--loss", "logistic", "--mechanism", "none", "--tuning", tuning, "--output", tuning])
+        lines = [line.split() for line in self.report("auto", "off", "--pictures", "off").out.splitlines()]
+        self.assertIn(["tuning", "auto", "off"], lines)
+        tests = [self.summary_in(name)["metrics"]["test"] for name in ("auto", "off")]
+        self.assertIn(["AUC", *(f"{test['auc']:.4f}" for test in tests)], lines)
+        self.assertIn(["log-loss", *(f"{test['log_loss']:.6f}" for test in tests)], lines)
 
     def test_equal_names_and_many_runs(self):
         for batch, name in enumerate(("a/run", "b/run", "c"), 1):

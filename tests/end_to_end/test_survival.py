@@ -121,7 +121,7 @@ class Survival(TestCase):
             metrics = json.load(file)["metrics"]["test"]
         self.assertAlmostEqual(metrics["log_loss"], -np.mean(np.where(event == 1, np.log(probability), np.log1p(-probability))), delta=1e-6)
         self.assertAlmostEqual(metrics["brier"], np.mean((event - probability) ** 2), delta=1e-6)
-        self.assertIn("Bands: none", self.curve("usual")[0])
+        self.assertIn("Bands: none", self.curve("baseline")[0])
 
     def test_persons(self):
         """Persons are protected as a whole: a batch is of persons, and the sum of a person's gradients is clipped."""
@@ -134,7 +134,7 @@ class Survival(TestCase):
         self.assertNotIn("person", table)
         self.assertGreater(float(table["age"]["estimate"]), 0.01)
         self.assertLess(float(table["treated"]["estimate"]), 0)
-        _, rows = self.curve("usual")
+        _, rows = self.curve("baseline")
         self.assertTrue(np.all(np.diff(rows[:, 2]) < 0))
 
     def test_layouts(self):
@@ -170,7 +170,7 @@ class Survival(TestCase):
         self.complains(self.run_alone(["report", "run", "--survival", "age"]), 2, "NAME=VALUE")
         self.succeeded(self.run_alone(["omd", "--clients", self.CLIENTS, "--source", "site-{client}.csv", "--loss", "logistic", "--mechanism", "none",
                                        "--progress", "off", "--output", "other"]))
-        self.complains(self.run_alone(["report", "other", "--survival", "usual"]), 2, "no indicators of intervals")
+        self.complains(self.run_alone(["report", "other", "--survival", "baseline"]), 2, "no indicators of intervals")
 
 
 if __name__ == "__main__":

@@ -108,6 +108,9 @@ class Shares(MethodCase):
         self.summary([*SHARES, "--clients", 3, "--parties", files("train"), "--test", files("test"), *NONE, "--networks", "shared"], "plain")
         weights = numpy.concatenate([part[:-1] for part in self.model("plain")])
         self.assertGreater(weights.min(), 0.3)  # all columns count alike
+        lines = self.run_alone(["report", "plain", "--pictures", "off"]).out.split("\n")
+        self.assertFalse([line for line in lines if line.split() == ["round"] or line.split()[:2] == ["loss", "-"]])
+        self.complains(self.run_alone(["report", "plain", "--coefficients"]), 2, "lies in parts.*party/1")
         self.assertLess(weights.std(), 0.25 * weights.mean())
 
     @needs_h5py

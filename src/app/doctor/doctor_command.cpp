@@ -13,6 +13,7 @@
 #include "net/agreement.hpp"
 #include "protocol/decentralized/mixer.hpp"
 #include "run/launch.hpp"
+#include "run/settings/schedule_options.hpp"
 
 namespace starling {
 
@@ -90,6 +91,7 @@ void Doctor::open_graph() {
   if (config_.clients_per_rank) asked = *config_.clients_per_rank * ranks;
   graph_ = config_.topology ? read_graph(*config_.topology)
                             : make_graph(usual_family, asked.value_or(ranks), WeightRule::sender);
+  if (config_.topology) require_connected(*graph_, *config_.topology);
   const Client clients = graph_->clients();
   check(!asked || *asked == clients,
         "{} clients are asked for but the topology has {}: they must agree. Leave out --clients, or name another "

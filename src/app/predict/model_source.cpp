@@ -156,8 +156,10 @@ void take_code(const ModelSource& choice, SavedModel& model) {
   own->model = open_own_model(choice.code);
   check(own->model != nullptr, "--model {}: it names no code. Give plugin:FILE.", choice.code);
   check(own->identity.empty() || own->model->identity() == own->identity,
-        "--model {}: '{}' was learned with other code ({}). Give the same file with the same options.", choice.code,
-        choice.model, own->code);
+        "--model {}: '{}' was learned with other code ({}). Give the same code with the same options; of a Python "
+        "object its "
+        "attributes count too.",
+        choice.code, choice.model, own->code);
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ const std::vector<std::string>& coefficient_formats() {
 }
 
 CoefficientTable::CoefficientTable(const SavedModel& model, const SummaryView& summary) {
+  check(!model.is<PartForm>(),
+        "--coefficients: the model of this run lies in parts, one of each party and a head, so there is no one table. "
+        "model.h5 has the weights of each party (party/1, party/2 and so on), and starling predict applies them.");
   check(model.is<LinearForm>() && !model.parameters.empty(),
         "--coefficients: the model of this run is not linear, so it has none. Leave the option out.");
   if (const auto own = intervals_of(summary, "own_units"); !own.empty()) {
@@ -67,7 +70,9 @@ CoefficientTable::CoefficientTable(const SavedModel& model, const SummaryView& s
     take_intervals(model, prepared, false);
   } else {
     take_model(model);
-    why_[error] = why_[low] = fmt::format("starling {} estimates none (starling infer does)", summary.text("command"));
+    why_[error] = why_[low] =
+        fmt::format("starling {} estimates none ({} does)", summary.text("command"),
+                    link_of(model) == Link::log ? "without noise starling infer" : "starling infer");
   }
   take_noise(model, summary);
   leave_out(model);

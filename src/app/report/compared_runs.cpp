@@ -128,6 +128,8 @@ const std::vector<ComparedFigure>& usual_figures() {
       {"recall", "metrics.recall", "{:.2f} %", 100},
       {"F1", "metrics.f1", "{:.2f} %", 100},
       {"specificity", "metrics.specificity", "{:.2f} %", 100},
+      {"AUC", "metrics.test.auc", "{:.4f}"},
+      {"log-loss", "metrics.test.log_loss", "{:.6f}"},
       {"static regret", "regret.static", "{:.6g}"},
       {"static exponent", "regret.exponent.static.value", "{:.3f}"},
       {"dynamic regret", "regret.dynamic", "{:.6g}"},
@@ -148,6 +150,7 @@ ComparedRun::ComparedRun(const RunReport& of)
     : report(of), view(view_of(of)), configuration(options_with_changes(of.path())) {
   collect(Json::parse(of.json()), "", values);
   for (const SummaryView& each : view.list("tuning.chosen")) chosen.insert(each.text("option"));
+  if (!chosen.empty()) configuration["tuning"] = "auto";  // config.ini has what it chose, which is not to change
 }
 
 std::string cell_of(const SummaryView& view, const ComparedFigure& figure) {

@@ -36,7 +36,7 @@ struct ReportRequest {
   bool for_board = false;
   std::vector<std::string> scores;  ///< folders of `starling score --output`
   std::string csv;                  ///< empty, "history" or "models"
-  std::string survival;             ///< a profile of the survival curve, `usual` for none; empty: no curve
+  std::string survival;             ///< a profile of the survival curve, `baseline` for none; empty: no curve
   std::string coefficients;         ///< a format of the table of coefficients; empty: none
   bool json = false;
   bool pictures = true;
@@ -114,7 +114,7 @@ void add_printed_options(Options& options, ReportRequest& request) {
       option(
           "survival", "NAME=VALUE,…",
           "print the survival curve of a model of hazards, and draw survival.svg, for a person with these features in "
-          "their own units, or usual for none; of records that starling data convert --survival made. Features that "
+          "their own units, or baseline for none; of records that starling data convert --survival made. Features that "
           "are not named have their public mean where they are standardised, else 0",
           {.example = "age=60,sex=1",
            .relations = {excludes("json", shows), excludes("csv", shows), excludes("html", shows),
@@ -295,7 +295,7 @@ void show(const ReportRequest& request) {
     print(CoefficientTable(model, view_of(run)).text(request.coefficients));
   } else if (!request.survival.empty()) {
     const SavedModel model = read_model(run.path() + "/" + model_file_name);
-    const SurvivalReport curve = survival_report(model, request.survival == "usual" ? "" : request.survival);
+    const SurvivalReport curve = survival_report(model, request.survival == "baseline" ? "" : request.survival);
     print(curve.text);
     if (!request.pictures) return;
     const std::string folder = picture_folder(request);

@@ -125,7 +125,7 @@ class SurvivalCurve {
     const bool is_number = !scales.empty() && j < made.size() && made[j].kind == ColumnFeature::Kind::value;
     return model_.constants.scale * (is_number ? scales[made[j].column].of(value) : value);
   }
-  [[nodiscard]] double usual_value(std::size_t j) const {
+  [[nodiscard]] double baseline_value(std::size_t j) const {
     const std::vector<Standardisation>& scales = model_.constants.standardisation;
     const std::vector<ColumnFeature> made = model_.constants.made_features();
     const bool is_number = !scales.empty() && j < made.size() && made[j].kind == ColumnFeature::Kind::value;
@@ -150,7 +150,7 @@ class SurvivalCurve {
     for (std::size_t j = 0; j < model_.features; ++j) {
       const bool is_time = interval_of(names_[j]).has_value();
       const auto found = given.find(names_[j]);
-      const double value = is_time ? 0 : found == given.end() ? usual_value(j) : found->second;
+      const double value = is_time ? 0 : found == given.end() ? baseline_value(j) : found->second;
       row_.push_back(prepared(j, value));
       if (!is_time) shown.push_back(fmt::format("{}={:.6g}", names_[j], value));
     }

@@ -184,7 +184,7 @@ TextTable curve_of(const std::vector<NetworkFigures>& history, std::size_t most)
 
 std::string curve_table(const std::vector<NetworkFigures>& history, std::size_t most) {
   const TextTable table = curve_of(history, most);
-  if (table.head.empty()) return "";
+  if (table.head.size() < 2) return "";  // rounds alone say nothing
   std::string text;
   const auto append = [&](const Cells& cells) {
     for (std::size_t k = 0; k < cells.size(); ++k) text += fmt::format("  {:>{}}", cells[k], k == 0 ? 10 : 15);

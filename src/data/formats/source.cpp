@@ -262,7 +262,7 @@ void require_regular(const std::string& source) {
     std::error_code ignored;  // a file that is not there is the reader's to look at
     check<DataError>(
         file != "-" && (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored)),
-        "'{}' is not a regular file: a source is read more than once. Copy it into a file.", file);
+        "'{}' is not a regular file: starling reads it more than once. Copy it into a file.", file);
   }
 }
 

@@ -36,9 +36,11 @@ void align_rows(StoredRows& rows, std::span<const std::uint64_t> order) {
     }
   }
   if (unmatched) {
-    fail<DataError>("{}: the id of record {} (from 1) is not among the labels'{}: {}. Give files of the same records.",
-                    rows.file, *unmatched + 1, count > 1 ? fmt::format(", nor are {} more", count - 1) : "",
-                    "each record needs its columns and a label");
+    fail<DataError>(
+        "{}: the id of record {} (from 1) is not among the labels'{}: {}. Give files of the same "
+        "records, or --match private with --id, which takes those that all files have.",
+        rows.file, *unmatched + 1, count > 1 ? fmt::format(", nor are {} more", count - 1) : "",
+        "each record needs its columns and a label");
   }
   rows.order = std::move(result);
 }

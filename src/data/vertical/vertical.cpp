@@ -89,8 +89,9 @@ VerticalShape VerticalShape::joined(const VerticalShape& other) const {
                       "ranks speak of {} and {} parties, {} and {} targets", columns.size(), other.columns.size(),
                       targets, other.targets);
   check<DataError>(!records || !other.records || *records == *other.records,
-                   "{}: {} records and {}: {}: each record needs both. Give files of the same records.", counted_in,
-                   records.value_or(0), other.counted_in, other.records.value_or(0));
+                   "{}: {} records and {}: {}: each record needs both. Give files of the same records, or --id and "
+                   "--match private, which take those that all files have.",
+                   counted_in, records.value_or(0), other.counted_in, other.records.value_or(0));
   VerticalShape both = *this;
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (other.columns[k] == 0) continue;

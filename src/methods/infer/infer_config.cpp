@@ -149,7 +149,7 @@ void add_interval_options(Options& options, InferConfig& config) {
       option("intervals", "WHICH",
              "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
              "narrower, covers less), overlapping-batches (likewise, along the way too), plug-in (from curvatures and "
-             "squares, which cost privacy), none",
+             "squares, which cost privacy), none. Newton's rounds (--estimator) always have plug-in of their own",
              {.common = true,
               .relations = {excludes("topology", "a client does not know the others' curvatures",
                                      "Use random-scaling, or leave --topology out.")

@@ -13,9 +13,10 @@ void InferParts::note_hidden(RunContext& run) const {
   if (hidden.empty()) return;
   run.notes.push_back(
       fmt::format("warm-up: features vary by less than {} shows in directions mostly of {}: steps there are short. A "
-                  "column may be a combination of others; drop it (--drop), or give all one scale (--standardise)",
+                  "column may be a combination of others; drop it (--drop){}",
                   config.privacy.protects() ? "noise" : "rounding",
-                  quoted_names({hidden.begin(), hidden.end()}, coefficient_names(run.inputs.dataset.shape))));
+                  quoted_names({hidden.begin(), hidden.end()}, coefficient_names(run.inputs.dataset.shape)),
+                  interval_facts->standardised ? "" : ", or give all one scale (--standardise, --ranges)"));
 }
 
 std::unique_ptr<InferEngine> make_engine(const BegunRun& begun, InferParts& of_run,

@@ -120,12 +120,13 @@ OwnResults InferPlay::own_results(const Summary& summary) {
   const std::vector<IntervalsAt> path = intervals_->path_to(summary.get<RunIntervals>().intervals);
   OwnResults own;
   own.model = "the estimate";
-  if (path.empty() || path.back().intervals.empty()) return own;
   const std::string& folder = begun_.directory.path();
-  own.write = [folder, path, in_own_units = summary.get<RunIntervals>().own_units, this] {
-    write_interval_path(folder, path);
+  const bool has_path = !path.empty() && !path.back().intervals.empty();
+  own.write = [folder, path, has_path, in_own_units = summary.get<RunIntervals>().own_units, this] {
+    if (has_path) write_interval_path(folder, path);
     if (!in_own_units.empty()) write_coefficients(begun_.directory, in_own_units, "coefficients-own-units.csv");
   };
+  if (!has_path) return own;
   own.draw = [folder, path](const auto& /*history*/) {
     return std::vector<std::string>{draw_intervals(folder, path, {})};
   };

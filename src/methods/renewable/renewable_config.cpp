@@ -74,7 +74,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
   options.add(
       option("standard-errors", "KIND",
              "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
-             "losses too; twice the traffic), none; auto: model for logistic and squared, else none. With private and "
+             "losses too; twice the traffic), none; auto: model for a likelihood, sandwich for poisson, else none. "
+             "With private and "
              "released curvature, and private-paper: sandwich, by how batches differ, noise included",
              {.example = "sandwich",
               .relations = {needs("variant=online|private|private-paper", "the others have none")}}),
@@ -309,11 +310,13 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
         "to its diagonal. Use float32 or double.",
         config.curvature);
   if (config.standard_errors == StandardErrors::automatic) {
-    const bool likelihood = make_curved_loss(config.loss)->likelihood() != Likelihood::none;
-    config.standard_errors =
-        likelihood && config.variant == Variant::online && config.settings.forget == 1 && config.data.epochs == 1
-            ? StandardErrors::model
-            : StandardErrors::none;
+    const auto loss = make_curved_loss(config.loss);
+    const Likelihood likelihood = loss->likelihood();
+    const bool are_counts = likelihood == Likelihood::exact && loss->link() == Link::log;  // of any variance
+    const bool once = config.variant == Variant::online && config.settings.forget == 1 && config.data.epochs == 1;
+    config.standard_errors = likelihood == Likelihood::none || !once ? StandardErrors::none
+                             : are_counts                            ? StandardErrors::sandwich
+                                                                     : StandardErrors::model;
   }
   check(config.standard_errors != StandardErrors::model || config.variant == Variant::online,
         "--standard-errors model under noise: the curvature tells nothing of the noise. Use sandwich.");

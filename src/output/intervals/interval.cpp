@@ -58,15 +58,23 @@ std::string note_of_newton(const NewtonSettling& newton, const std::string& scal
   if (newton.too_few_records) {
     return fmt::format(
         "about {:.0f} records lie where the loss bends, too few for intervals. What helps: more records, or, of labels "
-        "that are numbers, a bend that suits their scale (--loss huber:C, or --standardise with a line for the label)",
+        "that are numbers, a bend that suits their scale (--loss huber:C, or a line for the label in --standardise or "
+        "--ranges)",
         std::max(0.0, *newton.too_few_records));
+  }
+  if (!newton.undetermined.empty() && newton.exact) {
+    return fmt::format(
+        "within roundings {}: no interval there. What helps: drop one (--drop), or, of columns that are far from 0 "
+        "beside their spread, --standardise",
+        newton.undetermined.size() == 1
+            ? newton.undetermined.front() + " is a combination of the intercept and other columns"
+            : fmt::format("{} determine each other", fmt::join(newton.undetermined, ", ")));
   }
   if (!newton.undetermined.empty()) {
     return fmt::format(
-        "{} what determines {}: no interval there, and other estimates are those of a model that is held back there. "
-        "What helps: {}{}, or fewer columns (--drop)",
-        newton.exact ? "roundings hide" : "noise hides", fmt::join(newton.undetermined, ", "),
-        newton.exact ? "columns that say different things, near 0 beside their spread, " : scale, more);
+        "noise hides what determines {}: no interval there, and other estimates are those of a model that is held back "
+        "there. What helps: {}{}, or fewer columns (--drop)",
+        fmt::join(newton.undetermined, ", "), scale, more);
   }
   return fmt::format(
       "'{}' still moved in the rounds that count, {:.3g} times as far as is tolerated. Of classes that features tell "

@@ -52,12 +52,14 @@ std::vector<Block> blocks_of(const std::vector<Interval>& intervals) {
   return blocks;
 }
 
-/// Decimals that show three digits of the narrowest interval's half; none where columns would be too narrow for them.
+/// Decimals that show three digits of the narrowest interval's half, or of an estimate that has no interval; none where
+/// columns would be too narrow for them.
 std::optional<int> decimals_of(const std::vector<Interval>& cells) {
   double narrowest = std::numeric_limits<double>::infinity();
   double largest = 1;
   for (const Interval& each : cells) {
-    if (each.high - each.low > 0) narrowest = std::min(narrowest, (each.high - each.low) / 2);
+    const double shown = std::isfinite(each.high - each.low) ? (each.high - each.low) / 2 : std::abs(each.estimate);
+    if (shown > 0) narrowest = std::min(narrowest, shown);
     for (const double value : {each.estimate, each.low, each.high}) {
       if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
     }

@@ -84,8 +84,10 @@ std::string rows_of(const SummaryView& summary) {
           ? "withheld: in private/, for each owner (--metrics shared shows it)"
           : fmt::format("{} mean, {} over the last tenth", shown(summary.number("loss.mean"), "{:.6f}"),
                         shown(summary.number("loss.last"), "{:.6f}"));
-  std::string text = table_row("loss", loss);
+  const bool known = summary.withholds("loss.mean") || std::isfinite(summary.number("loss.mean")) ||
+                     std::isfinite(summary.number("loss.last"));
   const bool tested = summary.has("metrics.test_loss");
+  std::string text = known || !tested ? table_row("loss", loss) : "";
   if (tested) {
     const double test = summary.number("metrics.test_loss");
     text +=

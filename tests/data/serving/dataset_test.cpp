@@ -358,7 +358,7 @@ TEST_F(Datasets, OnlyWhatCanBeReadTwiceIsASource) {
   std::filesystem::create_symlink("/dev/null", folder_ / "null.csv");
   DataSettings settings;
   settings.source = folder_ / "null.csv";
-  EXPECT_THAT(error(settings), HasSubstr("is not a regular file: a source is read more than once."));
+  EXPECT_THAT(error(settings), HasSubstr("is not a regular file: starling reads it more than once."));
   std::filesystem::create_directory(folder_ / "folder.csv");
   settings.source = folder_ / "folder.csv";
   EXPECT_THAT(usage(settings), HasSubstr("folder.csv' is a folder. Name a file of records in it"));

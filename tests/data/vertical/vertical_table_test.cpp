@@ -460,8 +460,9 @@ TEST_F(PartyFiles, SayHowEachHasConstantsOfItsOwn) {
 
 TEST_F(PartyFiles, OfDifferentLengthsAreAnError) {
   folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n");
-  EXPECT_THAT(fault(settings_, 2), testing::MatchesRegex(".*guest.csv: 3 records and .*host.csv: 2: each record needs "
-                                                         "both\\. Give files of the same records."));
+  EXPECT_THAT(fault(settings_, 2),
+              testing::MatchesRegex(".*guest.csv: 3 records and .*host.csv: 2: each record needs "
+                                    "both\\. Give files of the same records, or --id and --match private.*"));
   const auto centre = open_vertical(settings_, 2, 0, 0, true);
   const auto host = open_vertical(settings_, 2, 1, 1, false);
   EXPECT_ERROR(DataError, "host.csv: 2: each record needs both.", centre.shape.joined(host.shape));

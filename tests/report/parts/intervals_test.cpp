@@ -168,6 +168,13 @@ TEST(RegressionTable, ShowsAnyNumbers) {
   EXPECT_EQ(lines_with("lost", summary), Lines{"lost - - - -"});
 }
 
+TEST(RegressionTable, ShowsDigitsOfEstimatesThatHaveNoInterval) {
+  const Summary summary = regression(
+      {{"age", 0.0123, nan, nan, nan, 0.95, "plug-in"}, {"intercept", 812, 210, 400, 1224, 0.95, "plug-in"}});
+  EXPECT_EQ(lines_with("age", summary), Lines{"age 0.0123 - - - - -"});
+  EXPECT_EQ(lines_with("intercept", summary), Lines{"intercept 812.0000 210.0000 3.87 400.0000 1224.0000 * yes"});
+}
+
 TEST(RegressionTable, SaysWhereThereIsNoPrivacy) {
   Summary summary = regression(of_two("random-scaling", 0.95));
   summary.part<PrivacyReport>().losses.record.epsilon = std::numeric_limits<double>::infinity();
